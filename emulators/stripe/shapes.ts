@@ -150,7 +150,7 @@ export function faultsOfAnswer(answer: unknown): string[] {
 function faultsOf(name: string, value: unknown): string[] {
   const check = ajv.getSchema(`shapes#/definitions/${name}`) as ValidateFunction;
   if (check(value)) return [];
-  return (check.errors ?? []).slice(0, 5).map(
-    (error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`,
-  );
+  return (check.errors ?? [])
+    .slice(0, 5)
+    .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
 }
