@@ -31,9 +31,7 @@ export function readParams(
   supported: readonly string[],
   extra: Extra = {},
 ): Params {
-  const shape = resolve({ $ref: `#/definitions/${name}` });
-  const known = { ...shape, properties: { ...shape.properties, ...extra } };
-  const params = readObject(form, known, '');
+  const params = readObject(form, extended(name, extra), '');
   const ignored = Object.keys(params).find((param) => !supported.includes(param) && !(param in extra));
   if (ignored) throw notEmulated(`the parameter ${ignored} of ${name}`);
   return params;
@@ -41,6 +39,12 @@ export function readParams(
 
 /** Parameters that a request takes beyond its published shape: those that only Stripe.js sends. */
 export type Extra = Record<string, Shape>;
+
+/** A published shape with further properties. */
+export function extended(name: string, extra: Extra): Shape {
+  const shape = definitions[name]!;
+  return { ...shape, properties: { ...shape.properties, ...extra } };
+}
 
 function resolve(shape: Shape): Shape {
   return shape.$ref ? definitions[shape.$ref.slice('#/definitions/'.length)]! : shape;

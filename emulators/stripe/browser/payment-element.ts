@@ -81,14 +81,14 @@ export class PaymentElement extends BaseElement {
       this.#testNote(),
       this.#fields.number.root,
       make('div', { class: 'Row' }, this.#fields.expiry.root, this.#fields.cvc.root),
-      this.#place,
     );
     this.arrange();
   }
 
   /** Called when an address element comes or goes. */
   arrange(): void {
-    this.#place.hidden = this.group.has('address');
+    if (this.group.has('address')) this.#place.remove();
+    else this.root.append(this.#place);
   }
 
   get card(): CardInput {
@@ -103,7 +103,7 @@ export class PaymentElement extends BaseElement {
 
   /** Country and ZIP code, when this form asks for them. */
   get place(): { country: string; postal_code: string } | undefined {
-    return this.#place.hidden
+    return !this.#asksForPlace
       ? undefined
       : { country: this.#fields.country.value, postal_code: this.#fields.postal.value };
   }
@@ -158,8 +158,12 @@ export class PaymentElement extends BaseElement {
     return cardBrandOf(digitsOf(this.#fields.number.value));
   }
 
+  get #asksForPlace(): boolean {
+    return this.root.contains(this.#place);
+  }
+
   #shown(): FieldName[] {
-    return this.#place.hidden
+    return !this.#asksForPlace
       ? ['number', 'expiry', 'cvc']
       : ['number', 'expiry', 'cvc', 'country', 'postal'];
   }

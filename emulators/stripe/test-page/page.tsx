@@ -3,8 +3,8 @@
  * is to do stands in the query; what happened stands on `window.seen`, for the test to read.
  */
 import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import { loadStripe } from '@stripe/stripe-js/pure';
 import type { StripeElementLocale } from '@stripe/stripe-js';
+import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -21,8 +21,15 @@ function Form() {
   const [message, setMessage] = useState('');
   const pay = async () => {
     const redirect = query.get('redirect') === 'always' ? {} : { redirect: 'if_required' as const };
-    const confirmParams = { return_url: new URL('/return', location.href).href, receipt_email: 'payer@example.com' };
-    const result = await stripeJs!.confirmPayment({ elements: elements!, confirmParams, ...(redirect as { redirect: 'if_required' }) });
+    const confirmParams = {
+      return_url: new URL('/return', location.href).href,
+      receipt_email: 'payer@example.com',
+    };
+    const result = await stripeJs!.confirmPayment({
+      elements: elements!,
+      confirmParams,
+      ...(redirect as { redirect: 'if_required' }),
+    });
     seen.result = result;
     setMessage(result.error?.message ?? result.paymentIntent?.status ?? '');
   };
@@ -35,12 +42,20 @@ function Form() {
     >
       {query.has('no-address') || (
         <AddressElement
-          options={{ mode: 'billing', allowedCountries: ['US', 'CA'], defaultValues: { name: 'Jordan Rivera', address: { country: 'US' } } }}
+          options={{
+            mode: 'billing',
+            allowedCountries: ['US', 'CA'],
+            defaultValues: { name: 'Jordan Rivera', address: { country: 'US' } },
+          }}
           onChange={(event) => seen.changes.push(event)}
           onReady={() => seen.ready.push('address')}
         />
       )}
-      <PaymentElement onChange={(event) => seen.changes.push(event)} onReady={() => seen.ready.push('payment')} onLoadError={(event) => seen.ready.push(event.error.message ?? '')} />
+      <PaymentElement
+        onChange={(event) => seen.changes.push(event)}
+        onReady={() => seen.ready.push('payment')}
+        onLoadError={(event) => seen.ready.push(event.error.message ?? '')}
+      />
       <button type="button" onClick={() => void elements!.fetchUpdates().then(() => setMessage('updated'))}>
         Update
       </button>
@@ -54,7 +69,14 @@ function Form() {
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <Elements stripe={stripe} options={{ clientSecret, locale: 'en' as StripeElementLocale, appearance: { variables: { colorPrimary: '#9e1b32' } } }}>
+    <Elements
+      stripe={stripe}
+      options={{
+        clientSecret,
+        locale: 'en' as StripeElementLocale,
+        appearance: { variables: { colorPrimary: '#9e1b32' } },
+      }}
+    >
       <Form />
     </Elements>
   </StrictMode>,
