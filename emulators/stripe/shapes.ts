@@ -138,6 +138,14 @@ const NAMES: Record<string, string> = {
   webhook_endpoint: 'WebhookEndpoint',
 };
 
+/** Whether a field of an answer may hold an object in place of its id. */
+export function isExpandable(kind: string, field: string): boolean {
+  const options = definitions[NAMES[kind] ?? '']?.properties?.[field]?.anyOf ?? [];
+  const isObject = ({ $ref }: Shape) =>
+    Object.values(NAMES).includes($ref?.slice('#/definitions/'.length) ?? '');
+  return options.some((option) => option.type === 'string') && options.some(isObject);
+}
+
 /** What is wrong with an answered object (or a page of them) against its published shape; empty when right. */
 export function faultsOfAnswer(answer: unknown): string[] {
   const value = answer as { object?: string; data?: unknown; deleted?: boolean; error?: unknown };
