@@ -1,5 +1,6 @@
 import type { Call } from './call.ts';
 import { invalid } from './errors.ts';
+import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
 
 /** Deepest path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
