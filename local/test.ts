@@ -103,7 +103,7 @@ async function runNodeTests(): Promise<Counts> {
       'passed' | 'failed' | 'cancelled',
       number
     >;
-    const failed = counts.failed + counts.cancelled;
+    const failed = counts.tests - counts.passed - counts.skipped - counts.todo;
     return { passed: counts.passed, failed: succeeded ? failed : Math.max(failed, 1) };
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);

@@ -15,9 +15,11 @@ export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGen
       failures.push(`✖ ${data.name}\n  ${where}\n${indent(inspect(error.cause ?? error))}\n`);
       yield `✖ ${data.name} (${where})\n`;
     } else if (type === 'test:summary' && data.file) {
-      const { passed, failed, cancelled } = data.counts;
-      const sign = failed + cancelled > 0 ? '✖' : '✔';
-      yield `${sign} ${relative(process.cwd(), data.file)}  ${passed} passed${failed + cancelled ? `, ${failed + cancelled} failed` : ''}, ${(data.duration_ms / 1000).toFixed(1)} s\n`;
+      const { tests, passed, skipped, todo } = data.counts;
+      const failed = tests - passed - skipped - todo;
+      const seconds = (data.duration_ms / 1000).toFixed(1);
+      const counted = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`];
+      yield `${failed ? '✖' : '✔'} ${relative(process.cwd(), data.file)}  ${counted.filter(Boolean).join(', ')}, ${seconds} s\n`;
     }
   }
   if (failures.length > 0) yield `\n${failures.join('\n')}`;
