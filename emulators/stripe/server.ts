@@ -261,7 +261,11 @@ function isDecline(error: unknown): boolean {
 }
 
 function errorAnswer(error: unknown): Answer & { body: object } {
-  if (error instanceof ApiError) return { status: error.status, body: { error: error.body } };
+  if (error instanceof ApiError) {
+    // The official clients try a 5xx again; what is not emulated will not be there the next time either.
+    const headers = error.status === 501 ? { 'stripe-should-retry': 'false' } : undefined;
+    return { status: error.status, body: { error: error.body }, ...(headers && { headers }) };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { status: 500, body: { error: { type: 'api_error', message: `The emulator failed: ${message}` } } };
 }
