@@ -146,6 +146,8 @@ const site = z.object({
     scriptUrl: z.string().nullable(),
   }),
   uploadMaxBytes: z.number().nullable(),
+  /** Where the calls go; empty for the page's own origin. */
+  apiUrl: z.string(),
 });
 
 const upload = z.object({ name: z.string(), size: z.int() });

@@ -73,7 +73,6 @@ export function refusal(action: SessionAction, state: JoinSessionState): string 
 /** What decides where a session goes on. */
 export interface Standing {
   state: JoinSessionState;
-  isCheckoutOnly: boolean;
   /** The id of the payment intent that paid for the join, once it is paid. */
   paymentIntent: string | null;
   /** An upgrade may still be offered to this browser. */

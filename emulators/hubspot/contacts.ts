@@ -1,0 +1,114 @@
+import { conflict, invalid, invalidProperties, notFound, type Refusal } from './errors.ts';
+import { DEFAULT_PROPERTIES, refusalOf, stored } from './properties.ts';
+import type { Row, Store } from './store.ts';
+
+/** A contact as the CRM answers it. */
+export interface Contact {
+  id: string;
+  properties: Record<string, string | null>;
+  createdAt: string;
+  updatedAt: string;
+  archived: boolean;
+  archivedAt?: string;
+}
+
+/** What a test makes the CRM refuse: a validation rule that an administrator set on a property. */
+export interface Rule {
+  property: string;
+  /** Regular expression of the values that are refused. */
+  pattern: string;
+  message: string;
+}
+
+/** Contacts and what may be done to them. `now` is in ms since 1970. */
+export class Contacts {
+  readonly #store: Store;
+  readonly rules: Rule[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The contact's requested properties, or the CRM's usual ones; unset ones are null, unknown ones left out. */
+  view(row: Row, wanted: readonly string[] | undefined): Contact {
+    const names = new Set([
+      ...(wanted?.length ? wanted : DEFAULT_PROPERTIES),
+      'createdate',
+      'lastmodifieddate',
+      'hs_object_id',
+    ]);
+    const known = [...names].filter((name) => this.#store.property(name)).sort();
+    return {
+      id: row.id,
+      properties: Object.fromEntries(known.map((name) => [name, row.properties[name] ?? null])),
+      createdAt: new Date(row.createdAt).toISOString(),
+      updatedAt: new Date(row.updatedAt).toISOString(),
+      archived: row.archived,
+      ...(row.archived && { archivedAt: new Date(row.updatedAt).toISOString() }),
+    };
+  }
+
+  /** The contact with this id, or with this value of a unique property. */
+  find(id: string, idProperty = 'hs_object_id', archived = false): Row | undefined {
+    if (idProperty !== 'hs_object_id' && !this.#store.property(idProperty)?.hasUniqueValue) {
+      throw invalid(`Invalid idProperty ${idProperty}: it is not a unique property.`);
+    }
+    const row =
+      idProperty === 'hs_object_id'
+        ? this.#store.byId(id)
+        : this.#store.byUnique(idProperty, id.trim().toLowerCase());
+    return row && row.archived === archived ? row : undefined;
+  }
+
+  require(id: string, idProperty?: string, archived?: boolean): Row {
+    const row = this.find(id, idProperty, archived);
+    if (!row) throw notFound();
+    return row;
+  }
+
+  create(given: Record<string, string>, now: number): Row {
+    if (!given.email && !given.firstname && !given.lastname) {
+      throw invalid('A contact needs at least one of email, firstname and lastname.');
+    }
+    const properties = this.#checked(given);
+    this.#assertUnique(properties, undefined);
+    return this.#store.insert(properties, now);
+  }
+
+  update(row: Row, given: Record<string, string>, now: number): Row {
+    const properties = this.#checked(given);
+    this.#assertUnique(properties, row.id);
+    return this.#store.save({ ...row, properties: { ...row.properties, ...properties } }, now);
+  }
+
+  archive(row: Row, now: number): void {
+    this.#store.save({ ...row, archived: true }, now);
+  }
+
+  /** Values as they are stored, or a 400 that names every one that the CRM refuses. */
+  #checked(given: Record<string, string>): Record<string, string> {
+    const refusals: Refusal[] = [];
+    const values: Record<string, string> = {};
+    for (const [name, value] of Object.entries(given)) {
+      const property = this.#store.property(name);
+      const rule = this.rules.find(
+        (one) => one.property === name && new RegExp(one.pattern, 'u').test(value),
+      );
+      const refusal =
+        refusalOf(property, name, value) ??
+        (rule && { name, error: 'FAILED_VALIDATION_RULE', message: rule.message });
+      if (refusal) refusals.push(refusal);
+      else values[name] = stored(property!, value);
+    }
+    if (refusals.length > 0) throw invalidProperties(refusals);
+    return values;
+  }
+
+  #assertUnique(properties: Record<string, string>, self: string | undefined): void {
+    for (const [name, value] of Object.entries(properties)) {
+      if (value === '' || !this.#store.property(name)?.hasUniqueValue) continue;
+      const other = this.#store.byUnique(name, value);
+      if (other && other.id !== self && !other.archived) throw conflict(other.id);
+    }
+  }
+}

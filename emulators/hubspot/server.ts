@@ -1,0 +1,197 @@
+import Fastify from 'fastify';
+import { HUBSPOT_ACCESS_TOKEN } from '../keys.ts';
+import { addControls, bodyOf } from '../shared/control.ts';
+import { Faults } from '../shared/faults.ts';
+import { type Answer, passThrough } from '../shared/gateway.ts';
+import { Ledger } from '../shared/ledger.ts';
+import { matchPath } from '../shared/paths.ts';
+import { attempt, transaction } from '../shared/state.ts';
+import { Contacts, type Rule } from './contacts.ts';
+import { CrmError, invalid, notEmulated } from './errors.ts';
+import { type Limits, PUBLISHED_LIMITS, RateLimit } from './limits.ts';
+import { type CrmCall, ROUTES, type Route } from './routes.ts';
+import { DEMO_CONTACTS, type SeedContact } from './seed.ts';
+import { faultsOf } from './shapes.ts';
+import { Store } from './store.ts';
+
+export interface HubspotEmulatorOptions {
+  host: string;
+  /** 0 for a free one. */
+  port: number;
+  /** Folder that holds the account's state; made when absent. */
+  dataDir: string;
+  /** Contacts of the first start; the demo's when absent. */
+  seed?: readonly SeedContact[];
+  /** How long a write stays unknown to search, in ms; 5,000 when absent. */
+  searchLagMs?: number;
+  limits?: Limits | 'off';
+  /** Segment of the path that names the API's version. */
+  version?: string;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}
+
+export interface HubspotEmulator {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts a stand-in for the CRM: contacts and their properties. */
+export async function startHubspotEmulator(options: HubspotEmulatorOptions): Promise<HubspotEmulator> {
+  const clock = options.clock ?? Date.now;
+  const version = options.version ?? '2026-09';
+  const store = new Store(options.dataDir, options.seed ?? DEMO_CONTACTS, clock());
+  const contacts = new Contacts(store);
+  const faults = new Faults();
+  const ledger = new Ledger(store.database);
+  const rateLimit = new RateLimit(options.limits ?? PUBLISHED_LIMITS);
+  const app = Fastify({ forceCloseConnections: true, bodyLimit: 4_194_304 });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
+
+  app.all('/crm/*', async (request, reply) => {
+    const [path, query] = request.url.split('?', 2) as [string, string | undefined];
+    const work = (): Answer => {
+      let headers: Record<string, string> = {};
+      try {
+        if (request.headers.authorization !== `Bearer ${HUBSPOT_ACCESS_TOKEN}`) throw unauthorized();
+        headers = rateLimit.count(path.endsWith('/search'), clock());
+        const { route, ids } = findRoute(request.method, path, version);
+        const call: CrmCall = {
+          contacts,
+          store,
+          ids,
+          now: clock(),
+          query: queryOf(query ?? '', route),
+          body: jsonOf(request.body, request.headers['content-type'], route),
+          searchTime: clock() - (options.searchLagMs ?? 5_000),
+          attempt: (inner) => attempt(store.database, inner, () => false),
+        };
+        const answer = transaction(store.database, () => checked(route, route.run(call)));
+        return { ...answer, headers };
+      } catch (error) {
+        return errorAnswer(error, headers);
+      }
+    };
+    await passThrough(
+      {
+        faults,
+        ledger,
+        clock,
+        noted: [],
+        faultBody: (status) =>
+          new CrmError(
+            status,
+            status === 429 ? 'RATE_LIMITS' : 'INTERNAL_ERROR',
+            `An emulated failure with status ${status}.`,
+          ).body,
+      },
+      request,
+      reply,
+      { query: query ?? '', body: readable(request.body) },
+      work,
+    );
+    return reply;
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const { status, body } = errorAnswer(notEmulated(`${request.method} ${request.url.split('?', 1)[0]}`));
+    return reply.code(status).send(body);
+  });
+
+  addControls(app, faults, ledger);
+  // A validation rule on a property, as an administrator sets it: values that match the pattern are refused.
+  app.post('/_emulator/rules', (request, reply) => {
+    contacts.rules.push(bodyOf(request.body) as unknown as Rule);
+    return reply.code(204).send();
+  });
+  app.delete('/_emulator/rules', (_, reply) => {
+    contacts.rules.length = 0;
+    return reply.code(204).send();
+  });
+
+  const url = await app.listen({ host: options.host, port: options.port });
+  return {
+    url,
+    async close() {
+      await app.close();
+      store.database.close();
+    },
+  };
+}
+
+function findRoute(
+  method: string,
+  path: string,
+  version: string,
+): { route: Route; ids: Record<string, string> } {
+  for (const route of ROUTES) {
+    const ids = route.method === method ? matchPath(route.path.replace('VERSION', version), path) : undefined;
+    if (ids) return { route, ids };
+  }
+  throw notEmulated(`${method} ${path}`);
+}
+
+function queryOf(text: string, route: Route): URLSearchParams {
+  const query = new URLSearchParams(text);
+  for (const name of query.keys()) {
+    if (!route.query.includes(name)) throw invalid(`Unknown query parameter: ${name}`);
+  }
+  return query;
+}
+
+function jsonOf(body: unknown, contentType: string | undefined, route: Route): unknown {
+  if (!route.body) return undefined;
+  if (!contentType?.startsWith('application/json')) {
+    throw new CrmError(415, 'VALIDATION_ERROR', 'The Content-Type must be application/json.');
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(body as string);
+  } catch {
+    throw invalid('Invalid input JSON.');
+  }
+  const faults = faultsOf(route.body, json);
+  if (faults.length > 0)
+    throw invalid(
+      `Invalid input JSON: ${faults.join('; ')}`,
+      faults.map((message) => ({ message })),
+    );
+  return json;
+}
+
+/** Holds an answer against its shape, so that the stand-in cannot drift from what the CRM says it answers. */
+function checked(route: Route, answer: Answer): Answer {
+  const faults = route.answer && answer.status < 300 ? faultsOf(route.answer, answer.body) : [];
+  if (faults.length > 0)
+    throw new Error(`${route.path} answered what is not published: ${faults.join('; ')}`);
+  return answer;
+}
+
+function unauthorized(): CrmError {
+  return new CrmError(
+    401,
+    'INVALID_AUTHENTICATION',
+    'Authentication credentials not found. This API supports OAuth 2.0 authentication.',
+  );
+}
+
+function errorAnswer(error: unknown, headers: Record<string, string> = {}): Answer {
+  if (error instanceof CrmError)
+    return { status: error.status, body: error.body, headers: { ...headers, ...error.headers } };
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    status: 500,
+    body: new CrmError(500, 'INTERNAL_ERROR', `The emulator failed: ${message}`).body,
+    headers,
+  };
+}
+
+function readable(body: unknown): unknown {
+  try {
+    return typeof body === 'string' && body !== '' ? JSON.parse(body) : null;
+  } catch {
+    return body;
+  }
+}

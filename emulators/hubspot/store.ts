@@ -1,0 +1,150 @@
+import { LEDGER_SCHEMA } from '../shared/ledger.ts';
+import { type Database, openState, transaction } from '../shared/state.ts';
+import { FIRST_PROPERTIES, type Property } from './properties.ts';
+import type { SeedContact } from './seed.ts';
+
+/** A contact at one moment; times are in ms since 1970, properties hold set values only. */
+export interface Row {
+  id: string;
+  properties: Record<string, string>;
+  createdAt: number;
+  updatedAt: number;
+  archived: boolean;
+}
+
+/** First id of a contact that is created; those of the seed are smaller. */
+const FIRST_ID = 100_001;
+
+const SCHEMA = `
+  create table if not exists contact (
+    id integer primary key, email text, body text not null
+  );
+  create index if not exists contact_email on contact (email);
+  create table if not exists version (
+    seq integer primary key autoincrement, id integer not null, time integer not null, body text not null
+  );
+  create index if not exists version_id on version (id, seq);
+  create table if not exists property (name text primary key, body text not null);
+  ${LEDGER_SCHEMA}
+`;
+
+/** Where the emulated account lives. Every state of a contact is kept, so that search can lag behind. */
+export class Store {
+  readonly database: Database;
+  readonly #properties = new Map<string, Property>();
+
+  constructor(dataDir: string, seed: readonly SeedContact[], now: number) {
+    this.database = openState(dataDir, 'hubspot', SCHEMA);
+    const isNew = this.database.prepare('select count(*) as count from property').get()!.count === 0;
+    if (isNew) {
+      transaction(this.database, () => {
+        for (const property of FIRST_PROPERTIES) this.addProperty(property);
+        // Known for a day: search finds them at once.
+        for (const { id, properties } of seed)
+          this.#put({ id, properties, createdAt: now, updatedAt: now, archived: false }, now - 86_400_000);
+      });
+    }
+    for (const row of this.database.prepare('select body from property').all()) {
+      const property = JSON.parse(row.body as string) as Property;
+      this.#properties.set(property.name, property);
+    }
+  }
+
+  property(name: string): Property | undefined {
+    return this.#properties.get(name);
+  }
+
+  properties(): Property[] {
+    return [...this.#properties.values()];
+  }
+
+  addProperty(property: Property): void {
+    this.database
+      .prepare('insert into property (name, body) values (?, ?)')
+      .run(property.name, JSON.stringify(property));
+    this.#properties.set(property.name, property);
+  }
+
+  byId(id: string): Row | undefined {
+    return /^\d{1,15}$/.test(id) ? this.#one('select body from contact where id = ?', Number(id)) : undefined;
+  }
+
+  byUnique(property: string, value: string): Row | undefined {
+    return property === 'email'
+      ? this.#one("select body from contact where email = ? and json_extract(body, '$.archived') = 0", value)
+      : this.#one(
+          "select body from contact where json_extract(body, '$.properties.' || ?) = ?",
+          property,
+          value,
+        );
+  }
+
+  #one(sql: string, ...values: (string | number)[]): Row | undefined {
+    const row = this.database.prepare(sql).get(...values);
+    return row && (JSON.parse(row.body as string) as Row);
+  }
+
+  insert(properties: Record<string, string>, now: number): Row {
+    const id = this.database
+      .prepare('select max(coalesce(max(id), 0) + 1, ?) as id from contact')
+      .get(FIRST_ID)!.id;
+    return this.#put({ id: String(id), properties, createdAt: now, updatedAt: now, archived: false }, now);
+  }
+
+  save(row: Row, now: number): Row {
+    return this.#put(row, now);
+  }
+
+  #put(row: Row, now: number): Row {
+    const createdAt = row.createdAt === row.updatedAt && !this.byId(row.id) ? now : row.createdAt;
+    const properties = Object.fromEntries(Object.entries(row.properties).filter(([, value]) => value !== ''));
+    const kept: Row = {
+      ...row,
+      createdAt,
+      updatedAt: now,
+      properties: {
+        ...properties,
+        createdate: new Date(createdAt).toISOString(),
+        hs_object_id: row.id,
+        lastmodifieddate: new Date(now).toISOString(),
+      },
+    };
+    const body = JSON.stringify(kept);
+    this.database
+      .prepare('insert or replace into contact (id, email, body) values (?, ?, ?)')
+      .run(Number(row.id), kept.properties.email ?? null, body);
+    this.database
+      .prepare('insert into version (id, time, body) values (?, ?, ?)')
+      .run(Number(row.id), now, body);
+    return kept;
+  }
+
+  /** Contacts after an id, in the order of their ids. */
+  after(id: number, archived: boolean, limit: number): Row[] {
+    return this.database
+      .prepare(
+        "select body from contact where id > ? and json_extract(body, '$.archived') = ? order by id limit ?",
+      )
+      .all(id, archived ? 1 : 0, limit)
+      .map((row) => JSON.parse(row.body as string));
+  }
+
+  /** Contacts as they were at `time`: what the search index knows. */
+  asOf(time: number): Row[] {
+    const newest = 'select max(seq) from version where time <= ? group by id';
+    return this.database
+      .prepare(`select body from version where seq in (${newest}) order by id`)
+      .all(time)
+      .map((row) => JSON.parse(row.body as string) as Row)
+      .filter((row) => !row.archived);
+  }
+
+  /** Forgets states that no search can show any more. */
+  forgetBefore(time: number): void {
+    this.database
+      .prepare(
+        'delete from version where time <= ? and seq not in (select max(seq) from version where time <= ? group by id)',
+      )
+      .run(time, time);
+  }
+}

@@ -1,0 +1,5 @@
+/** The keys of the emulated accounts. They open nothing but an emulator on this machine. */
+export const STRIPE_SECRET_KEY = 'sk_test_emulated';
+export const STRIPE_PUBLISHABLE_KEY = 'pk_test_emulated';
+export const STRIPE_WEBHOOK_SECRET = 'whsec_emulated';
+export const HUBSPOT_ACCESS_TOKEN = 'pat-emulated';

@@ -1,0 +1,43 @@
+/**
+ * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_PORT,
+ * HUBSPOT_EMULATOR_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
+ * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url } }` as a
+ * message. The process ends with its parent.
+ */
+import { join } from 'node:path';
+import { startHubspotEmulator } from './hubspot/server.ts';
+import { STRIPE_WEBHOOK_SECRET } from './keys.ts';
+import { startStripeEmulator } from './stripe/server.ts';
+
+const { env } = process;
+const host = env.EMULATORS_HOST ?? '127.0.0.1';
+const dataDir = env.EMULATORS_DATA_DIR ?? join('data', 'emulators');
+const webhook = env.STRIPE_WEBHOOK_URL
+  ? { url: env.STRIPE_WEBHOOK_URL, secret: STRIPE_WEBHOOK_SECRET }
+  : undefined;
+
+const stripe = await startStripeEmulator({
+  host,
+  port: Number(env.STRIPE_EMULATOR_PORT ?? 0),
+  dataDir,
+  webhook,
+});
+const hubspot = await startHubspotEmulator({
+  host,
+  port: Number(env.HUBSPOT_EMULATOR_PORT ?? 0),
+  dataDir,
+  ...(env.HUBSPOT_EMULATOR_LIMITS === 'off' && { limits: 'off' }),
+});
+
+let stopping = false;
+const stop = async (): Promise<void> => {
+  if (stopping) return;
+  stopping = true;
+  await Promise.all([stripe.close(), hubspot.close()]);
+  process.exit(0);
+};
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+process.on('disconnect', stop);
+
+process.send?.({ stripe: { url: stripe.url }, hubspot: { url: hubspot.url } });

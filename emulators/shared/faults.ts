@@ -1,0 +1,74 @@
+import { matchPath } from './paths.ts';
+
+/**
+ * What a client may meet on the way to a provider.
+ *
+ * - `status`: answered with `status` before any work is done
+ * - `status_after`: the work is done, then answered with `status`
+ * - `cut`: the connection is cut before any work is done
+ * - `cut_after`: the work is done, then the connection is cut
+ * - `hang`: no work, no answer, until the client gives up
+ * - `hang_after`: the work is done, and no answer comes
+ * - `slow`: the work begins after `ms`
+ */
+export type FaultKind = 'status' | 'status_after' | 'cut' | 'cut_after' | 'hang' | 'hang_after' | 'slow';
+
+export interface Fault {
+  kind: FaultKind;
+  /** HTTP method; any when absent. */
+  method?: string;
+  /** Path without query; `*` stands for one segment, a last `**` for the rest. Any when absent. */
+  path?: string;
+  /** HTTP status for the two kinds that answer with one; 500 when absent. */
+  status?: number;
+  /** Milliseconds for `slow`. */
+  ms?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** How many matching requests pass unharmed before the first one is hit. */
+  skip?: number;
+  /** How many matching requests are hit; 1 when absent. */
+  times?: number;
+}
+
+const KINDS = new Set<string>(['status', 'status_after', 'cut', 'cut_after', 'hang', 'hang_after', 'slow']);
+const FIELDS = new Set(['kind', 'method', 'path', 'status', 'ms', 'headers', 'body', 'skip', 'times']);
+
+/** Faults that wait for their requests, first come first served. In memory: a restart is a fresh start. */
+export class Faults {
+  #waiting: Fault[] = [];
+
+  /** Adds a fault, or says what is wrong with it. */
+  add(fault: Fault): string | undefined {
+    if (!KINDS.has(fault.kind)) return `kind must be one of ${[...KINDS].join(', ')}`;
+    const unknown = Object.keys(fault).find((name) => !FIELDS.has(name));
+    if (unknown) return `a fault has no field named ${unknown}`;
+    this.#waiting.push({ ...fault, skip: fault.skip ?? 0, times: fault.times ?? 1 });
+    return undefined;
+  }
+
+  list(): Fault[] {
+    return this.#waiting;
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** The fault that this request meets, counted as used. */
+  take(method: string, path: string): Fault | undefined {
+    const fault = this.#waiting.find(
+      (candidate) =>
+        (!candidate.method || candidate.method.toUpperCase() === method) &&
+        (!candidate.path || matchPath(candidate.path, path) !== undefined),
+    );
+    if (!fault) return undefined;
+    if (fault.skip! > 0) {
+      fault.skip! -= 1;
+      return undefined;
+    }
+    fault.times! -= 1;
+    if (fault.times === 0) this.#waiting = this.#waiting.filter((other) => other !== fault);
+    return fault;
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Fault, Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface Answer {
+  status: number;
+  body: object | undefined;
+  headers?: Record<string, string>;
+}
+
+interface Gateway {
+  faults: Faults;
+  ledger: Ledger;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Headers of a request that the ledger keeps. */
+  noted: readonly string[];
+  /** What a provider answers to a client when a fault says `status` and no body. */
+  faultBody: (status: number) => object;
+}
+
+/**
+ * Takes one request through the faults that wait for it, to `work` and back, and writes it into the ledger.
+ * `work` does the whole request in one go and says what to answer; `finished` is called when the client can
+ * no longer be waiting.
+ */
+export async function passThrough(
+  gateway: Gateway,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  params: unknown,
+  work: () => Answer,
+  finished: () => void = () => {},
+): Promise<void> {
+  const path = request.url.split('?', 1)[0]!;
+  const fault = gateway.faults.take(request.method, path);
+  const time = gateway.clock();
+  const note = (status: number | null): void =>
+    gateway.ledger.record({
+      method: request.method,
+      path,
+      params,
+      idempotencyKey: (request.headers['idempotency-key'] as string | undefined) ?? null,
+      status,
+      headers: Object.fromEntries(
+        gateway.noted.flatMap((name) =>
+          request.headers[name] ? [[name, String(request.headers[name])]] : [],
+        ),
+      ),
+      time,
+    });
+  try {
+    if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000);
+    const before = fault?.kind === 'cut' || fault?.kind === 'hang' || fault?.kind === 'status';
+    const answer = before ? undefined : work();
+    if (fault?.kind === 'status' || fault?.kind === 'status_after') {
+      note(send(reply, faultAnswer(gateway, fault)));
+    } else if (fault?.kind === 'cut' || fault?.kind === 'cut_after') {
+      note(null);
+      reply.hijack();
+      request.raw.socket.destroy();
+    } else if (fault?.kind === 'hang' || fault?.kind === 'hang_after') {
+      note(null);
+      reply.hijack();
+      await new Promise<void>((resolve) => {
+        if (request.raw.socket.destroyed) resolve();
+        else request.raw.socket.once('close', () => resolve());
+      });
+    } else note(send(reply, answer!));
+  } finally {
+    finished();
+  }
+}
+
+function faultAnswer(gateway: Gateway, fault: Fault): Answer {
+  const status = fault.status ?? 500;
+  return {
+    status,
+    body: (fault.body as object | undefined) ?? gateway.faultBody(status),
+    ...(fault.headers && { headers: fault.headers }),
+  };
+}
+
+function send(reply: FastifyReply, answer: Answer): number {
+  reply.code(answer.status).headers(answer.headers ?? {});
+  if (answer.body === undefined) reply.send();
+  else reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
+  return answer.status;
+}

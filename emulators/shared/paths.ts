@@ -1,0 +1,20 @@
+/**
+ * Matches a path against a pattern. `:name` and `*` stand for one segment, a last `**` for any rest.
+ * Returns the named segments, or undefined when the path does not fit.
+ */
+export function matchPath(pattern: string, path: string): Record<string, string> | undefined {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  const named: Record<string, string> = {};
+  for (const [index, segment] of wanted.entries()) {
+    if (segment === '**' && index === wanted.length - 1) return named;
+    const value = given[index];
+    if (value === undefined || (segment !== '*' && !segment.startsWith(':') && segment !== value))
+      return undefined;
+    if (segment.startsWith(':')) {
+      if (value === '') return undefined;
+      named[segment.slice(1)] = decodeURIComponent(value);
+    }
+  }
+  return given.length === wanted.length ? named : undefined;
+}

@@ -1,0 +1,46 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+export type Database = DatabaseSync;
+
+/**
+ * Opens `dataDir/name.sqlite`, made when absent, and runs `schema` on it (`create … if not exists`).
+ *
+ * Write-ahead log with `synchronous = NORMAL`: a commit is handed to the operating system before it is
+ * answered, so it outlives `kill -9` of this process. Only a power cut could lose the last ones, and no
+ * provider's money depends on that here; FULL would cost an fsync for every request.
+ */
+export function openState(dataDir: string, name: string, schema: string): Database {
+  mkdirSync(dataDir, { recursive: true });
+  const database = new DatabaseSync(join(dataDir, `${name}.sqlite`));
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000');
+  database.exec(schema);
+  return database;
+}
+
+/** Runs `work` in one transaction, which is undone when `work` throws. */
+export function transaction<T>(database: Database, work: () => T): T {
+  database.exec('begin immediate');
+  try {
+    const result = work();
+    database.exec('commit');
+    return result;
+  } catch (error) {
+    database.exec('rollback');
+    throw error;
+  }
+}
+
+/** Runs `work` inside a transaction. What it wrote is undone when it throws an error that `keeps` does not accept. */
+export function attempt<T>(database: Database, work: () => T, keeps: (error: unknown) => boolean): T {
+  database.exec('savepoint attempt');
+  try {
+    return work();
+  } catch (error) {
+    if (!keeps(error)) database.exec('rollback to attempt');
+    throw error;
+  } finally {
+    database.exec('release attempt');
+  }
+}

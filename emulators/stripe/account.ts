@@ -1,0 +1,156 @@
+import type Stripe from 'stripe';
+import { ApiVersion } from './api-version.ts';
+import { type Call, mergeMetadata, orNull, require } from './call.ts';
+import type { Charge } from './charges.ts';
+import { invalid } from './errors.ts';
+import { newId, token } from './ids.ts';
+import { given, page } from './lists.ts';
+import type { ApiObject } from './store.ts';
+
+export type WebhookEndpoint = Stripe.WebhookEndpoint & ApiObject;
+type Domain = Stripe.PaymentMethodDomain & ApiObject;
+
+export const WEBHOOK_ENDPOINT_PARAMS = [
+  'api_version',
+  'description',
+  'enabled_events',
+  'expand',
+  'metadata',
+  'url',
+];
+
+export function retrieveAccount(): object {
+  return {
+    id: 'acct_emulated',
+    object: 'account',
+    business_type: 'non_profit',
+    charges_enabled: true,
+    country: 'US',
+    default_currency: 'usd',
+    details_submitted: true,
+    email: null,
+    payouts_enabled: true,
+    type: 'standard',
+  };
+}
+
+/** What the account took and has not given back, in cents; everything is available at once. */
+export function retrieveBalance(call: Call): object {
+  const charges = call.store.select(
+    'charge',
+    [{ sql: "json_extract(body, '$.status') = 'succeeded'", values: [] }],
+    -1,
+  );
+  const totals = new Map([['usd', 0]]);
+  for (const { amount, amount_refunded: back, disputed, currency } of charges as unknown as Charge[]) {
+    totals.set(currency, (totals.get(currency) ?? 0) + (disputed ? 0 : amount - back));
+  }
+  const amounts = [...totals].map(([currency, amount]) => ({
+    amount,
+    currency,
+    source_types: { card: amount },
+  }));
+  const none = [...totals].map(([currency]) => ({ amount: 0, currency, source_types: { card: 0 } }));
+  return { object: 'balance', available: amounts, livemode: false, pending: none };
+}
+
+/** The signing secret is in this answer only, as with the provider. */
+export function createWebhookEndpoint(call: Call): ApiObject {
+  const { params } = call;
+  checkUrl(params.url as string);
+  const endpoint: WebhookEndpoint = {
+    id: newId('we'),
+    object: 'webhook_endpoint',
+    api_version: (params.api_version as string | undefined) ?? null,
+    application: null,
+    created: call.now,
+    description: orNull(params.description) as string | null,
+    enabled_events: params.enabled_events as string[],
+    livemode: false,
+    metadata: mergeMetadata({}, params.metadata),
+    status: 'enabled',
+    url: params.url as string,
+  };
+  if (endpoint.api_version && endpoint.api_version !== ApiVersion) {
+    throw invalid(`The emulator speaks API version ${ApiVersion} only.`, 'api_version');
+  }
+  const secret = `whsec_${token(32)}`;
+  call.store.insert(endpoint);
+  call.store.setHidden(endpoint.id, { secret });
+  return { ...endpoint, secret };
+}
+
+export function retrieveWebhookEndpoint(call: Call): ApiObject {
+  return require(call, 'webhook_endpoint', call.ids.id!, 'webhook_endpoint');
+}
+
+export function updateWebhookEndpoint(call: Call): ApiObject {
+  const { params } = call;
+  const endpoint = require<WebhookEndpoint>(call, 'webhook_endpoint', call.ids.id!, 'webhook_endpoint');
+  const updated: WebhookEndpoint = {
+    ...endpoint,
+    metadata: mergeMetadata(endpoint.metadata, params.metadata),
+  };
+  if (params.url !== undefined) {
+    checkUrl(params.url as string);
+    updated.url = params.url as string;
+  }
+  if (params.enabled_events !== undefined) updated.enabled_events = params.enabled_events as string[];
+  if (params.description !== undefined) updated.description = orNull(params.description) as string | null;
+  if (params.disabled !== undefined) updated.status = params.disabled ? 'disabled' : 'enabled';
+  call.store.save(updated);
+  return updated;
+}
+
+export function deleteWebhookEndpoint(call: Call): ApiObject {
+  const { id } = require(call, 'webhook_endpoint', call.ids.id!, 'webhook_endpoint');
+  call.store.remove(id);
+  return { id, object: 'webhook_endpoint', deleted: true };
+}
+
+export function listWebhookEndpoints(call: Call): object {
+  return page(call, 'webhook_endpoint', '/v1/webhook_endpoints', []);
+}
+
+function checkUrl(url: string): void {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw invalid('Not a valid URL', 'url', 'url_invalid');
+}
+
+/** Registers a domain for wallets; the emulator finds every domain in order. */
+export function createPaymentMethodDomain(call: Call): ApiObject {
+  const name = call.params.domain_name as string;
+  const known = call.store.select('payment_method_domain', given(call.params, 'domain_name'), 1)[0];
+  if (known) return known;
+  const active = { status: 'active' as const };
+  const domain: Domain = {
+    id: newId('pmd'),
+    object: 'payment_method_domain',
+    amazon_pay: active,
+    apple_pay: active,
+    created: call.now,
+    domain_name: name,
+    enabled: (call.params.enabled as boolean | undefined) ?? true,
+    google_pay: active,
+    klarna: active,
+    link: active,
+    livemode: false,
+    paypal: active,
+  };
+  const { amazon_pay, klarna, paypal, link, ...cards } = domain;
+  call.store.insert(cards as Domain);
+  return cards as Domain;
+}
+
+export function retrievePaymentMethodDomain(call: Call): ApiObject {
+  return require(call, 'payment_method_domain', call.ids.id!, 'id');
+}
+
+export function listPaymentMethodDomains(call: Call): object {
+  return page(
+    call,
+    'payment_method_domain',
+    '/v1/payment_method_domains',
+    given(call.params, 'domain_name', 'enabled'),
+  );
+}

@@ -1,0 +1,2 @@
+/** The API version that the emulator speaks: the one that the installed `stripe` package pins. */
+export const ApiVersion = '2026-10-28.endive';

@@ -1,0 +1,106 @@
+import type Stripe from 'stripe';
+import { type Call, emit, require } from './call.ts';
+import type { Charge } from './charges.ts';
+import { refused } from './errors.ts';
+import { newId } from './ids.ts';
+import { given, page } from './lists.ts';
+import type { ApiObject } from './store.ts';
+
+export type Dispute = Stripe.Dispute & ApiObject;
+
+/** Days that the account has to answer a dispute. */
+const DAYS_TO_RESPOND = 21;
+
+/** The cardholder's bank takes back a charge in full. */
+export function openDispute(call: Call, chargeId: string, reason: string): Dispute {
+  const charge = require<Charge>(call, 'charge', chargeId, 'charge');
+  if (charge.status !== 'succeeded')
+    throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
+  if (charge.disputed) throw refused(`Charge ${charge.id} is already disputed.`, 'charge_disputed');
+  const dispute: Dispute = {
+    id: newId('du'),
+    object: 'dispute',
+    amount: charge.amount,
+    balance_transactions: [],
+    charge: charge.id,
+    created: call.now,
+    currency: charge.currency,
+    enhanced_eligibility_types: [],
+    evidence: NO_EVIDENCE,
+    evidence_details: {
+      due_by: call.now + DAYS_TO_RESPOND * 86_400,
+      enhanced_eligibility: {},
+      has_evidence: false,
+      past_due: false,
+      submission_count: 0,
+      submission_method: 'manual',
+    },
+    intended_submission_method: 'manual',
+    is_charge_refundable: false,
+    livemode: false,
+    metadata: {},
+    payment_intent: charge.payment_intent as string | null,
+    reason,
+    status: 'needs_response',
+  };
+  call.store.insert(dispute);
+  call.store.save({ ...charge, disputed: true });
+  emit(call, 'charge.dispute.created', dispute);
+  emit(call, 'charge.dispute.funds_withdrawn', dispute);
+  return dispute;
+}
+
+/** The bank decides: `won` gives the money back to the account. */
+export function closeDispute(call: Call, id: string, status: 'won' | 'lost'): Dispute {
+  const dispute = require<Dispute>(call, 'dispute', id, 'id');
+  if (dispute.status === 'won' || dispute.status === 'lost') throw refused('This dispute is already closed.');
+  const closed: Dispute = { ...dispute, status };
+  call.store.save(closed);
+  if (status === 'won') emit(call, 'charge.dispute.funds_reinstated', closed);
+  emit(call, 'charge.dispute.closed', closed);
+  return closed;
+}
+
+export function retrieveDispute(call: Call): ApiObject {
+  return require(call, 'dispute', call.ids.id!, 'id');
+}
+
+/** The account gives in: the dispute is lost (`POST /v1/disputes/:id/close`). */
+export function acceptDispute(call: Call): ApiObject {
+  return closeDispute(call, call.ids.id!, 'lost');
+}
+
+export function listDisputes(call: Call): object {
+  return page(call, 'dispute', '/v1/disputes', given(call.params, 'charge', 'payment_intent'));
+}
+
+const NO_EVIDENCE: Stripe.Dispute.Evidence = {
+  access_activity_log: null,
+  billing_address: null,
+  cancellation_policy: null,
+  cancellation_policy_disclosure: null,
+  cancellation_rebuttal: null,
+  customer_communication: null,
+  customer_email_address: null,
+  customer_name: null,
+  customer_purchase_ip: null,
+  customer_signature: null,
+  duplicate_charge_documentation: null,
+  duplicate_charge_explanation: null,
+  duplicate_charge_id: null,
+  enhanced_evidence: {},
+  product_description: null,
+  receipt: null,
+  refund_policy: null,
+  refund_policy_disclosure: null,
+  refund_refusal_explanation: null,
+  service_date: null,
+  service_documentation: null,
+  shipping_address: null,
+  shipping_carrier: null,
+  shipping_date: null,
+  shipping_documentation: null,
+  shipping_tracking_number: null,
+  uncategorized_file: null,
+  uncategorized_text: null,
+};

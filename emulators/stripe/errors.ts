@@ -1,0 +1,66 @@
+/**
+ * Errors in the form that the provider's API answers them (https://docs.stripe.com/api/errors).
+ */
+export interface ErrorBody {
+  type: 'invalid_request_error' | 'card_error' | 'api_error' | 'idempotency_error';
+  message: string;
+  code?: string;
+  param?: string;
+  decline_code?: string;
+  charge?: string;
+  [detail: string]: unknown;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly body: ErrorBody;
+  /** A request that failed validation never began: its idempotency key stays free. */
+  readonly beganWork: boolean;
+
+  constructor(status: number, body: ErrorBody, beganWork = true) {
+    super(body.message);
+    this.status = status;
+    this.body = body.code
+      ? { ...body, doc_url: `https://docs.stripe.com/error-codes/${body.code.replaceAll('_', '-')}` }
+      : body;
+    this.beganWork = beganWork;
+  }
+}
+
+/** A parameter that fails validation: 400, not kept under the idempotency key. */
+export function invalid(message: string, param?: string, code?: string): ApiError {
+  return new ApiError(
+    400,
+    { type: 'invalid_request_error', message, ...(param && { param }), ...(code && { code }) },
+    false,
+  );
+}
+
+/** A request that is well formed but that the state of things forbids: 400. */
+export function refused(message: string, code?: string, details: Record<string, unknown> = {}): ApiError {
+  return new ApiError(400, { type: 'invalid_request_error', message, ...(code && { code }), ...details });
+}
+
+export function missing(what: string, id: string, param: string): ApiError {
+  // Naming an id of another resource in the path is 404, naming one in a parameter is 400.
+  const status = param === 'id' || param === 'intent' || param === 'webhook_endpoint' ? 404 : 400;
+  return new ApiError(status, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${what}: '${id}'`,
+    param,
+  });
+}
+
+export function unauthorized(message: string): ApiError {
+  return new ApiError(401, { type: 'invalid_request_error', message }, false);
+}
+
+/** What the emulator does not stand in for. Never a friendly guess. */
+export function notEmulated(what: string): ApiError {
+  return new ApiError(
+    501,
+    { type: 'api_error', message: `The emulator does not stand in for ${what}.` },
+    false,
+  );
+}

@@ -1,0 +1,44 @@
+import type { Call } from './call.ts';
+import { invalid } from './errors.ts';
+import { type ApiObject, fieldIs } from './store.ts';
+
+/** Fields that hold an id and can be answered as the object itself. */
+const EXPANDABLE = new Set(['charge', 'customer', 'latest_charge', 'payment_intent', 'payment_method']);
+
+/** Deepest path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
+const DEEPEST = 4;
+
+/** Replaces ids by objects along each path, such as `latest_charge` or `data.latest_charge.payment_method`. */
+export function expand<T extends object>(call: Call, answer: T, paths: readonly string[]): T {
+  for (const path of paths) {
+    const segments = path.split('.');
+    if (segments.filter((segment) => segment !== 'data').length > DEEPEST) {
+      throw invalid(`You cannot expand more than ${DEEPEST} levels of a property (path: ${path})`, 'expand');
+    }
+    expandPath(call, answer, segments, path);
+  }
+  return answer;
+}
+
+function expandPath(call: Call, target: unknown, segments: readonly string[], path: string): void {
+  const [name, ...rest] = segments;
+  if (name === undefined || target === null || typeof target !== 'object') return;
+  const object = target as Record<string, unknown>;
+  if (name === 'data' && Array.isArray(object.data)) {
+    for (const item of object.data) expandPath(call, item, rest, path);
+    return;
+  }
+  if (name === 'refunds' && object.object === 'charge') {
+    object.refunds ??= refundsOf(call, object.id as string);
+  } else if (!EXPANDABLE.has(name) || !(name in object)) {
+    throw invalid(`This property cannot be expanded (${path}).`, 'expand');
+  } else if (typeof object[name] === 'string') {
+    object[name] = call.store.find(object[name]) ?? object[name];
+  }
+  expandPath(call, object[name], rest, path);
+}
+
+function refundsOf(call: Call, charge: string): object {
+  const data: ApiObject[] = call.store.select('refund', [fieldIs('charge', charge)], 10);
+  return { object: 'list', data, has_more: false, url: `/v1/charges/${charge}/refunds` };
+}

@@ -1,0 +1,218 @@
+/**
+ * Writes shapes.schema.json: JSON Schema (draft-07) of every request the emulator accepts and of every
+ * object it answers, read from the types of the installed `stripe` package. Objects are closed: a parameter
+ * that the types do not know is one that the provider's current API refuses.
+ *
+ * Trimmed to cards: sub-objects of other payment methods are left out, and an expandable reference to a
+ * resource that is not emulated is its id only.
+ *
+ *   node emulators/stripe/generate-shapes.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type * as TypeScript from 'typescript-json-schema/node_modules/typescript';
+
+// TypeScript 7 exposes no JavaScript compiler API; this development dependency brings version 5, which does.
+const require = createRequire(import.meta.url);
+const ts = createRequire(require.resolve('typescript-json-schema'))('typescript') as typeof TypeScript;
+
+export type Schema = { [key: string]: unknown };
+
+const REQUESTS: Record<string, string[]> = {
+  Balance: ['Retrieve'],
+  Charge: ['Retrieve', 'List'],
+  Customer: ['Create', 'Retrieve', 'Update', 'List', 'Search', 'ListPaymentMethods', 'RetrievePaymentMethod'],
+  Dispute: ['Retrieve', 'List', 'Close'],
+  Event: ['Retrieve', 'List'],
+  PaymentIntent: ['Create', 'Retrieve', 'Update', 'Confirm', 'Cancel', 'Capture', 'List', 'Search'],
+  PaymentMethod: ['Create', 'Retrieve', 'List', 'Attach', 'Detach'],
+  PaymentMethodDomain: ['Create', 'Retrieve', 'List', 'Validate'],
+  Refund: ['Create', 'Retrieve', 'Update', 'List'],
+  WebhookEndpoint: ['Create', 'Retrieve', 'Update', 'List', 'Delete'],
+};
+
+const ANSWERS = [
+  'Balance',
+  'Charge',
+  'Customer',
+  'DeletedCustomer',
+  'Dispute',
+  'EventBase',
+  'PaymentIntent',
+  'PaymentMethod',
+  'PaymentMethodDomain',
+  'Refund',
+  'WebhookEndpoint',
+  'DeletedWebhookEndpoint',
+];
+
+/** Longest list of literals that is kept as an enum; longer ones name every payment method or error code. */
+const LONGEST_ENUM = 24;
+
+const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
+
+/** The generated document. `x-source` says which package and API version it was read from. */
+export function generateShapes(): Schema {
+  const stripe = dirname(dirname(require.resolve('stripe')));
+  const version = JSON.parse(readFileSync(join(stripe, 'package.json'), 'utf8')).version as string;
+  const apiVersion = /ApiVersion = '([^']+)'/.exec(
+    readFileSync(join(stripe, 'esm/apiVersion.js'), 'utf8'),
+  )?.[1];
+  const file = (resource: string) => join(stripe, 'esm/resources', `${resource}.d.ts`);
+  const files = Object.keys(REQUESTS).map((name) => file(name === 'Balance' ? name : `${name}s`));
+
+  const program = ts.createProgram(files, {
+    strict: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ESNext,
+  });
+  const checker = program.getTypeChecker();
+  const exported = new Map<string, TypeScript.Symbol>();
+  for (const path of files) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(path)!)!;
+    for (const symbol of checker.getExportsOfModule(module)) exported.set(symbol.name, symbol);
+  }
+
+  const otherMethods = otherPaymentMethods(checker, exported.get('PaymentMethod')!);
+  const definitions: Record<string, Schema> = {};
+
+  for (const [resource, verbs] of Object.entries(REQUESTS)) {
+    for (const verb of verbs) define(`${resource}${verb}Params`, true);
+  }
+  for (const name of ANSWERS) define(name, false);
+
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    'x-source': `npm stripe@${version} (MIT), API ${apiVersion}, cards only`,
+    definitions: Object.fromEntries(Object.entries(definitions).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+
+  function define(name: string, request: boolean): void {
+    const symbol = exported.get(name);
+    if (!symbol) throw new Error(`the stripe package has no type named ${name}`);
+    reference(checker.getDeclaredTypeOfSymbol(symbol), name, request);
+  }
+
+  function reference(type: TypeScript.Type, name: string, request: boolean): Schema {
+    if (!definitions[name]) {
+      definitions[name] = {};
+      definitions[name] = closedObject(type, name, request);
+    }
+    return { $ref: `#/definitions/${name}` };
+  }
+
+  function closedObject(type: TypeScript.Type, name: string, request: boolean): Schema {
+    const index = type.getStringIndexType();
+    const properties: Record<string, Schema> = {};
+    const required: string[] = [];
+    for (const property of type.getProperties()) {
+      if (
+        otherMethods.has(property.name) ||
+        (/NextAction$/.test(name) && !NEXT_ACTIONS.includes(property.name))
+      ) {
+        continue;
+      }
+      const schema = schemaOf(checker.getTypeOfSymbol(property), `${name}.${property.name}`, request);
+      if (!schema) continue;
+      properties[property.name] = schema;
+      if (!(property.flags & ts.SymbolFlags.Optional)) required.push(property.name);
+    }
+    return {
+      type: 'object',
+      ...(Object.keys(properties).length > 0 && { properties }),
+      ...(required.length > 0 && { required }),
+      // An answer without any declared property may hold anything, such as the object of an event.
+      additionalProperties: index
+        ? (schemaOf(index, `${name}.*`, request) ?? {})
+        : !request && Object.keys(properties).length === 0,
+    };
+  }
+
+  /** The schema of a property, or undefined when nothing of it is emulated. */
+  function schemaOf(type: TypeScript.Type, path: string, request: boolean): Schema | undefined {
+    const parts = type.isUnion() ? type.types : [type];
+    const literals: (string | number | boolean | null)[] = [];
+    const schemas: Schema[] = [];
+    let known = false;
+    for (const part of parts) {
+      if (part.flags & ts.TypeFlags.Undefined) continue;
+      // A form has no null: the official clients send the empty string, which the types list beside it.
+      if (part.flags & ts.TypeFlags.Null) request || literals.push(null);
+      else if (part.isLiteral()) literals.push(part.value as string | number);
+      else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });
+      else if (part.flags & ts.TypeFlags.String) schemas.push({ type: 'string' });
+      else if (part.flags & ts.TypeFlags.Number) schemas.push({ type: 'number' });
+      // `string & Record<never, never>` marks an open list of literals: new ones may come, these are known.
+      else if (part.isIntersection()) known = true;
+      else if (checker.isArrayType(part)) {
+        const item = schemaOf(checker.getTypeArguments(part as TypeScript.TypeReference)[0]!, path, request);
+        schemas.push({ type: 'array', ...(item && { items: item }) });
+      } else {
+        const object = objectSchema(part, path, request);
+        if (object) schemas.push(object);
+      }
+    }
+    if (literals.filter((literal) => literal !== null).length > LONGEST_ENUM) {
+      schemas.push({ type: 'string' });
+      if (literals.includes(null)) schemas.push({ type: 'null' });
+    } else if (literals.length === 1 && literals[0] === null) schemas.push({ type: 'null' });
+    else if (literals.length > 0) schemas.push({ enum: literals });
+    else if (known) schemas.push({ type: 'string' });
+    const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+    return distinct.length > 1 ? { anyOf: distinct } : distinct[0];
+  }
+
+  function objectSchema(type: TypeScript.Type, path: string, request: boolean): Schema | undefined {
+    const symbol = type.aliasSymbol ?? type.getSymbol();
+    const marker = type.getProperty('object');
+    const isResource = marker && type.getProperty('id') !== undefined;
+    if (isResource && !ANSWERS.includes(symbol?.name ?? '')) return undefined;
+    if (symbol?.name === 'Date') return { type: 'number' };
+    const name = symbol && symbol.name !== '__type' ? checker.getFullyQualifiedName(symbol) : path;
+    if (symbol?.name === 'ApiList') {
+      const item = schemaOf(checker.getTypeArguments(type as TypeScript.TypeReference)[0]!, path, request);
+      return item && list(item);
+    }
+    return reference(type, name.replace(/^".*"\./, ''), request);
+  }
+}
+
+/** A page of a list, as `ApiList` declares it. */
+function list(items: Schema): Schema {
+  return {
+    type: 'object',
+    properties: {
+      object: { enum: ['list'] },
+      data: { type: 'array', items },
+      has_more: { type: 'boolean' },
+      url: { type: 'string' },
+    },
+    required: ['object', 'data', 'has_more', 'url'],
+    additionalProperties: false,
+  };
+}
+
+/** Names of the payment methods other than card: each is a property of PaymentMethod that holds an object. */
+function otherPaymentMethods(checker: TypeScript.TypeChecker, paymentMethod: TypeScript.Symbol): Set<string> {
+  const type = checker.getDeclaredTypeOfSymbol(paymentMethod);
+  const listed = checker.getNonNullableType(checker.getTypeOfSymbol(type.getProperty('type')!));
+  const names = (listed.isUnion() ? listed.types : []).flatMap((part) =>
+    part.isStringLiteral() ? [part.value] : [],
+  );
+  const others = new Set([
+    ...names,
+    'ach_credit_transfer',
+    'ach_debit',
+    'stripe_account',
+    'wechat',
+    'card_present',
+  ]);
+  others.delete('card');
+  return others;
+}
+
+if (import.meta.main) {
+  const path = join(import.meta.dirname, 'shapes.schema.json');
+  writeFileSync(path, `${JSON.stringify(generateShapes())}\n`);
+}

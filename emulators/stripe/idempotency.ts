@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from './errors.ts';
+import type { Store } from './store.ts';
+
+/** Keys may be removed once they are this old (https://docs.stripe.com/api/idempotent_requests). Seconds. */
+const KEPT_FOR = 24 * 60 * 60;
+const LONGEST_KEY = 255;
+
+export interface Answer {
+  status: number;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+/**
+ * Idempotency keys as the v1 API keeps them: the first answer of a request whose work began is stored, errors
+ * and declines too, and given again to the same request for a day.
+ */
+export class IdempotencyKeys {
+  readonly #store: Store;
+  readonly #inFlight = new Set<string>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  static fingerprint(method: string, path: string, body: string): string {
+    return createHash('sha256').update(`${method} ${path}\n${body}`).digest('hex');
+  }
+
+  /** Marks the key as in use until `release`; a second request meanwhile is a 409. */
+  claim(key: string): void {
+    if (key.length > LONGEST_KEY) {
+      throw new ApiError(400, {
+        type: 'invalid_request_error',
+        message: `Idempotency keys can have up to ${LONGEST_KEY} characters, but you passed one of ${key.length}.`,
+      });
+    }
+    if (this.#inFlight.has(key)) {
+      throw new ApiError(409, {
+        type: 'idempotency_error',
+        code: 'idempotency_key_in_use',
+        message: `There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): ${key}. Please try again later.`,
+      });
+    }
+    this.#inFlight.add(key);
+  }
+
+  release(key: string): void {
+    this.#inFlight.delete(key);
+  }
+
+  /** The stored answer to this request, if it came before. The same key with another request is an error. */
+  replay(key: string, fingerprint: string, now: number): Answer | undefined {
+    const { database } = this.#store;
+    database.prepare('delete from idempotency where time <= ?').run(now - KEPT_FOR);
+    const row = database.prepare('select fingerprint, status, body from idempotency where key = ?').get(key);
+    if (!row) return undefined;
+    if (row.fingerprint !== fingerprint) {
+      throw new ApiError(400, {
+        type: 'idempotency_error',
+        message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${key}' if you meant to execute a different request.`,
+      });
+    }
+    return {
+      status: row.status as number,
+      body: JSON.parse(row.body as string),
+      headers: { 'idempotent-replayed': 'true' },
+    };
+  }
+
+  keep(key: string, fingerprint: string, answer: Answer, now: number): void {
+    this.#store.database
+      .prepare(
+        'insert or replace into idempotency (key, fingerprint, status, body, time) values (?, ?, ?, ?, ?)',
+      )
+      .run(key, fingerprint, answer.status, JSON.stringify(answer.body), now);
+  }
+}

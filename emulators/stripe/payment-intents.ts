@@ -1,0 +1,306 @@
+import type Stripe from 'stripe';
+import { type Call, emit, mergeMetadata, orNull, require } from './call.ts';
+import { ApiError, invalid, refused } from './errors.ts';
+import { newId, token } from './ids.ts';
+import { assertMayBe, type Intent, type IntentSecrets, unexpectedState } from './intent-states.ts';
+import { given, page } from './lists.ts';
+import {
+  findPaymentMethod,
+  makePaymentMethod,
+  type PaymentMethod,
+  type PaymentMethodData,
+} from './payment-methods.ts';
+import { type Confirmation, pay } from './payments.ts';
+import type { ApiObject } from './store.ts';
+
+/** Smallest and largest amount of a charge in cents, for the currencies that the emulated account takes. */
+const SMALLEST = 50;
+const LARGEST = 99_999_999;
+const CURRENCIES = ['usd', 'cad'];
+
+const KEPT = ['description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix'] as const;
+
+export const UPDATE_PARAMS = [
+  'allowed_payment_method_types',
+  'amount',
+  'currency',
+  'customer',
+  ...KEPT,
+  'expand',
+  'metadata',
+  'payment_method',
+  'payment_method_data',
+  'setup_future_usage',
+  'shipping',
+];
+
+export const CONFIRM_PARAMS = [
+  'error_on_requires_action',
+  'expand',
+  'off_session',
+  'payment_method',
+  'payment_method_data',
+  'receipt_email',
+  'return_url',
+  'setup_future_usage',
+  'shipping',
+  'use_stripe_sdk',
+];
+
+/** What only makes sense when the intent is confirmed in the same call. */
+const WITH_CONFIRM = ['error_on_requires_action', 'off_session', 'return_url', 'use_stripe_sdk'];
+
+export const CREATE_PARAMS = [...UPDATE_PARAMS, 'automatic_payment_methods', 'confirm', ...WITH_CONFIRM];
+
+export function createPaymentIntent(call: Call): ApiObject {
+  const { params } = call;
+  checkAmount(params.amount as number, params.currency as string);
+  for (const name of WITH_CONFIRM) {
+    if (params[name] !== undefined && params.confirm !== true) {
+      throw invalid(`The parameter \`${name}\` can only be given together with confirm=true.`, name);
+    }
+  }
+  if (params.automatic_payment_methods && params.allowed_payment_method_types) {
+    throw invalid(
+      'You may only specify one of these parameters: automatic_payment_methods, allowed_payment_method_types.',
+      'automatic_payment_methods',
+    );
+  }
+  const id = newId('pi');
+  const types = cardTypes(params.allowed_payment_method_types);
+  const automatic = params.automatic_payment_methods as
+    | Stripe.PaymentIntent.AutomaticPaymentMethods
+    | undefined;
+  const intent: Intent = {
+    id,
+    object: 'payment_intent',
+    allowed_payment_method_types: types as Stripe.PaymentIntent['allowed_payment_method_types'],
+    amount: params.amount as number,
+    amount_capturable: 0,
+    amount_details: { tip: {} },
+    amount_received: 0,
+    application: null,
+    application_fee_amount: null,
+    // Without a choice of methods the account's own decide, as since API version 2023-08-16.
+    automatic_payment_methods: types
+      ? null
+      : { allow_redirects: 'always', ...(automatic ?? { enabled: true }) },
+    canceled_at: null,
+    cancellation_reason: null,
+    capture_method: 'automatic_async',
+    client_secret: `${id}_secret_${token(25)}`,
+    confirmation_method: 'automatic',
+    created: call.now,
+    currency: params.currency as string,
+    customer: null,
+    customer_account: null,
+    description: null,
+    excluded_payment_method_types: null,
+    last_payment_error: null,
+    latest_charge: null,
+    livemode: false,
+    managed_payments: null,
+    metadata: {},
+    next_action: null,
+    on_behalf_of: null,
+    payment_method: null,
+    payment_method_configuration_details: null,
+    payment_method_options: {
+      card: { installments: null, mandate_options: null, network: null, request_three_d_secure: 'automatic' },
+    },
+    payment_method_types: types ?? ['card'],
+    payment_record: null,
+    processing: null,
+    receipt_email: null,
+    review: null,
+    setup_future_usage: null,
+    shipping: null,
+    source: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status: 'requires_payment_method',
+    transfer_data: null,
+    transfer_group: null,
+  };
+  const filled = fill(call, intent);
+  call.store.insert(filled);
+  emit(call, 'payment_intent.created', filled);
+  return params.confirm === true ? confirm(call, filled) : filled;
+}
+
+export function retrievePaymentIntent(call: Call): ApiObject {
+  return intentOf(call);
+}
+
+export function updatePaymentIntent(call: Call): ApiObject {
+  const { params } = call;
+  const intent = intentOf(call);
+  const amount = params.amount as number | undefined;
+  if (amount !== undefined || params.currency !== undefined) {
+    checkAmount(amount ?? intent.amount, (params.currency as string) ?? intent.currency);
+  }
+  // What a payment was for may be noted afterwards; everything else is fixed once it is under way.
+  const onlyNotes = Object.keys(params).every((name) => ['metadata', 'description', 'expand'].includes(name));
+  if (!onlyNotes) assertMayBe('updated', intent);
+  const updated = fill(call, intent);
+  call.store.save(updated);
+  return updated;
+}
+
+export function confirmPaymentIntent(call: Call): ApiObject {
+  const intent = intentOf(call);
+  assertMayBe('confirmed', intent);
+  return confirm(call, fill(call, intent));
+}
+
+export function cancelPaymentIntent(call: Call): ApiObject {
+  const intent = intentOf(call);
+  assertMayBe('canceled', intent);
+  const canceled: Intent = {
+    ...intent,
+    canceled_at: call.now,
+    cancellation_reason: (call.params.cancellation_reason as Intent['cancellation_reason']) ?? null,
+    next_action: null,
+    processing: null,
+    status: 'canceled',
+  };
+  call.store.save(canceled);
+  emit(call, 'payment_intent.canceled', canceled);
+  return canceled;
+}
+
+export function listPaymentIntents(call: Call): object {
+  return page(call, 'payment_intent', '/v1/payment_intents', given(call.params, 'customer'));
+}
+
+/** The intent in the path. A browser must show its client secret, and gets 404 for a wrong one as for a wrong id. */
+export function intentOf(call: Call): Intent {
+  const intent = require<Intent>(call, 'payment_intent', call.ids.id!, 'intent');
+  const secret = call.params.client_secret;
+  if (
+    call.fromBrowser
+      ? secret !== intent.client_secret
+      : secret !== undefined && secret !== intent.client_secret
+  ) {
+    throw new ApiError(call.fromBrowser ? 404 : 400, {
+      type: 'invalid_request_error',
+      code: 'resource_missing',
+      message: `No such payment_intent: '${intent.id}'`,
+      param: 'intent',
+    });
+  }
+  return intent;
+}
+
+/** The intent with what the request says of it. Does not save it. */
+function fill(call: Call, intent: Intent): Intent {
+  const { params } = call;
+  const filled: Intent = { ...intent, metadata: mergeMetadata(intent.metadata, params.metadata) };
+  if (params.amount !== undefined) filled.amount = params.amount as number;
+  if (params.currency !== undefined) filled.currency = params.currency as string;
+  for (const name of KEPT)
+    if (params[name] !== undefined) filled[name] = orNull(params[name]) as string | null;
+  if (params.setup_future_usage !== undefined) {
+    filled.setup_future_usage = orNull(params.setup_future_usage) as Intent['setup_future_usage'];
+  }
+  if (params.shipping !== undefined) filled.shipping = orNull(params.shipping) as Intent['shipping'];
+  if (params.allowed_payment_method_types !== undefined) {
+    const types = cardTypes(params.allowed_payment_method_types)!;
+    filled.allowed_payment_method_types = types as Stripe.PaymentIntent['allowed_payment_method_types'];
+    filled.payment_method_types = types;
+    filled.automatic_payment_methods = null;
+  }
+  if (params.customer !== undefined) {
+    filled.customer = require(call, 'customer', params.customer as string, 'customer').id;
+  }
+  const method = methodGiven(call);
+  if (method) {
+    assertBelongs(method, filled);
+    filled.payment_method = method.id;
+    if (filled.status === 'requires_payment_method') filled.status = 'requires_confirmation';
+  }
+  return filled;
+}
+
+function methodGiven(call: Call): PaymentMethod | undefined {
+  const { payment_method: id, payment_method_data: data } = call.params;
+  if (id !== undefined && data !== undefined) {
+    throw invalid(
+      'You may only specify one of these parameters: payment_method, payment_method_data.',
+      'payment_method',
+    );
+  }
+  if (data !== undefined) return makePaymentMethod(call, data as PaymentMethodData);
+  return id === undefined || id === '' ? undefined : findPaymentMethod(call, id as string, 'payment_method');
+}
+
+function assertBelongs(method: PaymentMethod, intent: Intent): void {
+  if (!method.customer || method.customer === intent.customer) return;
+  throw refused(
+    intent.customer
+      ? `The payment method supplied (${method.id}) belongs to a different Customer. Provide the Customer it belongs to in the \`customer\` parameter.`
+      : `The PaymentMethod ${method.id} belongs to the Customer ${method.customer}. Please include the Customer in the \`customer\` parameter on the PaymentIntent.`,
+    undefined,
+    { param: 'payment_method' },
+  );
+}
+
+/** Confirms an intent that is filled from the request but not yet saved. */
+function confirm(call: Call, intent: Intent): ApiObject {
+  const { params } = call;
+  if (!intent.payment_method) {
+    throw unexpectedState(
+      call.store.find<Intent>(intent.id)!,
+      "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.",
+    );
+  }
+  const returnUrl = params.return_url as string | undefined;
+  if (!call.fromBrowser && !returnUrl && intent.automatic_payment_methods?.allow_redirects === 'always') {
+    throw refused(
+      'This PaymentIntent is configured to accept payment methods that may redirect your customer off of your page, ' +
+        'so you must provide a `return_url`. To accept none of those, set `automatic_payment_methods[allow_redirects]` ' +
+        'to `never` when creating the PaymentIntent.',
+    );
+  }
+  const offSession = params.off_session !== undefined && params.off_session !== false;
+  if (offSession && !intent.customer) {
+    throw invalid('off_session payments need a customer whose payment method was saved.', 'off_session');
+  }
+  const confirmation: Confirmation = {
+    offSession,
+    returnUrl,
+    useSdk: params.use_stripe_sdk === true || (call.fromBrowser && params.use_stripe_sdk !== false),
+    errorOnAction: params.error_on_requires_action === true,
+  };
+  call.store.setHidden(intent.id, {
+    offSession,
+    returnUrl: returnUrl ?? '',
+  } satisfies Partial<IntentSecrets>);
+  return pay(call, intent, confirmation);
+}
+
+function cardTypes(value: unknown): string[] | undefined {
+  if (value === undefined || value === '') return undefined;
+  const types = value as string[];
+  if (!types.includes('card')) {
+    throw invalid('The emulated account takes cards only.', 'allowed_payment_method_types');
+  }
+  return types;
+}
+
+function checkAmount(amount: number, currency: string): void {
+  if (!CURRENCIES.includes(currency)) {
+    throw invalid(
+      `Invalid currency: ${currency}. The emulated account currently supports these currencies: ${CURRENCIES.join(', ')}`,
+      'currency',
+    );
+  }
+  if (amount < 1) {
+    throw invalid('This value must be greater than or equal to 1.', 'amount', 'parameter_invalid_integer');
+  }
+  if (amount < SMALLEST)
+    throw invalid(`Amount must be at least $0.50 ${currency}`, 'amount', 'amount_too_small');
+  if (amount > LARGEST) {
+    throw invalid(`Amount must be no more than $999,999.99 ${currency}`, 'amount', 'amount_too_large');
+  }
+}

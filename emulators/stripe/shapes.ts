@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { invalid, notEmulated } from './errors.ts';
+import type { FormTree, FormValue } from './form.ts';
+
+/** The part of JSON Schema that generate-shapes.ts writes. */
+interface Shape {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  anyOf?: Shape[];
+  items?: Shape;
+  properties?: Record<string, Shape>;
+  required?: string[];
+  additionalProperties?: boolean | Shape;
+}
+
+const document = JSON.parse(readFileSync(new URL('./shapes.schema.json', import.meta.url), 'utf8'));
+const definitions = document.definitions as Record<string, Shape>;
+
+export type Params = Record<string, unknown>;
+
+/**
+ * Reads a form against the closed shape of its request, as the API does: text becomes numbers and booleans,
+ * an unknown or a missing parameter is a 400 that names it. `supported` are the top-level parameters that
+ * the emulator acts on; another one that the API knows answers 501 instead of being silently ignored.
+ */
+export function readParams(
+  form: FormTree,
+  name: string,
+  supported: readonly string[],
+  extra: Extra = {},
+): Params {
+  const shape = resolve({ $ref: `#/definitions/${name}` });
+  const known = { ...shape, properties: { ...shape.properties, ...extra } };
+  const params = readObject(form, known, '');
+  const ignored = Object.keys(params).find((param) => !supported.includes(param) && !(param in extra));
+  if (ignored) throw notEmulated(`the parameter ${ignored} of ${name}`);
+  return params;
+}
+
+/** Parameters that a request takes beyond its published shape: those that only Stripe.js sends. */
+export type Extra = Record<string, Shape>;
+
+function resolve(shape: Shape): Shape {
+  return shape.$ref ? definitions[shape.$ref.slice('#/definitions/'.length)]! : shape;
+}
+
+function readObject(tree: FormTree, shape: Shape, prefix: string): Params {
+  const properties = shape.properties ?? {};
+  const open = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : undefined;
+  const named = (key: string) => (prefix ? `${prefix}[${key}]` : key);
+  const unknown = open ? [] : Object.keys(tree).filter((key) => !Object.hasOwn(properties, key));
+  if (unknown.length > 0) {
+    const names = unknown.map(named);
+    throw invalid(
+      `Received unknown parameter${names.length > 1 ? 's' : ''}: ${names.join(', ')}`,
+      names[0],
+      'parameter_unknown',
+    );
+  }
+  for (const key of shape.required ?? []) {
+    if (tree[key] === undefined) {
+      throw invalid(`Missing required param: ${named(key)}.`, named(key), 'parameter_missing');
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(tree).map(([key, value]) => [key, read(value, properties[key] ?? open!, named(key))]),
+  );
+}
+
+function read(value: FormValue, given: Shape, param: string): unknown {
+  const shape = resolve(given);
+  const options = (shape.anyOf ?? [shape]).map(resolve);
+  const ofType = (type: string) => options.find((option) => option.type === type);
+  const allowed = options.flatMap((option) => option.enum ?? []);
+
+  if (Array.isArray(value)) {
+    const list = ofType('array');
+    if (!list) throw invalid(`Invalid ${expected(options)}: ${JSON.stringify(value)}`, param);
+    return value.map((item, index) => read(item, list.items ?? {}, `${param}[${index}]`));
+  }
+  if (typeof value === 'object') {
+    const object = ofType('object');
+    if (!object) throw invalid(`Invalid ${expected(options)}: ${JSON.stringify(value)}`, param);
+    return readObject(value, object, param);
+  }
+  if (allowed.includes(value)) return value;
+  if (ofType('boolean')) {
+    if (value !== 'true' && value !== 'false') throw invalid(`Invalid boolean: ${value}`, param);
+    return value === 'true';
+  }
+  if (ofType('number') && (/^-?\d+$/.test(value) || !ofType('string'))) {
+    if (!/^-?\d+$/.test(value)) {
+      throw invalid(`Invalid integer: ${value}`, param, 'parameter_invalid_integer');
+    }
+    return Number(value);
+  }
+  if (ofType('string')) {
+    if (value === '' && !param.startsWith('metadata[')) {
+      throw invalid(
+        `You passed an empty string for '${param}'. Leave the parameter out, or give it a value: it cannot be unset.`,
+        param,
+        'parameter_invalid_empty',
+      );
+    }
+    return value;
+  }
+  if (allowed.length > 0) throw invalid(`Invalid ${param}: must be one of ${oneOf(allowed)}`, param);
+  throw invalid(`Invalid ${expected(options)}: ${value}`, param);
+}
+
+function expected(options: Shape[]): string {
+  const type = options.find((option) => option.type)?.type;
+  return type === 'object' ? 'hash' : type === 'number' ? 'integer' : (type ?? 'value');
+}
+
+function oneOf(values: unknown[]): string {
+  const named = values.filter((value) => value !== '' && value !== null).map(String);
+  return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true, schemas: { shapes: document } });
+const NAMES: Record<string, string> = {
+  balance: 'Balance',
+  charge: 'Charge',
+  customer: 'Customer',
+  dispute: 'Dispute',
+  event: 'EventBase',
+  payment_intent: 'PaymentIntent',
+  payment_method: 'PaymentMethod',
+  payment_method_domain: 'PaymentMethodDomain',
+  refund: 'Refund',
+  webhook_endpoint: 'WebhookEndpoint',
+};
+
+/** What is wrong with an answered object (or a page of them) against its published shape; empty when right. */
+export function faultsOfAnswer(answer: unknown): string[] {
+  const value = answer as { object?: string; data?: unknown; deleted?: boolean; error?: unknown };
+  if (value.object === 'list' || value.object === 'search_result') {
+    return (value.data as unknown[]).flatMap(faultsOfAnswer);
+  }
+  const name = NAMES[value.object ?? ''];
+  if (!name) return [`no shape for an object of kind ${value.object}`];
+  const faults = faultsOf(value.deleted ? `Deleted${name}` : name, value);
+  const inner = value.object === 'event' ? faultsOfAnswer((value.data as { object: unknown }).object) : [];
+  return [...faults, ...inner];
+}
+
+function faultsOf(name: string, value: unknown): string[] {
+  const check = ajv.getSchema(`shapes#/definitions/${name}`) as ValidateFunction;
+  if (check(value)) return [];
+  return (check.errors ?? [])
+    .slice(0, 5)
+    .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
+}

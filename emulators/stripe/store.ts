@@ -1,0 +1,107 @@
+import { LEDGER_SCHEMA } from '../shared/ledger.ts';
+import { type Database, openState } from '../shared/state.ts';
+
+/** Any object of the API, as it is answered without expansion. */
+export interface ApiObject {
+  id: string;
+  object: string;
+  created?: number;
+  [field: string]: unknown;
+}
+
+const SCHEMA = `
+  create table if not exists object (
+    seq integer primary key autoincrement, id text unique not null, kind text not null,
+    body text not null, hidden text not null default '{}'
+  );
+  create index if not exists object_kind on object (kind, seq);
+  create index if not exists object_customer on object (json_extract(body, '$.customer'));
+  create index if not exists object_payment_intent on object (json_extract(body, '$.payment_intent'));
+  create index if not exists object_charge on object (json_extract(body, '$.charge'));
+  create table if not exists idempotency (
+    key text primary key, fingerprint text not null, status integer not null, body text not null, time integer not null
+  );
+  create table if not exists delivery (
+    seq integer primary key autoincrement, event text not null, url text not null, secret text not null,
+    attempts integer not null default 0, due integer not null, state text not null
+  );
+  create index if not exists delivery_state on delivery (state, due);
+  create index if not exists delivery_event on delivery (event);
+  create table if not exists setting (name text primary key, value text not null);
+  ${LEDGER_SCHEMA}
+`;
+
+/** Where the emulated account lives: a row per object, in the order of creation. */
+export class Store {
+  readonly database: Database;
+
+  constructor(dataDir: string) {
+    this.database = openState(dataDir, 'stripe', SCHEMA);
+  }
+
+  find<T extends ApiObject>(id: string, kind?: T['object']): T | undefined {
+    const row = this.database.prepare('select body, kind from object where id = ?').get(id);
+    return row && (!kind || row.kind === kind) ? (JSON.parse(row.body as string) as T) : undefined;
+  }
+
+  /** What the account never shows: a card's number, how an intent was confirmed. */
+  hidden<T extends object>(id: string): Partial<T> {
+    const row = this.database.prepare('select hidden from object where id = ?').get(id);
+    return row ? JSON.parse(row.hidden as string) : {};
+  }
+
+  setHidden(id: string, hidden: object): void {
+    const merged = JSON.stringify({ ...this.hidden(id), ...hidden });
+    this.database.prepare('update object set hidden = ? where id = ?').run(merged, id);
+  }
+
+  insert(object: ApiObject): void {
+    this.database
+      .prepare('insert into object (id, kind, body) values (?, ?, ?)')
+      .run(object.id, object.object, JSON.stringify(object));
+  }
+
+  save(object: ApiObject): void {
+    this.database.prepare('update object set body = ? where id = ?').run(JSON.stringify(object), object.id);
+  }
+
+  remove(id: string): void {
+    this.database.prepare('delete from object where id = ?').run(id);
+  }
+
+  sequenceOf(id: string): number | undefined {
+    return this.database.prepare('select seq from object where id = ?').get(id)?.seq as number | undefined;
+  }
+
+  /** Objects of a kind, newest first, for which every `where` holds: SQL over `body` and `seq`, with its values. */
+  select(kind: string, where: readonly Condition[], limit: number, oldestFirst = false): ApiObject[] {
+    const conditions = ['kind = ?', ...where.map((condition) => condition.sql)].join(' and ');
+    const values = where.flatMap((condition) => condition.values);
+    return this.database
+      .prepare(
+        `select body from object where ${conditions} order by seq ${oldestFirst ? 'asc' : 'desc'} limit ?`,
+      )
+      .all(kind, ...values, limit)
+      .map((row) => JSON.parse(row.body as string));
+  }
+
+  setting(name: string): string | undefined {
+    return this.database.prepare('select value from setting where name = ?').get(name)?.value as
+      | string
+      | undefined;
+  }
+
+  setSetting(name: string, value: string): void {
+    this.database.prepare('insert or replace into setting (name, value) values (?, ?)').run(name, value);
+  }
+}
+
+export interface Condition {
+  sql: string;
+  values: (string | number)[];
+}
+
+/** The field of the object at a JSON path equals the value. */
+export function fieldIs(field: string, value: string | number): Condition {
+  return { sql: `json_extract(body, '$.${field}') = ?`, values: [value] };
+}

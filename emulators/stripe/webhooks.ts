@@ -1,0 +1,177 @@
+import { createHmac } from 'node:crypto';
+import type { WebhookEndpoint } from './account.ts';
+import type { Store } from './store.ts';
+
+/** What becomes of webhooks. All but `deliver` are what a network or an outage does to them. */
+export type WebhookMode = 'deliver' | 'hold' | 'drop' | 'duplicate' | 'reverse' | 'delay';
+export const WEBHOOK_MODES: readonly string[] = ['deliver', 'hold', 'drop', 'duplicate', 'reverse', 'delay'];
+
+/** How long a receiver may take, in ms. */
+const TIMEOUT = 20_000;
+/** Wait before the second attempt in ms; doubled each time, up to the longest. */
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 300_000;
+
+interface Delivery {
+  seq: number;
+  event: string;
+  url: string;
+  secret: string;
+  attempts: number;
+}
+
+export interface WebhookTarget {
+  url: string;
+  secret: string;
+}
+
+/**
+ * Sends events, signed, to the configured receiver (all of them) and to registered endpoints (those they
+ * enabled), again with back-off until a 2xx. What is owed is a row in the database, so a restart goes on.
+ */
+export class Webhooks {
+  readonly #store: Store;
+  readonly #target: WebhookTarget | undefined;
+  readonly #clock: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+  readonly #closing = new AbortController();
+
+  constructor(store: Store, target: WebhookTarget | undefined, clock: () => number) {
+    this.#store = store;
+    this.#target = target;
+    this.#clock = clock;
+  }
+
+  get mode(): WebhookMode {
+    return (this.#store.setting('webhooks') as WebhookMode | undefined) ?? 'deliver';
+  }
+
+  /** `delay` is in ms and counts for mode `delay`. Going back to `deliver` does not send what was held. */
+  setMode(mode: WebhookMode, delay = 0): void {
+    this.#store.setSetting('webhooks', mode);
+    this.#store.setSetting('webhook delay', String(delay));
+  }
+
+  /** Owes the events recorded since the last call to everyone who wants them. Part of their transaction. */
+  owe(): void {
+    const from = Number(this.#store.setting('webhooks owed') ?? 0);
+    const events = this.#store.database
+      .prepare(
+        "select seq, id, json_extract(body, '$.type') as type from object where kind = 'event' and seq > ? order by seq",
+      )
+      .all(from) as { seq: number; id: string; type: string }[];
+    if (events.length === 0) return;
+    const { mode } = this;
+    const due = this.#clock() + (mode === 'delay' ? Number(this.#store.setting('webhook delay')) : 0);
+    const state = mode === 'hold' || mode === 'reverse' ? 'held' : mode === 'drop' ? 'dropped' : 'waiting';
+    const insert = this.#store.database.prepare(
+      'insert into delivery (event, url, secret, due, state) values (?, ?, ?, ?, ?)',
+    );
+    for (const event of events) {
+      for (const target of this.#targetsOf(event.type)) {
+        insert.run(event.id, target.url, target.secret, due, state);
+        if (mode === 'duplicate') insert.run(event.id, target.url, target.secret, due, state);
+      }
+    }
+    this.#store.setSetting('webhooks owed', String(events.at(-1)!.seq));
+  }
+
+  #targetsOf(type: string): WebhookTarget[] {
+    const endpoints = this.#store.select('webhook_endpoint', [], -1) as unknown as WebhookEndpoint[];
+    const wanting = endpoints.filter(
+      ({ status, enabled_events: enabled }) =>
+        status === 'enabled' && (enabled.includes('*') || enabled.includes(type)),
+    );
+    const registered = wanting.map(({ id, url }) => ({
+      url,
+      secret: this.#store.hidden<{ secret: string }>(id).secret!,
+    }));
+    return this.#target ? [this.#target, ...registered] : registered;
+  }
+
+  /** Sends what is due, now and as time passes. Returns at once. */
+  run(): void {
+    if (this.#closing.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#sending = this.#sending.then(() => this.#sendDue()).then(() => this.#sleep());
+  }
+
+  /** Sends everything that is owed, held or not yet due; in mode `reverse` the newest first. */
+  async flush(): Promise<{ sent: number; failed: number }> {
+    const order = this.mode === 'reverse' ? 'desc' : 'asc';
+    await this.#sending;
+    const rows = this.#rows(`state in ('waiting', 'held') order by seq ${order}`);
+    let sent = 0;
+    for (const delivery of rows) if (await this.#send(delivery)) sent += 1;
+    this.run();
+    return { sent, failed: rows.length - sent };
+  }
+
+  /** Resolves when nothing is being sent. */
+  async idle(): Promise<void> {
+    await this.#sending;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.#sending;
+  }
+
+  async #sendDue(): Promise<void> {
+    for (const delivery of this.#rows("state = 'waiting' and due <= ? order by due, seq", this.#clock())) {
+      if (this.#closing.signal.aborted) return;
+      await this.#send(delivery);
+    }
+  }
+
+  #sleep(): void {
+    if (this.#closing.signal.aborted) return;
+    clearTimeout(this.#timer);
+    const next = this.#store.database
+      .prepare("select min(due) as due from delivery where state = 'waiting'")
+      .get();
+    if (typeof next?.due !== 'number') return;
+    const wait = Math.min(Math.max(next.due - this.#clock(), 0), LONGEST_WAIT);
+    this.#timer = setTimeout(() => this.run(), wait);
+    this.#timer.unref();
+  }
+
+  #rows(condition: string, ...values: number[]): Delivery[] {
+    const sql = `select seq, event, url, secret, attempts from delivery where ${condition}`;
+    return this.#store.database.prepare(sql).all(...values) as unknown as Delivery[];
+  }
+
+  async #send({ seq, event, url, secret, attempts }: Delivery): Promise<boolean> {
+    const payload = JSON.stringify({ ...this.#store.find(event), pending_webhooks: 1 }, null, 2);
+    const accepted = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': signature(payload, secret, Math.floor(this.#clock() / 1000)),
+        'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+      },
+      body: payload,
+      redirect: 'manual',
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT), this.#closing.signal]),
+    }).then(
+      async (response) => {
+        await response.body?.cancel();
+        return response.ok;
+      },
+      () => false,
+    );
+    const due = this.#clock() + Math.min(FIRST_WAIT * 2 ** attempts, LONGEST_WAIT);
+    this.#store.database
+      .prepare('update delivery set attempts = attempts + 1, state = ?, due = ? where seq = ?')
+      .run(accepted ? 'delivered' : 'waiting', due, seq);
+    return accepted;
+  }
+}
+
+/** The `Stripe-Signature` of a payload (https://docs.stripe.com/webhooks/signature). `time` is in seconds. */
+export function signature(payload: string, secret: string, time: number): string {
+  const digest = createHmac('sha256', secret).update(`${time}.${payload}`).digest('hex');
+  return `t=${time},v1=${digest}`;
+}
