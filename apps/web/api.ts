@@ -31,10 +31,12 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
     /** The call loads a screen: when the session is somewhere else, the screen goes there and nothing is an error. */
     loading?: boolean;
+    /** A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). */
+    quiet?: boolean;
   };
 
 type Arguments<Name extends CallName> =
-  Record<string, never> extends Omit<CallOptions<Name>, 'loading'>
+  Record<string, never> extends Omit<CallOptions<Name>, 'loading' | 'quiet'>
     ? [options?: CallOptions<Name>]
     : [options: CallOptions<Name>];
 
@@ -43,10 +45,11 @@ export async function call<Name extends CallName>(
   name: Name,
   ...[options]: Arguments<Name>
 ): Promise<Data<Name>> {
-  const { params, body, loading } = (options ?? {}) as {
+  const { params, body, loading, quiet } = (options ?? {}) as {
     params?: Record<string, string>;
     body?: unknown;
     loading?: boolean;
+    quiet?: boolean;
   };
   let status: number;
   let answer: unknown;
@@ -61,10 +64,10 @@ export async function call<Name extends CallName>(
     status = response.status;
     answer = await response.json().catch(() => null);
   } catch (cause) {
-    raiseToast({ kind: 'error', ...asToast(UNSENT_TOAST) });
+    if (!quiet) raiseUnsent();
     throw new Unsent('The request could not be sent.', { cause });
   }
-  return readAnswer<Name>(status, answer, loading ?? false);
+  return readAnswer<Name>(status, answer, { loading, quiet });
 }
 
 export function urlOf(name: CallName, params?: Record<string, string>): string {
@@ -75,21 +78,20 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
 export function readAnswer<Name extends CallName>(
   status: number,
   answer: unknown,
-  loading = false,
+  { loading = false, quiet = false }: { loading?: boolean | undefined; quiet?: boolean | undefined } = {},
 ): Data<Name> {
   const body = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Failure> & {
     data?: Data<Name>;
   };
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
   const error = new ApiError(status, body);
-  if (!(loading && status === 409 && error.goOn)) {
-    raiseToast({ kind: 'error', ...asToast(toastFor(status, error.said)) });
-  }
+  const goesOn = loading && status === 409 && error.goOn !== undefined;
+  if (!quiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
   throw error;
 }
 
-function asToast({ title, text }: { title: string; text: string }) {
-  return { title, text };
+export function raiseUnsent(): void {
+  raiseToast({ kind: 'error', ...UNSENT_TOAST });
 }
 
 /** What a screen says about an error: the server's message in place of the fallback (specification, section 8). */

@@ -23,7 +23,8 @@ function start(site: Site) {
 
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
-  if (path !== pathname) window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
+  if (path !== pathname)
+    window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
   else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
   const router = createRouter();

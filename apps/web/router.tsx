@@ -1,4 +1,9 @@
-import { createBrowserRouter, type RouteObject, redirect, type ShouldRevalidateFunctionArgs } from 'react-router';
+import {
+  createBrowserRouter,
+  type RouteObject,
+  redirect,
+  type ShouldRevalidateFunctionArgs,
+} from 'react-router';
 import { screens, visit } from '#core/navigation.ts';
 import { Layout } from './components/Layout.tsx';
 import { PageLoader } from './components/PageLoader.tsx';

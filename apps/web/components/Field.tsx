@@ -43,7 +43,14 @@ export function FieldError({ id, message }: { id: string; message: string | unde
   );
 }
 
-export function TextField({ id, label, optional = false, hint, error, ...rest }: Common & ComponentProps<'input'>) {
+export function TextField({
+  id,
+  label,
+  optional = false,
+  hint,
+  error,
+  ...rest
+}: Common & ComponentProps<'input'>) {
   const common = { id, label, optional, hint, error };
   return (
     <Frame {...common}>

@@ -10,7 +10,7 @@ export function Layout() {
   const { society } = useSite();
   const navigation = useNavigation();
   return (
-    <div className={styles.page} onFocus={fetchToaster} onPointerDown={fetchToaster}>
+    <div className={styles.page}>
       <a className={styles.skip} href="#main">
         Skip to the page
       </a>
@@ -66,16 +66,6 @@ function Footer() {
 }
 
 const importToaster = () => import(/* webpackChunkName: "toaster" */ './Toaster.tsx');
-let fetched = false;
-
-/** With the first touch: a toast must be able to say that the network is gone, and then it is too late to fetch it. */
-function fetchToaster() {
-  if (fetched) return;
-  fetched = true;
-  importToaster().catch(() => {
-    fetched = false;
-  });
-}
 
 function Toasts() {
   const [Toaster, setToaster] = useState<ComponentType | null>(null);
@@ -89,5 +79,14 @@ function Toasts() {
       }),
     [],
   );
+  // With the first touch: a toast must be able to say that the network is gone, and then it is too late to fetch it.
+  useEffect(() => {
+    const fetchToaster = () => void importToaster().catch(() => {});
+    const events = ['focusin', 'pointerdown'] as const;
+    for (const event of events) window.addEventListener(event, fetchToaster, { once: true });
+    return () => {
+      for (const event of events) window.removeEventListener(event, fetchToaster);
+    };
+  }, []);
   return Toaster && <Toaster />;
 }

@@ -1,5 +1,5 @@
-import { Card } from './Card.tsx';
 import styles from './Card.module.css';
+import { Card } from './Card.tsx';
 
 /** A calm wait, where the specification asks for a loader. */
 export function PageLoader({ text = 'Loading…', title }: { text?: string; title?: string }) {

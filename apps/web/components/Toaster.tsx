@@ -36,7 +36,13 @@ function List() {
   return toasts.map((toast) => {
     const kind: Kind = toast.type === 'success' ? 'success' : 'error';
     return (
-      <Toast.Root key={toast.id} toast={toast} className={styles.toast} data-kind={kind} swipeDirection={['right', 'up']}>
+      <Toast.Root
+        key={toast.id}
+        toast={toast}
+        className={styles.toast}
+        data-kind={kind}
+        swipeDirection={['right', 'up']}
+      >
         <Toast.Content className={styles.content}>
           <span className={styles.icon}>
             <Icon name={kind === 'success' ? 'tick' : 'alert'} size={18} />

@@ -13,7 +13,15 @@ const paths = {
   shield: 'M12 3 5 5.500V11c0 5 3 8 7 10 4-2 7-5 7-10V5.500zm-3 8.500 2.200 2.200L15.500 9.500',
 } as const;
 
-export function Icon({ name, className, size = 20 }: { name: keyof typeof paths; className?: string | undefined; size?: number }) {
+export function Icon({
+  name,
+  className,
+  size = 20,
+}: {
+  name: keyof typeof paths;
+  className?: string | undefined;
+  size?: number;
+}) {
   return (
     <svg
       className={className}

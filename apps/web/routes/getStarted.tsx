@@ -23,7 +23,8 @@ type Submission =
 /** Starts a join (specification, section 4, eligibility flow) or answers with the sentence that says why not. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
   const submission = (await request.json()) as Submission;
-  const started = submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
+  const started =
+    submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
   if ('error' in started) return started;
   storeSession(started.uuid);
   return redirect(screens.studentDetails);
@@ -69,17 +70,20 @@ export function Component() {
   const busy = fetcher.state !== 'idle';
   const broken = inviteCodeError(inviteCode);
   const ready = mode === 'invite' ? broken === null : confirmed;
-  const error = !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+  const error =
+    !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
 
   function submit() {
     if (!ready || busy) return;
     setErredMode(mode);
     const { isTOLA } = programme;
     const submission: Submission =
-      mode === 'invite'
-        ? { mode, inviteCode, isTOLA }
-        : { mode, hasConfirmedEligibility: confirmed, isTOLA };
-    void fetcher.submit(submission, { method: 'post', action: screens.getStarted, encType: 'application/json' });
+      mode === 'invite' ? { mode, inviteCode, isTOLA } : { mode, hasConfirmedEligibility: confirmed, isTOLA };
+    void fetcher.submit(submission, {
+      method: 'post',
+      action: screens.getStarted,
+      encType: 'application/json',
+    });
   }
 
   return (
@@ -158,7 +162,10 @@ function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
   const [query] = useSearchParams();
   const asked = query.get('programme');
-  return (asked && Object.hasOwn(programmes, asked) && programmes[asked]) || (programmes[defaultProgramme] as Programme);
+  return (
+    (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
+    (programmes[defaultProgramme] as Programme)
+  );
 }
 
 function Eligibility({ programme, children }: { programme: Programme; children: React.ReactNode }) {

@@ -13,8 +13,8 @@ import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
-import { Card } from '../components/Card.tsx';
 import { Button } from '../components/Button.tsx';
+import { Card } from '../components/Card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
@@ -38,7 +38,10 @@ export function loader() {
 }
 
 /** A refused choice leaves the cards as they are. */
-export function shouldRevalidate({ formMethod, defaultShouldRevalidate }: ShouldRevalidateFunctionArgs): boolean {
+export function shouldRevalidate({
+  formMethod,
+  defaultShouldRevalidate,
+}: ShouldRevalidateFunctionArgs): boolean {
   return formMethod === undefined && defaultShouldRevalidate;
 }
 
@@ -140,7 +143,6 @@ function MembershipCard({
   busy: boolean;
   onChoose: () => void;
 }) {
-  const nameId = `membership-${membership.id}`;
   return (
     <li className={styles.card} data-selected={selected || undefined}>
       {selected && (
@@ -148,7 +150,7 @@ function MembershipCard({
           <Icon name="tick" size={16} />
         </span>
       )}
-      <h2 id={nameId}>{membership.name}</h2>
+      <h2>{membership.name}</h2>
       <p className={styles.description}>{membership.description}</p>
       <p className={styles.price}>
         <span>{shortPrice(fromPrice(membership.price))}</span>
@@ -162,7 +164,7 @@ function MembershipCard({
           </li>
         ))}
       </ul>
-      <Button full look={selected ? 'main' : 'second'} disabled={busy} aria-describedby={nameId} onClick={onChoose}>
+      <Button full look={selected ? 'main' : 'second'} disabled={busy} onClick={onChoose}>
         {selected ? 'Selected' : 'Choose this membership'}
         <span className="sr">: {membership.name}</span>
       </Button>

@@ -10,7 +10,12 @@ import {
 } from 'react-router';
 import type { Contact } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
-import { DETAILS_NOT_ACCEPTED, DETAILS_SUBMITTED, fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import {
+  DETAILS_NOT_ACCEPTED,
+  DETAILS_SUBMITTED,
+  fallback,
+  NO_SESSION_FOR_MEMBERSHIP,
+} from '#core/sentences.ts';
 import {
   gpaValues,
   graduationYears,
@@ -44,7 +49,10 @@ export function loader() {
 }
 
 /** What was typed stays: the contact is not asked for again after a refused submission. */
-export function shouldRevalidate({ formMethod, defaultShouldRevalidate }: ShouldRevalidateFunctionArgs): boolean {
+export function shouldRevalidate({
+  formMethod,
+  defaultShouldRevalidate,
+}: ShouldRevalidateFunctionArgs): boolean {
   return formMethod === undefined && defaultShouldRevalidate;
 }
 
@@ -146,7 +154,8 @@ function DetailsForm({
   useEffect(() => {
     if (!refusal) return;
     const fields = Object.entries(refusal.errors).filter(([field]) => isField(field));
-    for (const [field, message] of fields) setError(field as StudentDetailsField, { type: 'server', message });
+    for (const [field, message] of fields)
+      setError(field as StudentDetailsField, { type: 'server', message });
     if (fields.length > 0) setAttention((count) => count + 1);
   }, [refusal, setError]);
 
@@ -166,7 +175,8 @@ function DetailsForm({
   });
   const submit = handleSubmit(
     (values) => {
-      if (!busy) void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
+      if (!busy)
+        void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
     },
     () => setAttention((count) => count + 1),
   );
@@ -190,7 +200,14 @@ function DetailsForm({
             autoComplete="email"
             required
           />
-          <TextField {...field('schoolEmail')} label="School email" optional type="email" inputMode="email" autoComplete="section-school email" />
+          <TextField
+            {...field('schoolEmail')}
+            label="School email"
+            optional
+            type="email"
+            inputMode="email"
+            autoComplete="section-school email"
+          />
         </div>
       </Group>
       <Group title="Where you live">
@@ -204,20 +221,37 @@ function DetailsForm({
         <div className={styles.place}>
           <TextField {...field('city')} label="City" autoComplete="address-level2" required />
           {subdivisions.length > 0 ? (
-            <SelectField key={country?.name} {...field('state')} label="State/Province" autoComplete="address-level1" required>
+            <SelectField
+              key={country?.name}
+              {...field('state')}
+              label="State/Province"
+              autoComplete="address-level1"
+              required
+            >
               <option value="">Choose…</option>
               {subdivisions.map(({ name }) => (
                 <option key={name}>{name}</option>
               ))}
             </SelectField>
           ) : (
-            <TextField key={country?.name} {...field('state')} label="State/Province" optional autoComplete="address-level1" />
+            <TextField
+              key={country?.name}
+              {...field('state')}
+              label="State/Province"
+              optional
+              autoComplete="address-level1"
+            />
           )}
           <TextField {...field('zipcode')} label="Zipcode" autoComplete="postal-code" required />
         </div>
       </Group>
       <Group title="Your school">
-        <TextField {...field('highSchoolName')} label="High school name" autoComplete="organization" required />
+        <TextField
+          {...field('highSchoolName')}
+          label="High school name"
+          autoComplete="organization"
+          required
+        />
         <div className={styles.two}>
           <SelectField {...field('highSchoolGraduationYear')} label="Graduation year" required>
             <option value="">Choose…</option>
