@@ -146,11 +146,11 @@ async function createCluster(wanted: string, account: PostgresAccount, durable: 
   if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
   const cluster = account.place(wanted);
   for (const name of readdirSync(dirname(cluster))) {
-    const maker = /^postgres\.new-(\d+)(\.password)?$/.exec(name)?.[1];
+    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
     if (maker && !isRunning(Number(maker)))
       rmSync(join(dirname(cluster), name), { recursive: true, force: true });
   }
-  const half = `${cluster}.new-${process.pid}`;
+  const half = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
   const passwordFile = `${half}.password`;
   const password = randomBytes(24).toString('hex');
   mkdirSync(half, { mode: 0o700 });
@@ -261,7 +261,7 @@ async function findServer(cluster: string, deadline: number): Promise<Server | u
 /** A copied data folder carries the pid file of the original, and numbers are used again after a restart of the machine. */
 function isOurs(pid: number, folder: string, cluster: string): boolean {
   const command = commandLine(pid);
-  if (command !== undefined && !command.includes('postgres')) return false;
+  if (command !== undefined && !/\bpostgres -D /.test(command)) return false;
   try {
     return realpathSync(folder) === realpathSync(cluster);
   } catch {

@@ -51,3 +51,21 @@ function stat(pid: number): string[] | undefined {
 function ps(pid: number, field: string): string | undefined {
   return spawnSync('ps', ['-o', field, '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;
 }
+
+/** A process beyond doubt: numbers are used again, but not together with the time of birth. */
+export interface ProcessIdentity {
+  pid: number;
+  born: string;
+}
+
+/** Undefined when there is no such process, or only its zombie. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  if (!isRunning(pid) || isZombie(pid)) return undefined;
+  const born = process.platform === 'linux' ? stat(pid)?.[19] : ps(pid, 'lstart=');
+  return born ? { pid, born } : undefined;
+}
+
+/** Whether that very process still runs. */
+export function lives({ pid, born }: ProcessIdentity): boolean {
+  return identify(pid)?.born === born;
+}

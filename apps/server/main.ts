@@ -6,9 +6,12 @@ import { ConfigFaults, readConfig } from './config.ts';
 import { startPushing } from './contacts/push.ts';
 import { migrate } from './database/migrate.ts';
 import { loggerOptions } from './http/logging.ts';
+import { importInvitations } from './invitations/importInvitations.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
+/** Codes to try out, beside those of the emulated HubSpot's contacts. */
+const demoInvitations = fileURLToPath(new URL('../../society/demo-invitations.csv', import.meta.url));
 const webBuild = fileURLToPath(new URL('../web/dist', import.meta.url));
 
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
@@ -17,6 +20,8 @@ async function main(): Promise<void> {
   const log = pino(loggerOptions(config.logLevel) as object);
   await migrate(config.databaseUrl);
   const { deps, database, hubspot } = await wire(config, log);
+  if (config.providers.emulated)
+    await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
   const app = await buildApp(deps, existsSync(webBuild) ? { webBuild } : {});
   const stopPushing = startPushing(deps, hubspot);
   const url = await app.listen({ host: config.host, port: config.port });

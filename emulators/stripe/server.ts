@@ -98,7 +98,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       request.method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined;
     const text =
       request.method === 'GET' ? (request.url.split('?')[1] ?? '') : ((request.body as string | null) ?? '');
-    let claimed = false;
+    const inUse = key && keys.claim(key);
 
     const answer = (): Answer => {
       const path = request.url.split('?', 1)[0]!;
@@ -119,10 +119,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
 
     const work = (): Answer => {
       try {
-        if (key && !claimed) {
-          keys.claim(key);
-          claimed = true;
-        }
+        if (inUse) throw inUse;
         return answer();
       } catch (error) {
         return errorAnswer(error);
@@ -149,7 +146,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       safeForm(text),
       work,
       () => {
-        if (key && claimed) keys.release(key);
+        if (key && !inUse) keys.release(key);
       },
     );
     return reply;

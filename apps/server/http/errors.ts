@@ -8,14 +8,12 @@ const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please t
 /** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
 export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
-    void reply
-      .status(404)
-      .send({
-        success: false,
-        status: 'error',
-        message: 'There is nothing at this address.',
-        requestId: request.id,
-      });
+    void reply.status(404).send({
+      success: false,
+      status: 'error',
+      message: 'There is nothing at this address.',
+      requestId: request.id,
+    });
   });
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     const send = (status: number, message: string, more: object = {}) =>
