@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import cookie from '@fastify/cookie';
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { checkoutRoutes } from './checkout/routes.ts';
+import type { Deps } from './deps.ts';
+import { documentRoutes } from './documents/routes.ts';
+import { eligibilityRoutes } from './eligibility/routes.ts';
+import { handleErrors } from './http/errors.ts';
+import { loggerOptions } from './http/logging.ts';
+import { servePage } from './http/page.ts';
+import { serve } from './http/routes.ts';
+import { joinRoutes } from './join/routes.ts';
+import { membershipRoutes } from './membership/routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
+import { toSite } from './society.ts';
+import { forwardEmulated } from './stripe/forwardEmulated.ts';
+import { upgradeRoutes } from './upgrade/routes.ts';
+import { welcomeRoutes } from './welcome/routes.ts';
+
+/** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
+const BODY_LIMIT = 65_536;
+
+/** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
+export async function buildApp(
+  deps: Deps,
+  { webBuild }: { webBuild?: string } = {},
+): Promise<FastifyInstance> {
+  const { config, society } = deps;
+  const app = Fastify({
+    logger: loggerOptions(config.logLevel),
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: config.trustProxy,
+    bodyLimit: BODY_LIMIT,
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 200 },
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  handleErrors(app);
+  acceptEmptyJson(app);
+
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: policy(deps) },
+    referrerPolicy: { policy: 'no-referrer' },
+  });
+  if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
+  await app.register(cookie);
+  await app.register(swagger, {
+    openapi: {
+      info: { title: 'Induct', description: 'The public join flow of an honour society.', version: '1.0.0' },
+    },
+    transform: jsonSchemaTransform,
+  });
+  await app.register(swaggerUi, { routePrefix: '/api/docs', staticCSP: true });
+
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's template, not its path: a session uuid is a credential.
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'answered',
+    );
+  });
+
+  app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
+  app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  const site = toSite(society, {
+    payments: {
+      publishableKey: config.providers.stripe.publishableKey,
+      scriptUrl: config.providers.stripe.url === null ? null : '/emulated/stripe/stripe.js',
+    },
+    uploadMaxBytes: config.uploadMaxBytes,
+    apiUrl: config.apiUrl,
+  });
+  serve(app, 'getSite', () => ({ data: site }));
+  eligibilityRoutes(app, deps);
+  joinRoutes(app, deps);
+  membershipRoutes(app, deps);
+  checkoutRoutes(app, deps);
+  paymentRoutes(app, deps);
+  upgradeRoutes(app, deps);
+  welcomeRoutes(app, deps);
+  await app.register(documentRoutes, { deps });
+  if (config.providers.stripe.url !== null)
+    await app.register(forwardEmulated, { to: config.providers.stripe.url });
+  if (webBuild !== undefined) await servePage(app, webBuild, site);
+  return app;
+}
+
+/** A call without a body may still say that it is JSON: browsers' clients do. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body as string, done);
+  });
+}
+
+/** Nothing inline, nothing from anywhere but here and, with real keys, Stripe. */
+function policy({ config }: Deps): Record<string, string[]> {
+  const stripe = config.providers.stripe.url === null;
+  return {
+    'default-src': ["'self'"],
+    'base-uri': ["'none'"],
+    'object-src': ["'none'"],
+    'frame-ancestors': ["'none'"],
+    'form-action': ["'self'"],
+    'img-src': ["'self'", 'data:', ...(stripe ? ['https://*.stripe.com'] : [])],
+    'style-src': ["'self'"],
+    'script-src': ["'self'", ...(stripe ? ['https://js.stripe.com'] : [])],
+    'frame-src': stripe ? ['https://js.stripe.com', 'https://hooks.stripe.com'] : ["'self'"],
+    'connect-src': [
+      "'self'",
+      ...(config.apiUrl ? [config.apiUrl] : []),
+      ...(stripe ? ['https://api.stripe.com', 'https://js.stripe.com'] : []),
+    ],
+  };
+}

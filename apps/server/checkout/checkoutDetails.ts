@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { statesAllowing } from '#core/joinSession.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { findCountry, findSubdivision } from '#reference/countries.ts';
+import type { ContactProfile } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import { merge } from '../join/getContact.ts';
+import { whyNot } from '../join/standing.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
+import { fillIn, toWireProduct } from '../society.ts';
+
+interface Line {
+  uuid: string;
+  product_id: number;
+  name: string;
+  price_cents: number;
+}
+
+/** The order, what may be added to it, and what is known of the payer. */
+export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
+  let session = await find();
+  // A payment that was begun and left: ask Stripe how it ended before showing the order.
+  if (session?.state === 'paying' && (await settlePaying(deps, uuid)) !== 'paying') session = await find();
+  if (!session) throw await whyNot(deps, 'readCheckout', uuid);
+
+  const { society } = deps;
+  const known = merge(session.profile, session.details, null);
+  const country = known.country ? findCountry(known.country) : undefined;
+  const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
+  const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
+  return {
+    products: session.lines.flatMap((line) => {
+      const product = society.product(line.product_id);
+      return product
+        ? [{ ...toWireProduct(product, { uuid: line.uuid, priceCents: line.price_cents }), name: line.name }]
+        : [];
+    }),
+    donationOptions: society.catalogue
+      .filter(({ type }) => type === 'donation')
+      .map(({ id, uuid: productUuid, price }) => ({ id, uuid: productUuid, amount: price! / 100 })),
+    recommendedProducts: society.catalogue
+      .filter(({ recommended }) => recommended)
+      .map((product) => toWireProduct(product)),
+    billingEmail: known.personalEmail ?? known.email ?? '',
+    billing: {
+      name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
+      line1: billable ? known.address : null,
+      line2: billable ? known.address2 || null : null,
+      city: billable ? known.city : null,
+      state: subdivision ? (subdivision.code ?? subdivision.name) : null,
+      postalCode: billable ? known.zip : null,
+      country: billable?.code === 'CA' ? 'CA' : 'US',
+    },
+    isCheckoutOnly: session.is_checkout_only,
+    hasAgreedToPolicies: session.has_agreed_to_policies,
+    revision: session.revision,
+    refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
+  };
+
+  async function find() {
+    const { rows } = await sql<{
+      state: string;
+      programme: string;
+      is_checkout_only: boolean;
+      has_agreed_to_policies: boolean;
+      revision: number;
+      details: StudentDetails | null;
+      profile: ContactProfile | null;
+      lines: Line[];
+    }>`
+      select state, programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, coalesce((
+        select json_agg(json_build_object('uuid', line.uuid, 'product_id', product_id, 'name', name, 'price_cents', price_cents) order by line.created_at)
+        from session_product line where session_uuid = session.uuid and removed_at is null
+      ), '[]') as lines
+      from join_session session left join contact on contact.id = contact_id
+      where session.uuid = ${uuid} and state = any(${statesAllowing('readCheckout')})`.execute(deps.database);
+    return rows[0];
+  }
+}

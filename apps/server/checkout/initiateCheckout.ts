@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { displayPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
+import { isMembershipType } from '#core/product.ts';
+import { fallback } from '#core/sentences.ts';
+import type { Deps } from '../deps.ts';
+import { TOO_MANY } from '../http/limits.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { LinkSignature } from '../links/links.ts';
+import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+
+const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
+const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
+
+/**
+ * Starts a checkout without details, from a link: `mainProductId` is what is sold (the default membership without it),
+ * `upsellProductId` what the upgrade screen will offer, `overrideMainPriceCents` its price, refused below the
+ * product's floor in the catalogue.
+ */
+export async function initiateCheckout(
+  deps: Deps,
+  given: {
+    hubspotContactId: string;
+    mainProductId?: number | null | undefined;
+    upsellProductId?: number | null | undefined;
+    overrideMainPriceCents?: number | null | undefined;
+    signature: LinkSignature;
+    address: string;
+  },
+): Promise<string> {
+  const {
+    hubspotContactId: contactId,
+    mainProductId,
+    upsellProductId,
+    overrideMainPriceCents: override,
+  } = given;
+  const parameters = Object.fromEntries(
+    Object.entries({ mp: mainProductId, usp: upsellProductId, c: override }).flatMap(([key, value]) =>
+      value == null ? [] : [[key, String(value)]],
+    ),
+  );
+  deps.links.check({ kind: 'checkout', contactId, parameters }, given.signature);
+
+  const { society } = deps;
+  const product = society.product(
+    mainProductId ?? society.programme(society.defaultProgramme).defaultMembership,
+  );
+  if (!product || !isMembershipType(product.type)) throw new Refusal(404, NOT_SOLD_HERE);
+  if (upsellProductId != null && society.product(upsellProductId)?.type !== 'membership_upgrade')
+    throw new Refusal(404, NOT_AN_UPGRADE);
+  const floor = product.floor ?? product.price!;
+  if (override != null && override < Math.max(floor, MINIMUM_CHARGE_CENTS))
+    throw new Refusal(
+      400,
+      `The price in this link is too low: ${product.name} costs at least ${displayPrice(floor)}.`,
+    );
+  if ((await deps.contacts.refresh(contactId)) === 'unknown')
+    throw new Refusal(404, fallback.initiateCheckout);
+
+  const addressHash = deps.hashAddress(given.address);
+  const limit = deps.config.limits?.joinsPerAddress;
+  const { rows } = await sql<{ uuid: string | null; owns_it: boolean }>`
+    with allowed as (
+      select id, ${product.type === 'membership'} and is_member or exists (
+        select from membership where membership.contact_id = contact.id and type = ${product.type} and standing = 'active'
+      ) as owns_it, ${
+        limit
+          ? sql`(select count(*) from (
+              select from join_session where address_hash = ${addressHash}
+              and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
+          : sql`true`
+      } as under_limit
+      from contact where id = ${contactId}
+    ), started as (
+      insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, address_hash)
+      select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${addressHash}
+      from allowed where not owns_it and under_limit
+      returning uuid
+    ), line as (
+      insert into session_product (session_uuid, product_id, type, name, price_cents)
+      select uuid, ${product.id}, ${product.type}, ${product.name}, ${override ?? product.price!}::int from started
+    )
+    select started.uuid, owns_it from allowed left join started on true`.execute(deps.database);
+  const row = rows[0];
+  if (!row) throw new Refusal(404, fallback.initiateCheckout);
+  if (row.owns_it) throw new Refusal(409, ALREADY_MEMBER);
+  if (row.uuid === null) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
+  return row.uuid;
+}

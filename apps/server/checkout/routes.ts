@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { serve } from '../http/routes.ts';
+import { deleteSessionProduct, setCustomDonation, setSessionProduct } from './changeOrder.ts';
+import { checkoutDetails } from './checkoutDetails.ts';
+import { initiateCheckout } from './initiateCheckout.ts';
+
+export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, 'getCheckoutDetails', async ({ params }) => ({
+    data: await checkoutDetails(deps, params.uuid),
+  }));
+  serve(app, 'setSessionProduct', async ({ params, body }) => ({
+    data: await setSessionProduct(deps, params.uuid, body.productUuid),
+  }));
+  serve(app, 'setCustomDonation', async ({ params, body }) => ({
+    data: await setCustomDonation(deps, params.uuid, body.amount),
+  }));
+  serve(app, 'deleteSessionProduct', async ({ params }) => {
+    await deleteSessionProduct(deps, params.sessionProductUuid);
+    return { data: { status: 'success' as const } };
+  });
+  serve(app, 'initiateCheckout', async ({ body, request, reply }) => {
+    const { exp, sig, ...rest } = body;
+    const uuid = await initiateCheckout(deps, { ...rest, signature: { exp, sig }, address: request.ip });
+    deps.browser.give(reply, uuid);
+    return { data: { joinSessionUuid: uuid, message: 'Your checkout is ready.' } };
+  });
+}

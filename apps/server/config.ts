@@ -1,0 +1,242 @@
+import { resolve } from 'node:path';
+
+/** How the outside world is reached: all providers real, or all emulated. */
+export interface Providers {
+  emulated: boolean;
+  stripe: {
+    secretKey: string;
+    publishableKey: string;
+    webhookSecret: string /** The stand-in's address; null for Stripe's own. */;
+    url: string | null;
+  };
+  hubspot: { accessToken: string; url: string; apiVersion: string };
+}
+
+/** Limits on careless and hostile use, each a count in a window (minutes). */
+export interface Limits {
+  /** Wrong invite codes from one address. */
+  wrongCodesPerAddress: Limit;
+  /** Joins started with one personal invite code. */
+  joinsPerCode: Limit;
+  /** Joins started from one address: generous, a whole school stands behind one. */
+  joinsPerAddress: Limit;
+}
+export interface Limit {
+  count: number;
+  minutes: number;
+}
+
+export interface Config {
+  mode: 'local' | 'live';
+  host: string;
+  port: number;
+  dataDir: string;
+  publicUrl: string;
+  apiUrl: string;
+  /** Whether, or from which addresses (CIDR), X-Forwarded-* is believed. */
+  trustProxy: boolean | string[];
+  databaseUrl: string;
+  providers: Providers;
+  linkSecret: string | null;
+  allowUnsignedLinks: boolean;
+  storageDir: string;
+  uploadMaxBytes: number | null;
+  societyFile: string;
+  /** Null when switched off, for tests and benchmarks. */
+  limits: Limits | null;
+  logLevel: string;
+}
+
+/** All that is wrong with the settings, a sentence each. */
+export class ConfigFaults extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** Keys that the stand-ins know. They open nothing anywhere else. */
+const emulatedKeys = {
+  secretKey: 'sk_test_emulated',
+  publishableKey: 'pk_test_emulated',
+  webhookSecret: 'whsec_emulated',
+  accessToken: 'pat-emulated',
+};
+
+const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
+  wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', limit: { count: 200, minutes: 10 } },
+  joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
+  joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
+};
+
+/** Settings that are planned and would be dangerous to ignore silently. */
+const unsupported = ['CLAMD_URL', 'SMTP_URL', 'MAIL_FROM'];
+
+/** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const faults: string[] = [];
+  const get = (name: string) => (env[name]?.trim() ? env[name].trim() : undefined);
+  const fault = (text: string) => void faults.push(text);
+
+  const integer = (name: string, fallback: number, min: number, max: number) => {
+    const value = get(name);
+    if (value === undefined) return fallback;
+    if (/^\d+$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    fault(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
+    return fallback;
+  };
+  const choice = <T extends string>(name: string, fallback: T, values: readonly T[]): T => {
+    const value = get(name) as T | undefined;
+    if (value === undefined || values.includes(value)) return value ?? fallback;
+    fault(`${name} must be one of ${values.join(', ')}, not "${value}".`);
+    return fallback;
+  };
+  const flag = (name: string) => choice(name, '0', ['0', '1']) === '1';
+  const address = (name: string, protocols: readonly string[]) => {
+    const value = get(name);
+    if (value === undefined) return undefined;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '');
+    fault(`${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}.`);
+    return undefined;
+  };
+
+  const mode = choice('MODE', 'local', ['local', 'live']);
+  const host = get('HOST') ?? '127.0.0.1';
+  const port = integer('PORT', 3000, 0, 65_535);
+  const dataDir = resolve(get('DATA_DIR') ?? 'data');
+  const publicUrl =
+    address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
+  const proxy = get('TRUST_PROXY');
+  if (proxy !== undefined && !/^(true|false|[0-9a-fA-F.:/]+(,\s*[0-9a-fA-F.:/]+)*)$/.test(proxy))
+    fault(`TRUST_PROXY must be true, false or the proxies' addresses with commas between, not "${proxy}".`);
+  const trustProxy =
+    proxy === undefined || proxy === 'false' ? false : proxy === 'true' ? true : proxy.split(/,\s*/);
+
+  const databaseUrl = address('DATABASE_URL', ['postgres:', 'postgresql:']);
+  if (!databaseUrl && !get('DATABASE_URL'))
+    fault(
+      'DATABASE_URL is missing. `npm start` brings a database of its own; otherwise set it to a PostgreSQL address.',
+    );
+
+  const providers = readProviders();
+  const linkSecret = get('LINK_SECRET') ?? null;
+  if (linkSecret !== null && linkSecret.length < 32) fault('LINK_SECRET must have at least 32 characters.');
+  if (mode === 'live') {
+    if (linkSecret === null) fault('LINK_SECRET is missing: MODE=live signs links with it.');
+    if (get('LIMITS') === 'off') fault('LIMITS=off is for tests and benchmarks; MODE=live refuses it.');
+    if (new URL(publicUrl).protocol !== 'https:')
+      fault('PUBLIC_URL must begin with https:// when MODE=live.');
+  }
+
+  for (const name of unsupported)
+    if (get(name) !== undefined) fault(`${name} is not supported by this version; remove it.`);
+  const storage = address('STORAGE_URL', ['file:']);
+  const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits() : null;
+  const uploadMaxBytes =
+    get('UPLOAD_MAX_BYTES') === undefined ? null : integer('UPLOAD_MAX_BYTES', 0, 1, Number.MAX_SAFE_INTEGER);
+
+  const config: Config = {
+    mode,
+    host,
+    port,
+    dataDir,
+    publicUrl,
+    apiUrl,
+    trustProxy,
+    databaseUrl: databaseUrl ?? '',
+    providers,
+    linkSecret,
+    allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
+    storageDir: storage ? decodeURIComponent(new URL(storage).pathname) : resolve(dataDir, 'documents'),
+    uploadMaxBytes,
+    societyFile: get('SOCIETY_FILE') ?? 'society/society.yaml',
+    limits,
+    logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  };
+  if (faults.length > 0) throw new ConfigFaults(faults);
+  return config;
+
+  function readLimits(): Limits {
+    const read = ({ setting, limit }: { setting: string; limit: Limit }): Limit => {
+      const value = get(setting);
+      if (value === undefined) return limit;
+      const match = /^(\d{1,9})\/(\d{1,5})$/.exec(value);
+      if (match && Number(match[2]) > 0) return { count: Number(match[1]), minutes: Number(match[2]) };
+      fault(`${setting} must be a count and a window in minutes, as ${limit.count}/${limit.minutes}.`);
+      return limit;
+    };
+    return {
+      wrongCodesPerAddress: read(defaultLimits.wrongCodesPerAddress),
+      joinsPerCode: read(defaultLimits.joinsPerCode),
+      joinsPerAddress: read(defaultLimits.joinsPerAddress),
+    };
+  }
+
+  /** All real or all emulated. A half-set group, a mix, or a key of the wrong kind is a fault. */
+  function readProviders(): Providers {
+    const stripeSettings = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'] as const;
+    const given = stripeSettings.filter((name) => get(name) !== undefined);
+    const realStripe = given.length > 0;
+    const realHubspot = get('HUBSPOT_ACCESS_TOKEN') !== undefined;
+    const stripeUrl = address('STRIPE_EMULATOR_URL', ['http:']);
+    const hubspotUrl = address('HUBSPOT_EMULATOR_URL', ['http:']);
+    if (realStripe && given.length < stripeSettings.length)
+      fault(
+        `${given.join(' and ')} set without ${stripeSettings.filter((name) => !given.includes(name)).join(' and ')}: set all three or none.`,
+      );
+    const secretKey = get('STRIPE_SECRET_KEY') ?? emulatedKeys.secretKey;
+    const publishableKey = get('STRIPE_PUBLISHABLE_KEY') ?? emulatedKeys.publishableKey;
+    if (realStripe) {
+      if (!/^[sr]k_(test|live)_/.test(secretKey))
+        fault('STRIPE_SECRET_KEY must begin with sk_test_, sk_live_, rk_test_ or rk_live_.');
+      if (!/^pk_(test|live)_/.test(publishableKey))
+        fault('STRIPE_PUBLISHABLE_KEY must begin with pk_test_ or pk_live_.');
+      if (/_live_/.test(secretKey) !== /_live_/.test(publishableKey))
+        fault('STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY must both be live or both be test keys.');
+      if (stripeUrl) fault('STRIPE_EMULATOR_URL is set beside real Stripe keys: remove one of them.');
+    }
+    if (realHubspot && hubspotUrl)
+      fault('HUBSPOT_EMULATOR_URL is set beside HUBSPOT_ACCESS_TOKEN: remove one of them.');
+    const isLive = /_live_/.test(secretKey);
+    const mixed = realStripe !== realHubspot;
+    if (mixed && !flag('ALLOW_MIX'))
+      fault(
+        `${realStripe ? 'Stripe is real and HubSpot is not' : 'HubSpot is real and Stripe is not'}: set the keys of both or of none. ALLOW_MIX=1 permits it for development.`,
+      );
+    if (flag('ALLOW_MIX') && (isLive || mode === 'live'))
+      fault('ALLOW_MIX=1 is for development and never goes together with a live key or MODE=live.');
+    if (mode === 'live') {
+      if (!realStripe)
+        fault(
+          'MODE=live needs STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET: it refuses every emulator.',
+        );
+      else if (!isLive) fault('MODE=live refuses test keys: STRIPE_SECRET_KEY is one.');
+      if (!realHubspot) fault('MODE=live needs HUBSPOT_ACCESS_TOKEN: it refuses every emulator.');
+    } else {
+      if (!realStripe && !stripeUrl)
+        fault(
+          'Neither Stripe keys nor STRIPE_EMULATOR_URL is set. `npm start` brings a stand-in of its own.',
+        );
+      if (!realHubspot && !hubspotUrl)
+        fault(
+          'Neither HUBSPOT_ACCESS_TOKEN nor HUBSPOT_EMULATOR_URL is set. `npm start` brings a stand-in of its own.',
+        );
+    }
+    return {
+      emulated: !realStripe && !realHubspot,
+      stripe: {
+        secretKey,
+        publishableKey,
+        webhookSecret: get('STRIPE_WEBHOOK_SECRET') ?? emulatedKeys.webhookSecret,
+        url: realStripe ? null : (stripeUrl ?? null),
+      },
+      hubspot: {
+        accessToken: get('HUBSPOT_ACCESS_TOKEN') ?? emulatedKeys.accessToken,
+        url: realHubspot ? 'https://api.hubapi.com' : (hubspotUrl ?? ''),
+        apiVersion: get('HUBSPOT_API_VERSION') ?? '2026-09',
+      },
+    };
+  }
+}

@@ -1,0 +1,151 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Contact } from '#contract/schemas.ts';
+import type { JoinSessionState } from '#core/joinSession.ts';
+import type { ProductType } from '#core/product.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+
+/** The tables of migrations/, for Kysely. */
+export interface Tables {
+  contact: ContactTable;
+  invitation: InvitationTable;
+  join_session: JoinSessionTable;
+  session_product: SessionProductTable;
+  order_snapshot: OrderSnapshotTable;
+  payment: PaymentTable;
+  membership: MembershipTable;
+  document: DocumentTable;
+  limit_count: { name: string; key: string; window_start: Date; count: number };
+  staff_notice: StaffNoticeTable;
+  secret: { name: string; value: string };
+}
+
+type Json<T> = ColumnType<T, string, string>;
+type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+
+export type ContactProfile = Partial<Contact>;
+export type Origin = 'invite' | 'school' | 'self_nomination' | 'link' | 'checkout';
+
+export interface ContactTable {
+  id: string;
+  profile: Json<ContactProfile>;
+  email: string | null;
+  is_member: Generated<boolean>;
+  fetched_at: NullableTimestamp;
+  created_at: Timestamp;
+}
+
+export interface InvitationTable {
+  code: string;
+  contact_id: string | null;
+  school: string | null;
+  programme: string | null;
+  expires_at: NullableTimestamp;
+  created_at: Timestamp;
+}
+
+export interface JoinSessionTable {
+  uuid: Generated<string>;
+  state: Generated<JoinSessionState>;
+  origin: Origin;
+  programme: string;
+  contact_id: string | null;
+  invitation_code: string | null;
+  school: string | null;
+  details: Json<StudentDetails> | null;
+  is_checkout_only: Generated<boolean>;
+  has_agreed_to_policies: Generated<boolean>;
+  upsell_product_id: number | null;
+  revision: Generated<number>;
+  paying_since: NullableTimestamp;
+  paid_at: NullableTimestamp;
+  upgrade: Generated<'open' | 'skipped' | 'taken'>;
+  address_hash: string | null;
+  profile_revision: Generated<number>;
+  crm_revision: Generated<number>;
+  crm_contact_id: string | null;
+  crm_next_try_at: Timestamp;
+  crm_attempts: Generated<number>;
+  crm_refusal: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface SessionProductTable {
+  uuid: Generated<string>;
+  session_uuid: string;
+  product_id: number;
+  type: ProductType;
+  name: string;
+  price_cents: number;
+  created_at: Timestamp;
+  removed_at: NullableTimestamp;
+}
+
+/** A line as an order snapshot keeps it. */
+export interface SnapshotItem {
+  productId: number;
+  type: ProductType;
+  name: string;
+  priceCents: number;
+}
+
+export interface OrderSnapshotTable {
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+  revision: number;
+  amount_cents: number;
+  items: Json<SnapshotItem[]>;
+  created_at: Timestamp;
+}
+
+export interface PaymentTable {
+  intent_id: string;
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+  attempt: number;
+  status: 'open' | 'succeeded' | 'canceled' | 'refund_due' | 'refunded';
+  client_secret: string;
+  customer_id: string;
+  amount_cents: number;
+  revision: number;
+  payment_method_id: string | null;
+  card_brand: string | null;
+  card_last4: string | null;
+  refunded_cents: Generated<number>;
+  succeeded_at: NullableTimestamp;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface MembershipTable {
+  id: Generated<number>;
+  session_uuid: string;
+  contact_id: string | null;
+  product_id: number;
+  type: 'membership' | 'membership_upgrade';
+  payment_intent: string;
+  standing: Generated<'active' | 'refunded' | 'disputed'>;
+  created_at: Timestamp;
+}
+
+export interface DocumentTable {
+  id: string;
+  kind: 'transcript' | 'resume';
+  session_uuid: string | null;
+  contact_id: string | null;
+  name: string;
+  media_type: string;
+  size_bytes: number;
+  sha256: Buffer;
+  storage_key: string;
+  created_at: Timestamp;
+}
+
+export interface StaffNoticeTable {
+  id: Generated<number>;
+  kind: string;
+  session_uuid: string | null;
+  message: string;
+  created_at: Timestamp;
+}

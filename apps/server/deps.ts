@@ -1,0 +1,33 @@
+import type { Config } from './config.ts';
+import type { Contacts } from './contacts/contacts.ts';
+import type { Database } from './database/client.ts';
+import type { BrowserCookie } from './http/browserCookie.ts';
+import type { Links } from './links/links.ts';
+import type { Society } from './society.ts';
+import type { Storage } from './storage/storage.ts';
+import type { PaymentProvider } from './stripe/provider.ts';
+
+/** Everything a use case may need, wired once in main.ts and in tests. */
+export interface Deps {
+  database: Database;
+  payments: PaymentProvider;
+  contacts: Contacts;
+  storage: Storage;
+  links: Links;
+  browser: BrowserCookie;
+  society: Society;
+  now(): Date;
+  config: Config;
+  /** Tells our payments from those of others on one Stripe account: kept in the database, so it outlives addresses and keys. */
+  environment: string;
+  /** For counting by address without keeping addresses. */
+  hashAddress(address: string): string;
+  log: Log;
+}
+
+/** Structured logging as pino does it. Never personal data, client secrets or whole session uuids. */
+export interface Log {
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+  error(data: object, message: string): void;
+}

@@ -1,0 +1,85 @@
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyRequest } from 'fastify';
+import {
+  DOCUMENT_EMPTY,
+  DOCUMENT_TYPE_REFUSED,
+  type DocumentType,
+  documentType,
+  UPLOAD_FAILED,
+} from '#core/document.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { StoredFile } from '../storage/storage.ts';
+
+export interface ReceivedUpload {
+  file: StoredFile & { name: string; mediaType: DocumentType };
+  /** The text fields of the form, in whatever order they came. */
+  fields: Record<string, string>;
+}
+
+const NO_FILE = 'Please choose a file to upload.';
+const ONE_FILE = 'Please upload one file at a time.';
+const NAME_MAX_LENGTH = 255;
+
+/**
+ * Streams a form's one file into storage in constant memory and gathers its text fields. Anything refused or cut off
+ * leaves nothing behind. The bytes are safe when this answers; the caller writes the row or removes them.
+ */
+export async function receiveUpload(deps: Deps, request: FastifyRequest): Promise<ReceivedUpload> {
+  if (!request.isMultipart()) throw new Refusal(415, NO_FILE);
+  const fields: Record<string, string> = {};
+  let file: ReceivedUpload['file'] | undefined;
+  try {
+    for await (const part of request.parts({
+      limits: { fields: 10, fieldSize: 1000, files: 2, parts: 12 },
+    })) {
+      if (part.type === 'field') {
+        fields[part.fieldname] = String(part.value);
+        continue;
+      }
+      if (file) throw new Refusal(400, ONE_FILE);
+      const name = safeName(part.filename);
+      const mediaType = documentType(name);
+      if (mediaType === null) throw new Refusal(415, DOCUMENT_TYPE_REFUSED);
+      const counted = new PassThrough();
+      const [stored] = await Promise.all([
+        deps.storage.put(counted),
+        pipeline(part.file, limitBytes(deps.config.uploadMaxBytes), counted),
+      ]);
+      file = { ...stored, name, mediaType };
+      if (stored.sizeBytes === 0) throw new Refusal(400, DOCUMENT_EMPTY);
+    }
+  } catch (error) {
+    if (file) await deps.storage.remove(file.key);
+    if (error instanceof Refusal) throw error;
+    const code = (error as { code?: string }).code ?? '';
+    if (code.startsWith('FST_') || code === 'ERR_STREAM_PREMATURE_CLOSE' || request.raw.destroyed)
+      throw new Refusal(400, UPLOAD_FAILED);
+    throw error;
+  }
+  if (!file) throw new Refusal(400, NO_FILE);
+  return { file, fields };
+}
+
+function limitBytes(max: number | null) {
+  return async function* (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    let bytes = 0;
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (max !== null && bytes > max)
+        throw new Refusal(413, `This file is too large. The most is ${Math.floor(max / 1_048_576)} MB.`);
+      yield chunk;
+    }
+  };
+}
+
+/** A name for people: no folders, no control characters, well formed. Never used as a path. */
+function safeName(given: string | undefined): string {
+  const name = (given ?? '')
+    .toWellFormed()
+    .replace(/^.*[/\\]/, '')
+    .replace(/\p{Cc}/gu, '')
+    .trim();
+  return name.length > NAME_MAX_LENGTH ? name.slice(-NAME_MAX_LENGTH) : name;
+}

@@ -1,0 +1,17 @@
+import multipart from '@fastify/multipart';
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { serve } from '../http/routes.ts';
+import { uploadResume } from './uploadResume.ts';
+import { uploadTranscript } from './uploadTranscript.ts';
+
+export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { fileSize: Number.POSITIVE_INFINITY },
+  });
+  serve(app, 'uploadTranscript', async ({ params, request }) => ({
+    data: await uploadTranscript(deps, params.uuid, request),
+  }));
+  serve(app, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Data } from '#contract/schemas.ts';
+import { NO_CONTACT_ID } from '#core/document.ts';
+import { RESUME_THANKS } from '#core/sentences.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import { receiveUpload } from './receiveUpload.ts';
+
+const UNKNOWN_CONTACT =
+  'We could not find the person this link is for. Please use the link from your email, or contact us.';
+
+/** Takes a resume for a known contact. The form's fields may come before or after its file. */
+export async function uploadResume(deps: Deps, request: FastifyRequest): Promise<Data<'uploadResume'>> {
+  const { file, fields } = await receiveUpload(deps, request);
+  try {
+    const contactId = fields.contactId ?? '';
+    if (contactId === '') throw new Refusal(400, NO_CONTACT_ID);
+    deps.links.check({ kind: 'resume', contactId }, { exp: fields.exp, sig: fields.sig });
+    if (!/^[0-9]{1,20}$/.test(contactId) || (await deps.contacts.refresh(contactId)) === 'unknown')
+      throw new Refusal(404, UNKNOWN_CONTACT);
+    await deps.database
+      .insertInto('document')
+      .values({
+        id: randomUUID(),
+        kind: 'resume',
+        session_uuid: null,
+        contact_id: contactId,
+        name: file.name,
+        media_type: file.mediaType,
+        size_bytes: file.sizeBytes,
+        sha256: file.sha256,
+        storage_key: file.key,
+      })
+      .execute();
+    return { success: true, message: RESUME_THANKS };
+  } catch (error) {
+    await deps.storage.remove(file.key);
+    throw error;
+  }
+}

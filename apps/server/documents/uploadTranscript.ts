@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import { statesAllowing } from '#core/joinSession.ts';
+import type { Deps } from '../deps.ts';
+import { whyNot } from '../join/standing.ts';
+import { receiveUpload } from './receiveUpload.ts';
+
+/** Takes a transcript for a paid join. Answers when its bytes and its row are safe. Size in bytes. */
+export async function uploadTranscript(
+  deps: Deps,
+  uuid: string,
+  request: FastifyRequest,
+): Promise<{ name: string; size: number }> {
+  const session = await deps.database
+    .selectFrom('join_session')
+    .select('uuid')
+    .where('uuid', '=', uuid)
+    .where('state', 'in', statesAllowing('uploadTranscript'))
+    .executeTakeFirst();
+  if (!session) throw await whyNot(deps, 'uploadTranscript', uuid);
+  const { file } = await receiveUpload(deps, request);
+  await deps.database.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('document')
+      .values({
+        id: randomUUID(),
+        kind: 'transcript',
+        session_uuid: uuid,
+        contact_id: null,
+        name: file.name,
+        media_type: file.mediaType,
+        size_bytes: file.sizeBytes,
+        sha256: file.sha256,
+        storage_key: file.key,
+      })
+      .execute();
+    await trx
+      .updateTable('join_session')
+      .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
+      .where('uuid', '=', uuid)
+      .execute();
+  });
+  return { name: file.name, size: file.sizeBytes };
+}

@@ -1,0 +1,28 @@
+/** An expected failure with its HTTP status and its sentence. Anything else that is thrown is a fault of ours: 500. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Field name → sentence. */
+  readonly errors: Record<string, string> | undefined;
+  /** Where the session goes on, when the call does not fit its state. */
+  readonly goOn: string | undefined;
+  /** Seconds, for 429 and 503. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    status: number,
+    message: string,
+    more: { errors?: Record<string, string>; goOn?: string | undefined; retryAfter?: number } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.errors = more.errors;
+    this.goOn = more.goOn;
+    this.retryAfter = more.retryAfter;
+  }
+}
+
+export const SESSION_NOT_FOUND = 'This join session was not found. Please start over.';
+
+export function sessionNotFound(): Refusal {
+  return new Refusal(404, SESSION_NOT_FOUND);
+}

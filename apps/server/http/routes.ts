@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodType } from 'zod';
+import { type CallName, calls } from '#contract/calls.ts';
+import { type Data, failure, type Params, type ParsedBody, schemas, successOf } from '#contract/schemas.ts';
+
+export interface CallContext<Name extends CallName> {
+  params: Params<Name>;
+  body: ParsedBody<Name>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** What a use case answers: the `data` of the contract, and perhaps a message for the joiner. */
+export interface Answer<Name extends CallName> {
+  data: Data<Name>;
+  message?: string;
+}
+
+const failures = Object.fromEntries(
+  [400, 403, 404, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
+);
+
+/** Puts a call of the contract on the server: path, request shape and answer shape all come from there. */
+export function serve<Name extends CallName>(
+  app: FastifyInstance,
+  name: Name,
+  handler: (context: CallContext<Name>) => Promise<Answer<Name>> | Answer<Name>,
+): void {
+  const { method, path } = calls[name];
+  const shape = schemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
+  app.route({
+    method,
+    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      operationId: name,
+      ...(shape.params ? { params: shape.params } : {}),
+      ...(shape.body ? { body: shape.body } : {}),
+      response: { 200: successOf(name), ...failures },
+    },
+    handler: async (request, reply) => {
+      const { data, message } = await handler({
+        params: request.params as Params<Name>,
+        body: request.body as ParsedBody<Name>,
+        request,
+        reply,
+      });
+      return { success: true, status: 'success', ...(message === undefined ? {} : { message }), data };
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { serve } from '../http/routes.ts';
+import { getContact } from './getContact.ts';
+import {
+  type StartedJoin,
+  startInvitedJoin,
+  startLinkedJoin,
+  startSchoolJoin,
+  startSelfNomination,
+} from './startJoin.ts';
+import { submitDetails } from './submitDetails.ts';
+
+export function joinRoutes(app: FastifyInstance, deps: Deps): void {
+  const started = ({ uuid, programme }: StartedJoin, reply: FastifyReply) => {
+    deps.browser.give(reply, uuid);
+    return { data: { uuid, programme, message: 'Your join has started.' } };
+  };
+
+  serve(app, 'initiateJoin', async ({ body, request, reply }) =>
+    started(await startInvitedJoin(deps, { ...body, address: request.ip }), reply),
+  );
+  serve(app, 'initiateSchoolJoin', async ({ body, request, reply }) =>
+    started(await startSchoolJoin(deps, { ...body, address: request.ip }), reply),
+  );
+  serve(app, 'initiateSelfNomination', async ({ body, request, reply }) =>
+    started(await startSelfNomination(deps, { ...body, address: request.ip }), reply),
+  );
+  serve(app, 'initJoin', async ({ params, body, request, reply }) =>
+    started(
+      await startLinkedJoin(deps, { contactId: params.id, signature: body ?? {}, address: request.ip }),
+      reply,
+    ),
+  );
+  serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
+  serve(app, 'submitDetails', async ({ params, body }) => ({
+    message: await submitDetails(deps, params.uuid, body),
+    data: {},
+  }));
+}

@@ -1,0 +1,157 @@
+import { sql } from 'kysely';
+import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import type { Origin } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import { TOO_MANY } from '../http/limits.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { LinkSignature } from '../links/links.ts';
+import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import type { Society } from '../society.ts';
+
+export interface StartedJoin {
+  uuid: string;
+  programme: string;
+}
+
+const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
+
+/** A join by a personal invite code: the code must be that contact's, in date, and its contact not a member yet. */
+export async function startInvitedJoin(
+  deps: Deps,
+  given: { contactId: string; invitationCode: string; isTOLA: boolean; address: string },
+): Promise<StartedJoin> {
+  return startByCode(
+    deps,
+    'invite',
+    given.invitationCode,
+    given.contactId,
+    programmeFor(deps.society, given.isTOLA),
+    given.address,
+  );
+}
+
+/** A join by a school's code, as often as one likes. Its programme is the invitation's. */
+export async function startSchoolJoin(
+  deps: Deps,
+  given: { invitationCode: string; address: string },
+): Promise<StartedJoin> {
+  return startByCode(
+    deps,
+    'school',
+    given.invitationCode,
+    null,
+    deps.society.defaultProgramme,
+    given.address,
+  );
+}
+
+/** A join of somebody who confirms eligibility and names no contact. */
+export async function startSelfNomination(
+  deps: Deps,
+  given: { hasConfirmedEligibility: boolean; isTOLA: boolean; address: string },
+): Promise<StartedJoin> {
+  if (!given.hasConfirmedEligibility)
+    throw new Refusal(400, CONFIRM_ELIGIBILITY, { errors: { hasConfirmedEligibility: CONFIRM_ELIGIBILITY } });
+  const programme = programmeFor(deps.society, given.isTOLA);
+  const addressHash = deps.hashAddress(given.address);
+  const { rows } = await sql<{ uuid: string }>`
+    insert into join_session (origin, programme, address_hash)
+    select 'self_nomination', ${programme}, ${addressHash}
+    where ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    returning uuid`.execute(deps.database);
+  if (!rows[0]) throw tooMany(deps);
+  return { uuid: rows[0].uuid, programme };
+}
+
+/** A join by a link that names a contact. */
+export async function startLinkedJoin(
+  deps: Deps,
+  given: { contactId: string; signature: LinkSignature; address: string },
+): Promise<StartedJoin> {
+  deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
+  if ((await deps.contacts.refresh(given.contactId)) === 'unknown') throw new Refusal(404, fallback.initJoin);
+  const addressHash = deps.hashAddress(given.address);
+  const { rows } = await sql<{ uuid: string | null; is_member: boolean; programme: string }>`
+    with allowed as (
+      select contact.id, ${isMember('contact.id')} as is_member,
+        coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}) as programme
+      from contact where contact.id = ${given.contactId}
+    ), started as (
+      insert into join_session (origin, programme, contact_id, address_hash)
+      select 'link', programme, id, ${addressHash} from allowed
+      where not is_member and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      returning uuid
+    )
+    select started.uuid, is_member, programme from allowed left join started on true`.execute(deps.database);
+  return outcome(deps, rows[0]);
+}
+
+async function startByCode(
+  deps: Deps,
+  origin: Extract<Origin, 'invite' | 'school'>,
+  typed: string,
+  contactId: string | null,
+  programme: string,
+  address: string,
+): Promise<StartedJoin> {
+  const broken = inviteCodeError(typed);
+  if (broken) throw new Refusal(400, broken, { errors: { invitationCode: broken } });
+  const code = normaliseInviteCode(typed);
+  const addressHash = deps.hashAddress(address);
+  // A school's code is shared by design: only a personal one is counted.
+  const codeUnderLimit =
+    origin === 'invite' ? joinsUnderLimit(deps, 'invitation_code', code) : sql<boolean>`true`;
+  const { rows } = await sql<{ uuid: string | null; is_member: boolean; programme: string }>`
+    with allowed as (
+      select code, contact_id, school, coalesce(programme, ${programme}) as programme, ${isMember('invitation.contact_id')} as is_member
+      from invitation
+      where code = ${code} and contact_id is not distinct from ${contactId} and (expires_at is null or expires_at > now())
+    ), started as (
+      insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
+      select ${origin}, programme, contact_id, code, school, ${addressHash} from allowed
+      where not is_member and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      returning uuid
+    )
+    select started.uuid, is_member, programme from allowed left join started on true`.execute(deps.database);
+  return outcome(deps, rows[0]);
+}
+
+function outcome(
+  deps: Deps,
+  row: { uuid: string | null; is_member: boolean; programme: string } | undefined,
+): StartedJoin {
+  if (!row) throw new Refusal(404, ELIGIBILITY_FAILED);
+  if (row.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (row.uuid === null) throw tooMany(deps);
+  return { uuid: row.uuid, programme: row.programme };
+}
+
+/** True when a contact holds a membership: HubSpot says so, or it was bought here. */
+function isMember(contactId: 'contact.id' | 'invitation.contact_id') {
+  const id = sql.ref(contactId);
+  return sql<boolean>`coalesce((select is_member from contact as holder where holder.id = ${id}), false) or exists (
+    select from membership where membership.contact_id = ${id} and type = 'membership' and standing = 'active')`;
+}
+
+function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'invitation_code', value: string) {
+  const limit =
+    column === 'address_hash' ? deps.config.limits?.joinsPerAddress : deps.config.limits?.joinsPerCode;
+  if (!limit) return sql<boolean>`true`;
+  return sql<boolean>`(
+    select count(*) from (
+      select from join_session where ${sql.ref(`join_session.${column}`)} = ${value}
+        and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}
+    ) as recent) < ${limit.count}`;
+}
+
+function tooMany(deps: Deps): Refusal {
+  return new Refusal(429, TOO_MANY, { retryAfter: (deps.config.limits?.joinsPerAddress.minutes ?? 1) * 60 });
+}
+
+function programmeFor(society: Society, isTOLA: boolean): string {
+  return (
+    Object.entries(society.programmes).find(([, programme]) => programme.isTOLA === isTOLA)?.[0] ??
+    society.defaultProgramme
+  );
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import { statesAllowing } from '#core/joinSession.ts';
+import { DETAILS_NOT_ACCEPTED, DETAILS_SUBMITTED } from '#core/sentences.ts';
+import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
+import { findCountry } from '#reference/countries.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import { whyNot } from './standing.ts';
+
+/** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
+export async function submitDetails(
+  deps: Deps,
+  uuid: string,
+  given: StudentDetails & { isTOLA?: boolean },
+): Promise<string> {
+  const { isTOLA: _, ...details } = given;
+  const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
+  if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
+  const { rows } = await sql`
+    update join_session set
+      details = ${JSON.stringify(trimDetails(details))}::jsonb,
+      has_agreed_to_policies = true,
+      state = case state when 'started' then 'detailed' else state end,
+      profile_revision = profile_revision + 1, crm_next_try_at = now(), crm_refusal = null,
+      updated_at = now()
+    where uuid = ${uuid} and state = any(${statesAllowing('submitDetails')})
+    returning uuid`.execute(deps.database);
+  if (rows.length === 0) throw await whyNot(deps, 'submitDetails', uuid);
+  return DETAILS_SUBMITTED;
+}
+
+function country(name: string): { hasSubdivisions: boolean } | undefined {
+  const found = findCountry(name);
+  return found?.name === name ? { hasSubdivisions: found.subdivisions.length > 0 } : undefined;
+}

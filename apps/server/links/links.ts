@@ -1,0 +1,57 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Refusal } from '../http/refusal.ts';
+
+/** What a link to a contact names: the kind of page and every parameter that the page acts on. */
+export interface LinkTarget {
+  kind: 'init' | 'checkout' | 'resume';
+  contactId: string;
+  /** mp, usp and c of a checkout link, as in the query; absent ones left out. */
+  parameters?: Record<string, string>;
+}
+export interface LinkSignature {
+  exp?: string | undefined;
+  sig?: string | undefined;
+}
+
+export interface Links {
+  /** Throws a {@link Refusal} (403) unless the link may be followed. Says nothing about whether the contact exists. */
+  check(target: LinkTarget, signature: LinkSignature): void;
+  sign(target: LinkTarget, expires: Date): Required<LinkSignature>;
+}
+
+export const LINK_INVALID =
+  'This link is not valid. Please use the link from your email exactly as it was sent.';
+export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
+
+/** HMAC-SHA-256 over every parameter of the link, its expiry included. Unsigned links pass only when `allowUnsigned`. */
+export function signedLinks(secret: string, allowUnsigned: boolean, now: () => Date): Links {
+  const hmac = (target: LinkTarget, exp: string) =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify(canonical(target, exp)))
+      .digest();
+  return {
+    check(target, { exp, sig }) {
+      if (exp === undefined && sig === undefined && allowUnsigned) return;
+      const expected = hmac(target, exp ?? '');
+      const given = Buffer.from(sig ?? '', 'base64url');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected))
+        throw new Refusal(403, LINK_INVALID);
+      if (!/^\d{1,12}$/.test(exp ?? '') || Number(exp) * 1000 < now().getTime())
+        throw new Refusal(403, LINK_EXPIRED);
+    },
+    sign(target, expires) {
+      const exp = String(Math.floor(expires.getTime() / 1000));
+      return { exp, sig: hmac(target, exp).toString('base64url') };
+    },
+  };
+}
+
+function canonical({ kind, contactId, parameters = {} }: LinkTarget, exp: string): unknown {
+  return [
+    'induct link',
+    kind,
+    contactId,
+    Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1)),
+    exp,
+  ];
+}

@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { statesAllowing } from '#core/joinSession.ts';
+import { toPrice } from '#core/money.ts';
+import type { Deps } from '../deps.ts';
+import { whyNot } from '../join/standing.ts';
+import { fillIn } from '../society.ts';
+
+/** The memberships of the session's programme, and the one chosen. */
+export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
+  const { rows } = await sql<{ programme: string; selected: number | null }>`
+    select programme, (
+      select product_id from session_product
+      where session_uuid = join_session.uuid and removed_at is null and type in ('membership', 'membership_upgrade')
+    ) as selected
+    from join_session where uuid = ${uuid} and state = any(${statesAllowing('readMemberships')})`.execute(
+    deps.database,
+  );
+  const session = rows[0];
+  if (!session) throw await whyNot(deps, 'readMemberships', uuid);
+  const { pages, refund } = deps.society.programme(session.programme);
+  return {
+    memberships: deps.society
+      .memberships(session.programme)
+      .map(({ id, name, price, description, features }) => ({
+        id,
+        name,
+        description,
+        price: toPrice(price!),
+        features: features.map((text, index) => ({ id: index + 1, description: text })),
+      })),
+    selectedMembershipId: session.selected,
+    membershipPageHeader: fillIn(pages.membershipHeader, deps.society, session.programme),
+    membershipPageSubheader: fillIn(pages.membershipSubheader, deps.society, session.programme),
+    refundNote: fillIn(refund, deps.society, session.programme),
+  };
+}

@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { serve } from '../http/routes.ts';
+import { membershipDetails } from './membershipDetails.ts';
+import { setMembership } from './setMembership.ts';
+
+export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, 'getMembershipDetails', async ({ params }) => ({
+    data: await membershipDetails(deps, params.uuid),
+  }));
+  serve(app, 'setMembership', async ({ params, body }) => {
+    await setMembership(deps, params.uuid, body.membershipId);
+    return { data: { status: 'success' as const } };
+  });
+}

@@ -1,0 +1,29 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Data, ParsedBody } from '#contract/schemas.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import { confirmPayment } from './confirmPayment.ts';
+
+const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
+
+/** The return page's report. What it says of the outcome is not believed: Stripe is asked. */
+export async function handlePaymentReturn(
+  deps: Deps,
+  uuid: string,
+  { paymentIntent, paymentIntentClientSecret }: ParsedBody<'postPayment'>,
+): Promise<Data<'postPayment'>> {
+  const payment = await deps.database
+    .selectFrom('payment')
+    .select('client_secret')
+    .where('intent_id', '=', paymentIntent)
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirst();
+  if (!payment || !isSame(payment.client_secret, paymentIntentClientSecret))
+    throw new Refusal(404, UNKNOWN_PAYMENT);
+  return { status: await confirmPayment(deps, paymentIntent), paymentIntent };
+}
+
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { sessionNotFound } from '../http/refusal.ts';
+import { serve } from '../http/routes.ts';
+import { standingOf } from '../join/standing.ts';
+import { beginPayment } from './beginPayment.ts';
+import { createPaymentIntent } from './createPaymentIntent.ts';
+import { handlePaymentReturn } from './handlePaymentReturn.ts';
+import { settlePaying } from './settlePaying.ts';
+import { stripeWebhook } from './webhook.ts';
+
+export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, 'createPaymentIntent', async ({ params, body }) => ({
+    data: await createPaymentIntent(deps, params.uuid, body),
+  }));
+  serve(app, 'beginPayment', async ({ params, body }) => ({
+    data: await beginPayment(deps, params.uuid, body),
+  }));
+  serve(app, 'releasePayment', async ({ params }) => {
+    const state = await settlePaying(deps, params.uuid, { hasFailed: true });
+    const standing = await standingOf(deps, params.uuid);
+    if (!state || !standing) throw sessionNotFound();
+    return { data: { state: standing.state, goOn: standing.goOn } };
+  });
+  serve(app, 'postPayment', async ({ params, body, reply }) => {
+    const data = await handlePaymentReturn(deps, params.uuid, body);
+    // Who brings the client secret is the browser that paid.
+    if (data.status === 'succeeded') deps.browser.give(reply, params.uuid);
+    return { data };
+  });
+  void app.register(stripeWebhook, { deps });
+}

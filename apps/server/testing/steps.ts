@@ -1,0 +1,84 @@
+import type { StudentDetails } from '#core/studentDetails.ts';
+import type { Client, TestServer } from './testServer.ts';
+
+/** Valid student details; a test names what it is about. */
+export function details(change: Partial<StudentDetails> = {}): StudentDetails {
+  const year = String(new Date().getFullYear());
+  return {
+    firstName: 'Jordan',
+    middleName: '',
+    lastName: 'Rivera',
+    address1: '12 Oak Street',
+    address2: '',
+    city: 'Austin',
+    state: 'Texas',
+    zipcode: '78701',
+    country: 'United States',
+    personalEmail: 'jordan.rivera@example.com',
+    schoolEmail: '',
+    agreeToPolicies: true,
+    highSchoolName: 'Austin High School',
+    highSchoolGraduationYear: year,
+    highSchoolGpa: '3.8',
+    ...change,
+  };
+}
+
+/** A join at its first state, by an invite code. */
+export async function startJoin(client: Client, code = 'HONOR101'): Promise<string> {
+  const checked = await client.call('checkEligibility', { body: { invitationCode: code } });
+  const { contactId } = checked.data;
+  const started = contactId
+    ? await client.call('initiateJoin', { body: { contactId, invitationCode: code, isTOLA: true } })
+    : await client.call('initiateSchoolJoin', { body: { invitationCode: code } });
+  return started.data.uuid;
+}
+
+/** A join with details submitted and a membership chosen: an open order. By a school's code, so that tests share nobody. */
+export async function orderingJoin(client: Client, code = 'LINCOLN2026'): Promise<string> {
+  const uuid = await startJoin(client, code);
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  return uuid;
+}
+
+/** The intent for the order as it is now. */
+export async function openIntent(
+  client: Client,
+  uuid: string,
+): Promise<{ id: string; clientSecret: string; revision: number; amount: number }> {
+  const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  const amount = Math.round(products.reduce((sum, { price }) => sum + Number(price), 0) * 100);
+  const body = { amount, currency: 'usd', billingEmail: 'jordan.rivera@example.com' };
+  const { data } = await client.call('createPaymentIntent', { params: { uuid }, body });
+  return { ...data, id: data.clientSecret.split('_secret_')[0]! };
+}
+
+/** What Stripe.js does in the browser: confirms the intent with a card. */
+export function payByCard(server: TestServer, intentId: string, card = 'pm_card_visa') {
+  return server.stripe('POST', `/v1/payment_intents/${intentId}/confirm`, {
+    payment_method: card,
+    return_url: `${server.url}/registration/post-payment`,
+  });
+}
+
+/** A paid join; answers its session and payment intent. */
+export async function paidJoin(
+  server: TestServer,
+  client: Client,
+  code?: string,
+): Promise<{ uuid: string; intentId: string; clientSecret: string }> {
+  const uuid = await orderingJoin(client, code);
+  const intent = await openIntent(client, uuid);
+  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+  await payByCard(server, intent.id);
+  await client.call('postPayment', {
+    params: { uuid },
+    body: {
+      paymentIntent: intent.id,
+      paymentIntentClientSecret: intent.clientSecret,
+      redirectStatus: 'succeeded',
+    },
+  });
+  return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import type { Body, Data } from '#contract/schemas.ts';
+import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
+import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../../emulators/keys.ts';
+import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
+import { testDatabase } from '../../../local/testing/database.ts';
+import { buildApp } from '../app.ts';
+import { readConfig } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import type { HubspotClient } from '../hubspot/client.ts';
+import { importInvitations } from '../invitations/importInvitations.ts';
+import { wire } from '../wire.ts';
+
+const societyFile = join(import.meta.dirname, '../../../society/society.yaml');
+const demoInvitations = join(import.meta.dirname, '../../../society/demo-invitations.csv');
+
+export interface Answered<Name extends CallName> {
+  status: number;
+  headers: Headers;
+  /** Present on success. */
+  data: Data<Name>;
+  message: string | undefined;
+  errors: Record<string, string> | undefined;
+  goOn: string | undefined;
+  body: unknown;
+}
+
+/** One browser's view of the API: keeps cookies, as a browser does. */
+export interface Client {
+  call<Name extends CallName>(
+    name: Name,
+    options?: { params?: Record<string, string>; body?: Body<Name> | unknown },
+  ): Promise<Answered<Name>>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface TestServer {
+  url: string;
+  app: FastifyInstance;
+  deps: Deps;
+  hubspot: HubspotClient;
+  stripeUrl: string;
+  hubspotUrl: string;
+  /** A new browser. */
+  client(): Client;
+  /** Talks to the emulated Stripe as its own dashboard or the browser's script would. */
+  stripe(
+    method: string,
+    path: string,
+    form?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, never> & { id: string } }>;
+  close(): Promise<void>;
+}
+
+/** The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says otherwise. */
+export async function startTestServer(env: Record<string, string> = {}): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
+  const [database, stripe, hubspot] = await Promise.all([
+    testDatabase(),
+    startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir: join(folder, 'stripe'), checkAnswers: true }),
+    startHubspotEmulator({ host: '127.0.0.1', port: 0, dataDir: join(folder, 'hubspot') }),
+  ]);
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    STRIPE_EMULATOR_URL: stripe.url,
+    HUBSPOT_EMULATOR_URL: hubspot.url,
+    DATA_DIR: folder,
+    SOCIETY_FILE: societyFile,
+    LIMITS: 'off',
+    LOG_LEVEL: 'fatal',
+    ...env,
+  });
+  const silent = { info() {}, warn() {}, error() {} };
+  const wired = await wire(config, silent);
+  await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
+  const app = await buildApp(wired.deps);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+  return {
+    url,
+    app,
+    deps: wired.deps,
+    hubspot: wired.hubspot,
+    stripeUrl: stripe.url,
+    hubspotUrl: hubspot.url,
+    client: () => browser(url),
+    async stripe(method, path, form) {
+      const response = await fetch(stripe.url + path, {
+        method,
+        headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
+        ...(form ? { body: new URLSearchParams(form) } : {}),
+      });
+      return { status: response.status, body: (await response.json()) as never };
+    },
+    async close() {
+      await app.close();
+      await wired.database.destroy();
+      await Promise.all([stripe.close(), hubspot.close(), database.drop()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export { STRIPE_WEBHOOK_SECRET };
+
+function browser(url: string): Client {
+  const cookies = new Map<string, string>();
+  const client: Client = {
+    async fetch(path, init = {}) {
+      const headers = new Headers(init.headers);
+      if (cookies.size > 0)
+        headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
+      const response = await fetch(url + path, { ...init, headers });
+      for (const line of response.headers.getSetCookie()) {
+        const [name, value] = line.split(';')[0]!.split('=') as [string, string];
+        cookies.set(name, value);
+      }
+      return response;
+    },
+    async call(name, { params = {}, body } = {}) {
+      const response = await client.fetch(pathOf(name, params), {
+        method: calls[name].method,
+        ...(body === undefined
+          ? {}
+          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      });
+      const answer = (await response.json()) as Record<string, unknown>;
+      return {
+        status: response.status,
+        headers: response.headers,
+        data: answer.data as never,
+        message: answer.message as string | undefined,
+        errors: answer.errors as Record<string, string> | undefined,
+        goOn: answer.goOn as string | undefined,
+        body: answer,
+      };
+    },
+  };
+  return client;
+}

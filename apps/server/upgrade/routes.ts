@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { serve } from '../http/routes.ts';
+import { chargeUpgrade, skipUpgrade } from './chargeUpgrade.ts';
+import { upgradeDetails } from './upgradeDetails.ts';
+
+export function upgradeRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, 'getUpgradeDetails', async ({ params, request }) => ({
+    data: await upgradeDetails(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+  }));
+  serve(app, 'createUpgradeCharge', async ({ params, body, request }) => ({
+    data: await chargeUpgrade(deps, params.uuid, {
+      ...body,
+      isBrowserThatPaid: deps.browser.holds(request, params.uuid),
+    }),
+  }));
+  serve(app, 'skipUpgrade', async ({ params }) => ({ data: { goOn: await skipUpgrade(deps, params.uuid) } }));
+}

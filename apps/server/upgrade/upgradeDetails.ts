@@ -1,0 +1,39 @@
+import type { Data } from '#contract/schemas.ts';
+import { screenAfterUpgrade } from '#core/joinSession.ts';
+import type { Deps } from '../deps.ts';
+import { standingOf, whyNot } from '../join/standing.ts';
+import { fillIn, toWireProduct } from '../society.ts';
+
+/** The upgrade screen: what is offered, and which card it would be charged to. Only the browser that paid is offered any. */
+export async function upgradeDetails(
+  deps: Deps,
+  uuid: string,
+  isBrowserThatPaid: boolean,
+): Promise<Data<'getUpgradeDetails'>> {
+  const standing = await standingOf(deps, uuid);
+  if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
+  const payment = await deps.database
+    .selectFrom('payment')
+    .select(['card_brand', 'card_last4', 'payment_method_id'])
+    .where('intent_id', '=', standing.paymentIntent ?? '')
+    .executeTakeFirst();
+  const offer = isBrowserThatPaid && payment?.payment_method_id ? standing.upgrade : null;
+  const { pages, refund } = deps.society.programme(standing.programme);
+  const fill = (text: string) => fillIn(text, deps.society, standing.programme);
+  return {
+    upgradeOption: offer ? toWireProduct(offer) : null,
+    isEligibleForUpgrade: offer !== null,
+    isSelfNomination: standing.isSelfNomination,
+    features: (offer?.features ?? []).map((description, index) => ({ id: index + 1, description })),
+    congratulationsHeader: fill(pages.congratulationsHeader),
+    congratulationsSubheader: fill(pages.congratulationsSubheader),
+    upgradeHeader: fill(pages.upgradeHeader),
+    upgradeSubheader: fill(pages.upgradeSubheader),
+    card:
+      offer && payment?.card_last4
+        ? { brand: payment.card_brand ?? 'Card', last4: payment.card_last4 }
+        : null,
+    refundNote: fill(refund),
+    goOn: screenAfterUpgrade(standing.isSelfNomination && !standing.hasTranscript),
+  };
+}

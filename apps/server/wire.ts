@@ -1,0 +1,44 @@
+import { createHmac } from 'node:crypto';
+import type { Config } from './config.ts';
+import { mirroredContacts } from './contacts/contacts.ts';
+import { connect, type Database } from './database/client.ts';
+import { sharedSecret } from './database/secrets.ts';
+import type { Deps, Log } from './deps.ts';
+import { browserCookie } from './http/browserCookie.ts';
+import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
+import { signedLinks } from './links/links.ts';
+import { readSociety } from './society.ts';
+import { folderStorage } from './storage/storage.ts';
+import { stripeProvider } from './stripe/provider.ts';
+
+export interface Wired {
+  deps: Deps;
+  database: Database;
+  hubspot: HubspotClient;
+}
+
+/** Connects everything that the configuration names. The database must be migrated. */
+export async function wire(config: Config, log: Log): Promise<Wired> {
+  const society = readSociety(config.societyFile);
+  const database = connect(config.databaseUrl);
+  const secret = config.linkSecret ?? (await sharedSecret(database, 'link'));
+  const hubspot = hubspotClient(config.providers.hubspot);
+  const now = () => new Date();
+  const deps: Deps = {
+    config,
+    database,
+    society,
+    log,
+    now,
+    environment: await sharedSecret(database, 'environment', 8),
+    payments: stripeProvider(config.providers.stripe),
+    contacts: mirroredContacts(database, hubspot, now),
+    storage: folderStorage(config.storageDir),
+    // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
+    links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
+    browser: browserCookie(secret, config.publicUrl.startsWith('https:')),
+    hashAddress: (address) =>
+      createHmac('sha256', secret).update(`address\n${address}`).digest('base64url').slice(0, 22),
+  };
+  return { deps, database, hubspot };
+}

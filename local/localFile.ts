@@ -1,0 +1,25 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a start has started, in `DATA_DIR/local.json`, for tools and tests. It holds passwords: mode 600. */
+export interface LocalFile {
+  server: { url: string };
+  stripe?: { url: string; secretKey: string };
+  hubspot?: { url: string; accessToken: string };
+  database: { url: string };
+}
+
+export function writeLocalFile(dataDir: string, content: LocalFile): void {
+  const file = join(dataDir, 'local.json');
+  writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** What runs, or ran last. Undefined when nothing ever did. */
+export function readLocalFile(dataDir: string): LocalFile | undefined {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'local.json'), 'utf8')) as LocalFile;
+  } catch {
+    return undefined;
+  }
+}

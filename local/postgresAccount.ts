@@ -1,0 +1,132 @@
+import { type SpawnOptions, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** Folder for the rare case that neither the checkout nor the data can be reached by any account but root. */
+const sharedFolder = '/var/lib/induct';
+
+/** How to run PostgreSQL's programs so that they accept to run at all: they refuse uid 0. */
+export interface PostgresAccount {
+  /** The folder that holds `bin/`, `lib/` and `share/`. */
+  native: string;
+  /** What to hand to `spawn` for one of the programs. */
+  command(
+    program: 'initdb' | 'postgres',
+    args: readonly string[],
+  ): { file: string; args: string[]; options: SpawnOptions };
+  /** Makes a file or folder that we wrote belong to who runs PostgreSQL. */
+  give(path: string): void;
+  /** Where a new data folder must be so that the account reaches it; `wanted` then becomes a link to it. */
+  place(wanted: string): string;
+}
+
+/**
+ * Chooses who runs PostgreSQL on the data in `dataDir/postgres`: ourselves; as root through a user namespace (files stay
+ * root's, a folder with mode 700 is no obstacle); where those are refused, an unprivileged account.
+ * Throws one sentence when nothing goes.
+ */
+export function choosePostgresAccount(options: {
+  dataDir: string;
+  native: string;
+  /** For tests: behave as on a machine that refuses user namespaces. */
+  refuseNamespaces?: boolean;
+}): PostgresAccount {
+  const { dataDir, native } = options;
+  const direct = (program: string, args: readonly string[]) => ({
+    file: join(native, 'bin', program),
+    args: [...args],
+    options: {},
+  });
+  if (process.getuid?.() !== 0) return { native, command: direct, give() {}, place: (wanted) => wanted };
+
+  const cluster = join(dataDir, 'postgres');
+  const owner = existsSync(cluster) ? statSync(cluster) : undefined;
+  if (owner && owner.uid !== 0) return underAccount(owner.uid, owner.gid, dataDir, native);
+  if (!options.refuseNamespaces && namespaceReaches([dataDir, native])) {
+    return {
+      native,
+      command: (program, args) => ({
+        file: 'unshare',
+        args: ['--user', '--', join(native, 'bin', program), ...args],
+        options: {},
+      }),
+      give() {},
+      place: (wanted) => wanted,
+    };
+  }
+  const account = owner ? undefined : findAccount();
+  if (!account) {
+    throw new Error(
+      'PostgreSQL refuses to run as root, and this machine allows neither user namespaces nor has it an account "postgres" or "nobody": run this as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own.',
+    );
+  }
+  return underAccount(account.uid, account.gid, dataDir, native);
+}
+
+/** Inside the namespace root keeps its files but loses its privilege, so a folder of somebody else may be closed to it. */
+function namespaceReaches(paths: readonly string[]): boolean {
+  const checks = paths.map((_, i) => `test -x "$${i + 1}"`).join(' && ');
+  return (
+    spawnSync('unshare', ['--user', '--', 'sh', '-c', `${checks} && test -w "$1"`, 'sh', ...paths]).status ===
+    0
+  );
+}
+
+/** `postgres` where a distribution made it, else the account that owns nothing. */
+function findAccount(): { uid: number; gid: number } | undefined {
+  for (const name of ['postgres', 'nobody']) {
+    const read = (flag: string) =>
+      Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10);
+    const [uid, gid] = [read('-u'), read('-g')];
+    if (uid > 0 && gid > 0) return { uid, gid };
+  }
+  return undefined;
+}
+
+function underAccount(uid: number, gid: number, dataDir: string, source: string): PostgresAccount {
+  const reaches = (path: string) => spawnSync('test', ['-x', path], { uid, gid, cwd: '/' }).status === 0;
+  const native = reaches(join(source, 'bin', 'postgres')) ? source : copyBinaries(source);
+  return {
+    native,
+    // The current folder may be closed to the account, and PostgreSQL asks for it.
+    command: (program, args) => ({
+      file: join(native, 'bin', program),
+      args: [...args],
+      options: { uid, gid, cwd: '/' },
+    }),
+    give: (path) => chownSync(path, uid, gid),
+    place(wanted) {
+      if (reaches(dataDir)) return wanted;
+      mkdirSync(sharedFolder, { recursive: true, mode: 0o755 });
+      const folder = mkdtempSync(join(sharedFolder, 'data-'));
+      chownSync(folder, uid, gid);
+      const place = join(folder, 'postgres');
+      symlinkSync(place, wanted);
+      return place;
+    },
+  };
+}
+
+/** Copies the binaries (about 50 MB) once to where every account may run them. */
+function copyBinaries(source: string): string {
+  const { version } = JSON.parse(readFileSync(resolve(source, '..', 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const copy = join(sharedFolder, `postgres-${version}`);
+  if (existsSync(copy)) return copy;
+  mkdirSync(dirname(copy), { recursive: true, mode: 0o755 });
+  const half = mkdtempSync(join(sharedFolder, 'copy-'));
+  cpSync(source, join(half, 'native'), { recursive: true, verbatimSymlinks: true });
+  renameSync(join(half, 'native'), copy);
+  return copy;
+}

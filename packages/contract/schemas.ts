@@ -1,0 +1,350 @@
+import { z } from 'zod';
+import { joinSessionStates } from '#core/joinSession.ts';
+import { productTypes } from '#core/product.ts';
+import { type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
+import type { CallName } from './calls.ts';
+
+/**
+ * The shapes of every call (specification, sections 3 and 7). A success is
+ * `{ success: true, status: 'success', message?, data }`; a failure is the `failure` below with the right HTTP status.
+ */
+
+/** Text as PostgreSQL can keep it: no NUL, no half of a surrogate pair. */
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine(
+      (value) => !value.includes('\0') && value.isWellFormed(),
+      'Contains characters that cannot be stored.',
+    );
+
+const uuid = z.uuid();
+const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
+const productId = z.int().min(1).max(2_147_483_647);
+const invitationCode = text(200);
+/** Numeric string in dollars, as "65.00". */
+const price = z.string().regex(/^\d+\.\d{2}$/);
+const nullableText = z.string().nullable();
+
+/** A link's signature: `exp` in Unix seconds and `sig`, an HMAC over every parameter (design of signed links). */
+const signature = { exp: text(20).optional(), sig: text(200).optional() };
+
+export const failure = z.object({
+  success: z.literal(false),
+  status: z.literal('error'),
+  message: z.string(),
+  errors: z.record(z.string(), z.string()).optional(),
+  /** Where the session goes on, when the call does not fit its state. */
+  goOn: z.string().optional(),
+  requestId: z.string().optional(),
+});
+
+const success = <Data extends z.ZodType>(data: Data) =>
+  z.object({ success: z.literal(true), status: z.literal('success'), message: z.string().optional(), data });
+
+const started = z.object({ uuid, message: z.string(), programme: z.string() });
+
+const product = z.object({
+  /** Null while the product is only on offer. */
+  sessionProductUuid: uuid.nullable(),
+  productId,
+  name: z.string(),
+  price,
+  displayPrice: z.string(),
+  description: z.string(),
+  /** SVG text, a URL or empty. */
+  icon: z.string(),
+  productType: z.enum(productTypes),
+  sortOrder: z.int(),
+  /** The product's uuid in the catalogue: what set-session-product takes. */
+  uuid,
+  id: productId,
+});
+
+const feature = z.object({ id: z.int(), description: z.string() });
+
+const detailText = text(1000).default('');
+const studentDetails = z.object({
+  ...(Object.fromEntries(
+    studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
+  ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
+  agreeToPolicies: z.boolean().default(false),
+  isTOLA: z.boolean().default(true),
+});
+
+const contact = z.object({
+  firstName: nullableText,
+  middleName: nullableText,
+  lastName: nullableText,
+  address: nullableText,
+  address2: nullableText,
+  city: nullableText,
+  state: nullableText,
+  zip: nullableText,
+  country: nullableText,
+  email: nullableText,
+  personalEmail: nullableText,
+  schoolEmail: nullableText,
+  schoolId: nullableText,
+  schoolName: nullableText,
+  acceptedPrivacyPolicy: z.boolean(),
+  highSchoolName: nullableText,
+  highSchoolGraduationYear: nullableText,
+  highSchoolGpa: nullableText,
+});
+
+const paymentIntentAnswer = z.object({
+  clientSecret: z.string(),
+  /** The revision of the order that the intent is for. */
+  revision: z.int(),
+  amount: z.int(),
+});
+
+const site = z.object({
+  society: z.object({
+    name: z.string(),
+    shortName: z.string(),
+    tagline: z.string(),
+    supportEmail: z.string(),
+    supportPhone: z.string(),
+    links: z.object({ whoWeAre: z.string(), privacy: z.string(), refunds: z.string() }),
+    colours: z.object({ gold: z.string(), red: z.string() }),
+  }),
+  defaultProgramme: z.string(),
+  programmes: z.record(
+    z.string(),
+    z.object({
+      name: z.string(),
+      isTOLA: z.boolean(),
+      eligibility: z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() }),
+      /** What a person not eligible gets back, in words. */
+      refund: z.string(),
+      /** Price of the default membership, as "$65". */
+      membershipFrom: z.string(),
+    }),
+  ),
+  getStarted: z.object({
+    lead: z.string(),
+    facts: z.array(z.object({ title: z.string(), text: z.string() })),
+  }),
+  checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
+  congratulations: z.object({
+    lead: z.string(),
+    emails: z.array(z.object({ title: z.string(), text: z.string(), when: z.string() })),
+    store: z.object({
+      title: z.string(),
+      text: z.string(),
+      code: z.string(),
+      url: z.string(),
+      discountPercent: z.int(),
+    }),
+  }),
+  payments: z.object({
+    publishableKey: z.string(),
+    /** Where the stand-in's script is, or null: then the provider's own is loaded. */
+    scriptUrl: z.string().nullable(),
+  }),
+  uploadMaxBytes: z.number().nullable(),
+  /** Where the calls go; empty for the page's own origin. */
+  apiUrl: z.string(),
+});
+
+const upload = z.object({ name: z.string(), size: z.int() });
+
+const sessionParams = z.object({ uuid });
+const none = z.object({});
+/** A call that needs no body takes none, or an empty object. */
+const noBody = none.nullish();
+
+/** For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams. */
+export const schemas = {
+  checkEligibility: {
+    body: z.object({ invitationCode, isTOLA: z.boolean().default(true) }),
+    data: z.object({
+      status: z.enum(['success', 'failed']),
+      message: z.string(),
+      contactId: contactId.nullable(),
+    }),
+  },
+  initiateJoin: {
+    body: z.object({ contactId, invitationCode, isTOLA: z.boolean().default(true) }),
+    data: started,
+  },
+  initiateSchoolJoin: { body: z.object({ invitationCode }), data: started },
+  initiateSelfNomination: {
+    body: z.object({ hasConfirmedEligibility: z.boolean(), isTOLA: z.boolean().default(true) }),
+    data: started,
+  },
+  initJoin: {
+    params: z.object({ id: contactId }),
+    body: z.object({ ...signature }).nullish(),
+    data: started,
+  },
+  getContact: { params: sessionParams, data: contact },
+  submitDetails: { params: sessionParams, body: studentDetails, data: none },
+  getMembershipDetails: {
+    params: sessionParams,
+    data: z.object({
+      memberships: z.array(
+        z.object({
+          id: productId,
+          name: z.string(),
+          price,
+          features: z.array(feature),
+          description: z.string(),
+        }),
+      ),
+      selectedMembershipId: productId.nullable(),
+      membershipPageHeader: z.string(),
+      membershipPageSubheader: z.string(),
+      refundNote: z.string(),
+    }),
+  },
+  setMembership: {
+    params: sessionParams,
+    body: z.object({ membershipId: productId }),
+    data: z.object({ status: z.literal('success') }),
+  },
+  getCheckoutDetails: {
+    params: sessionParams,
+    data: z.object({
+      products: z.array(product),
+      donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
+      recommendedProducts: z.array(product),
+      billingEmail: z.string(),
+      /** What is known for the billing address; null where nothing is. */
+      billing: z.object({
+        name: nullableText,
+        line1: nullableText,
+        line2: nullableText,
+        city: nullableText,
+        state: nullableText,
+        postalCode: nullableText,
+        country: z.enum(['US', 'CA']),
+      }),
+      isCheckoutOnly: z.boolean(),
+      hasAgreedToPolicies: z.boolean(),
+      /** The number of the order's version: begin-payment names the one on the screen. */
+      revision: z.int(),
+      refundNote: z.string(),
+    }),
+  },
+  setSessionProduct: { params: sessionParams, body: z.object({ productUuid: uuid }), data: product },
+  deleteSessionProduct: {
+    params: z.object({ sessionProductUuid: uuid }),
+    body: noBody,
+    data: z.object({ status: z.literal('success') }),
+  },
+  setCustomDonation: {
+    params: sessionParams,
+    /** Dollars. */
+    body: z.object({ amount: z.union([z.number(), text(20)]) }),
+    data: product,
+  },
+  createPaymentIntent: {
+    params: sessionParams,
+    /** Cents. The server never believes the amount: another one than its own is 409. */
+    body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: text(320) }),
+    data: paymentIntentAnswer,
+  },
+  beginPayment: {
+    params: sessionParams,
+    body: z.object({
+      revision: z.int().min(0).max(2_147_483_647),
+      agreeToPolicies: z.boolean().default(false),
+    }),
+    data: z.object({ revision: z.int(), amount: z.int() }),
+  },
+  releasePayment: {
+    params: sessionParams,
+    body: noBody,
+    /** `paid` when the payment turned out to have succeeded, `paying` while its outcome is open. */
+    data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
+  },
+  postPayment: {
+    params: sessionParams,
+    body: z.object({
+      paymentIntent: text(255),
+      paymentIntentClientSecret: text(255),
+      redirectStatus: text(50),
+    }),
+    /** `status` is the provider's: succeeded, processing, requires_payment_method, … */
+    data: z.object({ status: z.string(), paymentIntent: z.string() }),
+  },
+  getUpgradeDetails: {
+    params: sessionParams,
+    data: z.object({
+      upgradeOption: product.nullable(),
+      isEligibleForUpgrade: z.boolean(),
+      isSelfNomination: z.boolean(),
+      /** `description` is HTML. */
+      features: z.array(feature),
+      congratulationsHeader: z.string(),
+      congratulationsSubheader: z.string(),
+      upgradeHeader: z.string(),
+      upgradeSubheader: z.string(),
+      /** The card that will be charged. */
+      card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+      refundNote: z.string(),
+      /** Where Skip and a finished upgrade lead. */
+      goOn: z.string(),
+    }),
+  },
+  createUpgradeCharge: {
+    params: sessionParams,
+    body: z.object({ paymentIntent: text(255) }),
+    data: z.object({
+      /** succeeded, requires_action (finish it in the page with `clientSecret`, then call again), processing or failed. */
+      status: z.enum(['succeeded', 'requires_action', 'processing', 'failed']),
+      clientSecret: z.string().optional(),
+      message: z.string().optional(),
+    }),
+  },
+  skipUpgrade: { params: sessionParams, body: noBody, data: z.object({ goOn: z.string() }) },
+  initiateCheckout: {
+    body: z.object({
+      hubspotContactId: contactId,
+      mainProductId: productId.nullish(),
+      upsellProductId: productId.nullish(),
+      /** Cents. */
+      overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
+      ...signature,
+    }),
+    data: z.object({ joinSessionUuid: uuid, message: z.string() }),
+  },
+  uploadTranscript: { params: sessionParams, data: upload },
+  uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
+  getWelcome: {
+    params: sessionParams,
+    /** The name only for the browser that holds the session's cookie. */
+    data: z.object({
+      firstName: nullableText,
+      membership: z.string(),
+      owesTranscript: z.boolean(),
+      programme: z.string(),
+    }),
+  },
+  getSite: { data: site },
+} as const satisfies Record<CallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;
+
+/** The whole body of a call's success. */
+export function successOf<Name extends CallName>(name: Name) {
+  return success(schemas[name].data as (typeof schemas)[Name]['data']);
+}
+
+type Schemas = typeof schemas;
+export type Data<Name extends CallName> = z.output<Schemas[Name]['data']>;
+export type Body<Name extends CallName> = Schemas[Name] extends { body: infer B extends z.ZodType }
+  ? z.input<B>
+  : undefined;
+export type ParsedBody<Name extends CallName> = Schemas[Name] extends { body: infer B extends z.ZodType }
+  ? z.output<B>
+  : undefined;
+export type Params<Name extends CallName> = Schemas[Name] extends { params: infer P extends z.ZodType }
+  ? z.input<P>
+  : Record<string, never>;
+export type Failure = z.output<typeof failure>;
+export type Product = z.output<typeof product>;
+export type Contact = z.output<typeof contact>;
+export type Site = z.output<typeof site>;

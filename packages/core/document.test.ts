@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { documentType, progressPercent, sizeInKilobytes } from './document.ts';
+
+const names: [string, string | null][] = [
+  ['transcript.pdf', 'application/pdf'],
+  ['Transcript.PDF', 'application/pdf'],
+  ['scan.jpg', 'image/jpeg'],
+  ['scan.jpeg', 'image/jpeg'],
+  ['scan.png', 'image/png'],
+  ['old.doc', 'application/msword'],
+  ['new.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  ['photo.heic', null],
+  ['transcript.pdf.exe', null],
+  ['pdf', null],
+  ['', null],
+];
+for (const [name, type] of names)
+  test(`${JSON.stringify(name)} is ${type ?? 'not accepted'}`, () => {
+    assert.equal(documentType(name), type);
+  });
+
+test('sizes are in KB of 1024 bytes with two decimals', () => {
+  assert.equal(sizeInKilobytes(12_645), '12.35 KB');
+  assert.equal(sizeInKilobytes(1024), '1.00 KB');
+});
+
+test('progress is a whole percent and never above 100', () => {
+  assert.equal(progressPercent(1, 3), 33);
+  assert.equal(progressPercent(2, 3), 67);
+  assert.equal(progressPercent(5, 0), 0);
+  assert.equal(progressPercent(7, 5), 100);
+});

@@ -1,0 +1,34 @@
+/** Accepted types by file name ending (specification, section 5) with the media types a browser offers for them. */
+export const acceptedDocuments = {
+  'application/pdf': ['.pdf'],
+  'image/jpeg': ['.jpg', '.jpeg'],
+  'image/png': ['.png'],
+  'application/msword': ['.doc'],
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': ['.docx'],
+} as const;
+export type DocumentType = keyof typeof acceptedDocuments;
+
+export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
+export const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
+export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
+export const UPLOAD_FAILED = 'Failed to upload file.';
+export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
+
+/** The media type that a file's name promises, or null when its ending is not an accepted one. */
+export function documentType(fileName: string): DocumentType | null {
+  const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
+  for (const [type, endings] of Object.entries(acceptedDocuments)) {
+    if (ending && (endings as readonly string[]).includes(ending)) return type as DocumentType;
+  }
+  return null;
+}
+
+/** Bytes as the list of uploads shows them: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */
+export function sizeInKilobytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(2)} KB`;
+}
+
+/** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
+export function progressPercent(loadedBytes: number, totalBytes: number): number {
+  return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
+}

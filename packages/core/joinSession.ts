@@ -1,0 +1,103 @@
+import { screens } from './navigation.ts';
+
+/**
+ * The life of a join session. It only moves forward, except that an order frozen for payment (`paying`) is an
+ * open order (`ordering`) again when the payment fails or is abandoned.
+ */
+export const joinSessionStates = ['started', 'detailed', 'ordering', 'paying', 'paid'] as const;
+export type JoinSessionState = (typeof joinSessionStates)[number];
+
+/** What a joiner can ask of a session: one name for each call that names one. */
+export type SessionAction =
+  | 'readContact'
+  | 'submitDetails'
+  | 'readMemberships'
+  | 'setMembership'
+  | 'readCheckout'
+  | 'changeOrder'
+  | 'createPaymentIntent'
+  | 'beginPayment'
+  | 'releasePayment'
+  | 'confirmPayment'
+  | 'readUpgrade'
+  | 'upgrade'
+  | 'skipUpgrade'
+  | 'uploadTranscript';
+
+/** The one table of which state allows what. The server enforces it; screens follow the server's answer. */
+const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
+  readContact: ['started', 'detailed', 'ordering', 'paying'],
+  submitDetails: ['started', 'detailed', 'ordering'],
+  readMemberships: ['detailed', 'ordering', 'paying'],
+  setMembership: ['detailed', 'ordering'],
+  readCheckout: ['ordering', 'paying'],
+  changeOrder: ['ordering'],
+  createPaymentIntent: ['ordering', 'paying'],
+  beginPayment: ['ordering', 'paying'],
+  releasePayment: ['ordering', 'paying'],
+  confirmPayment: ['ordering', 'paying', 'paid'],
+  readUpgrade: ['paid'],
+  upgrade: ['paid'],
+  skipUpgrade: ['paid'],
+  uploadTranscript: ['paid'],
+};
+
+/** The states that allow an action: what a statement that checks and writes in one go compares with. */
+export function statesAllowing(action: SessionAction): readonly JoinSessionState[] {
+  return allowed[action];
+}
+
+export const ALREADY_PAID = 'This membership has already been paid for.';
+export const PAYMENT_UNDER_WAY =
+  'A payment for this order is under way. Finish it, or wait a moment and try again.';
+export const DETAILS_FIRST = 'Please submit your student details first.';
+export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
+export const PAYMENT_FIRST = 'Please complete your payment first.';
+
+/** Null when the state allows the action, otherwise the sentence that says what stands in the way. */
+export function refusal(action: SessionAction, state: JoinSessionState): string | null {
+  if (allowed[action].includes(state)) return null;
+  if (allowed[action].every((one) => one === 'paid')) return PAYMENT_FIRST;
+  switch (state) {
+    case 'paid':
+      return ALREADY_PAID;
+    case 'paying':
+      return PAYMENT_UNDER_WAY;
+    case 'detailed':
+      return MEMBERSHIP_FIRST;
+    default:
+      return DETAILS_FIRST;
+  }
+}
+
+/** What decides where a session goes on. */
+export interface Standing {
+  state: JoinSessionState;
+  /** The id of the payment intent that paid for the join, once it is paid. */
+  paymentIntent: string | null;
+  /** An upgrade may still be offered to this browser. */
+  upgradeOpen: boolean;
+  owesTranscript: boolean;
+}
+
+/** The screen on which a session goes on: a paid one opens where it left off, an earlier one at its first open step. */
+export function screenToGoOn(standing: Standing): string {
+  switch (standing.state) {
+    case 'started':
+      return screens.studentDetails;
+    case 'detailed':
+      return screens.membership;
+    case 'ordering':
+    case 'paying':
+      return screens.checkout;
+    case 'paid':
+      if (standing.upgradeOpen && standing.paymentIntent)
+        return `${screens.upgrade}?payment_intent=${encodeURIComponent(standing.paymentIntent)}`;
+      return screenAfterUpgrade(standing.owesTranscript);
+  }
+}
+
+/** After the upgrade: transcript upload for self-nominators, otherwise congratulations (specification, section 4). */
+export function screenAfterUpgrade(owesTranscript: boolean): string {
+  return owesTranscript ? screens.uploadTranscript : screens.congratulations;
+}

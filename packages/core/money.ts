@@ -1,0 +1,46 @@
+/** Money is integer US cents everywhere; only the wire carries dollars (specification, section 9: currency usd). */
+
+/** Stripe's smallest charge in US dollars, in cents. Nothing in the catalogue or a donation may cost less. */
+export const MINIMUM_CHARGE_CENTS = 50;
+
+/** Dollars and cents as the wire writes a price: 6500 → "65.00". */
+export function toPrice(cents: number): string {
+  if (!Number.isSafeInteger(cents) || cents < 0) throw new RangeError(`not an amount in cents: ${cents}`);
+  const whole = Math.floor(cents / 100);
+  return `${whole}.${String(cents % 100).padStart(2, '0')}`;
+}
+
+/** A price from the wire in cents: "65.00" → 6500. Throws on anything that is not dollars with at most two decimals. */
+export function fromPrice(price: string): number {
+  const match = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(price);
+  if (!match) throw new RangeError(`not a price: ${price}`);
+  return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
+}
+
+/** For people, always with cents: 102450 → "$1,024.50". */
+export function displayPrice(cents: number): string {
+  const [whole, fraction] = toPrice(cents).split('.') as [string, string];
+  return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}
+
+/** For people, without a trailing .00 as on the membership cards (specification, section 2): 6500 → "$65". */
+export function shortPrice(cents: number): string {
+  return displayPrice(cents).replace(/\.00$/, '');
+}
+
+/**
+ * A custom donation as typed or sent, in cents, or null when it is none (specification, section 5: a number above 0,
+ * otherwise nothing is sent). At most two decimals, at least Stripe's minimum, at most `maximumCents`.
+ */
+export function parseDonation(amount: string | number, maximumCents: number): number | null {
+  const text =
+    typeof amount === 'number'
+      ? String(amount)
+      : amount
+          .trim()
+          .replace(/^\$/, '')
+          .replace(/,(?=\d{3}(\D|$))/g, '');
+  if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) return null;
+  const cents = fromPrice(text);
+  return cents >= MINIMUM_CHARGE_CENTS && cents <= maximumCents ? cents : null;
+}

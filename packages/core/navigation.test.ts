@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { screens, visit } from './navigation.ts';
+
+/** Every path of the specification, section 2, with and without a stored join session: true is shown, false goes to /. */
+const table: [path: string, without: boolean, withSession: boolean][] = [
+  ['/', true, true],
+  [screens.getStarted, true, true],
+  ['/registration/101/init', true, true],
+  ['/registration/abc/init', true, true],
+  [screens.studentDetails, false, true],
+  [screens.membership, false, true],
+  [screens.checkout, false, true],
+  [screens.postPayment, false, true],
+  [screens.upgrade, false, true],
+  [screens.uploadTranscript, false, true],
+  [screens.congratulations, false, true],
+  [screens.initiateUpgrade, true, true],
+  [screens.initializeCheckout, true, true],
+  ['/upload-resume/101', true, true],
+  ['/upload-resume/', true, true],
+  ['/upload-resume', false, true],
+  ['/registration/a/b/init', false, true],
+  ['/registration//init', false, true],
+  ['/registration/101/init/more', false, true],
+  ['/somewhere/else', false, true],
+  ['/registration', false, true],
+];
+for (const [path, without, withSession] of table) {
+  test(`${path} without a session is ${without ? 'shown' : 'sent to /'}`, () => {
+    assert.deepEqual(visit(path, false), without ? { allowed: true } : { allowed: false, redirectTo: '/' });
+  });
+  test(`${path} with a session is ${withSession ? 'shown' : 'sent to /'}`, () => {
+    assert.deepEqual(
+      visit(path, true),
+      withSession ? { allowed: true } : { allowed: false, redirectTo: '/' },
+    );
+  });
+}

@@ -1,0 +1,42 @@
+/** Every screen of the specification, section 2, by the path under which it is reached. */
+export const screens = {
+  getStarted: '/registration/get-started',
+  studentDetails: '/registration/student-details',
+  membership: '/registration/membership',
+  checkout: '/registration/checkout',
+  postPayment: '/registration/post-payment',
+  upgrade: '/registration/upgrade',
+  uploadTranscript: '/registration/upload-transcript',
+  congratulations: '/registration/congratulations',
+  initiateUpgrade: '/registration/initiate/upgrade',
+  initializeCheckout: '/initialize/checkout',
+} as const;
+
+export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
+
+/**
+ * The route guard (specification, section 2) as a table: the first row whose pattern matches the path decides.
+ * `/initialize/checkout` is allowed without a session because making one is what it is for.
+ */
+const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
+  { paths: /^\/upload-resume\//, needsSession: false },
+  { paths: /^\/registration\/initiate\/upgrade\/?$/, needsSession: false },
+  { paths: /^\/registration\/[^/]+\/init\/?$/, needsSession: false },
+  { paths: /^\/$/, needsSession: false },
+  { paths: /^\/registration\/get-started\/?$/, needsSession: false },
+  { paths: /^\/initialize\/checkout\/?$/, needsSession: false },
+  { paths: /^/, needsSession: true },
+];
+
+/** Whether a path may be shown, given whether a join session id is stored in this browser; otherwise where to go. */
+export function visit(path: string, hasSession: boolean): Visit {
+  const row = guard.find(({ paths }) => paths.test(path));
+  return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
+}
+
+/** The three steps of the progress bar. Checkout is never a link (specification, section 2). */
+export const progressSteps = [
+  { name: 'Student Details', path: screens.studentDetails, isLink: true },
+  { name: 'Membership', path: screens.membership, isLink: true },
+  { name: 'Checkout', path: screens.checkout, isLink: false },
+] as const;

@@ -1,0 +1,53 @@
+/**
+ * The error catalogue of the specification, section 8: what a screen says when a call fails and the server
+ * sent no message of its own. The rules of section 5 keep their sentences beside the rules.
+ */
+export const fallback = {
+  checkEligibility: 'An error occurred during the eligibility check.',
+  initiateJoin: 'Failed to initiate the join process.',
+  initiateSchoolJoin: 'Failed to initiate the school join process.',
+  initiateSelfNomination: 'Failed to initiate the self-nomination process.',
+  initJoin: 'Failed to initiate join process.',
+  getContact: 'Failed to fetch HubSpot contact.',
+  submitDetails: 'An error occurred while submitting student details.',
+  getMembershipDetails: 'Failed to load membership details.',
+  setMembership: 'An error occurred while setting membership.',
+  getCheckoutDetails: 'Failed to fetch checkout details',
+  setDonation: 'Failed to set donation amount',
+  setCustomDonation: 'Failed to set custom donation amount',
+  deleteDonation: 'Failed to delete donation',
+  deleteStoreProduct: 'Failed to delete store product',
+  addProduct: 'Failed to add product',
+  createPaymentIntent: 'Failed to create payment intent',
+  payment: 'Payment failed.',
+  getUpgradeDetails: 'Failed to fetch upgrade details.',
+  upgrade: 'An error occurred during the upgrade process.',
+  initiateCheckout: 'Failed to initiate checkout.',
+  upload: 'Failed to upload file.',
+} as const;
+
+export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
+export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
+export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
+export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';
+export const NO_SESSION_FOR_UPGRADE = 'No active join session found.';
+export const NO_PAYMENT_INTENT = 'Payment intent ID is missing.';
+export const UPGRADE_FAILED = 'Upgrade failed!';
+export const RESUME_UPLOADED = 'Resume Uploaded Successfully!';
+export const RESUME_THANKS =
+  'Thank you, your resume was successfully uploaded and is being processed. You can safely close this window now.';
+
+export interface ToastText {
+  title: string;
+  text: string;
+}
+
+/** The toast for a failed response (specification, section 8); `message` is the server's own, if it sent one. */
+export function toastFor(status: number, message?: string): ToastText {
+  if (status === 401) return { title: 'Unauthorized', text: 'Please log in again.' };
+  if (status === 400) return { title: 'Bad Request', text: 'There was a problem with your request.' };
+  return { title: 'Error', text: message || 'An error occurred.' };
+}
+
+/** The toast for a request that could not be sent at all. */
+export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  gpaValues,
+  graduationYears,
+  type StudentDetails,
+  type StudentDetailsField,
+  studentDetailsErrors,
+} from './studentDetails.ts';
+
+const context = {
+  currentYear: 2026,
+  country: (name: string) =>
+    name === 'United States'
+      ? { hasSubdivisions: true }
+      : name === 'Atlantis'
+        ? { hasSubdivisions: false }
+        : undefined,
+};
+
+function details(change: Partial<StudentDetails> = {}): StudentDetails {
+  return {
+    firstName: 'Jordan',
+    middleName: '',
+    lastName: 'Rivera',
+    address1: '12 Oak Street',
+    address2: '',
+    city: 'Austin',
+    state: 'Texas',
+    zipcode: '78701',
+    country: 'United States',
+    personalEmail: 'jordan@example.com',
+    schoolEmail: '',
+    agreeToPolicies: true,
+    highSchoolName: 'Austin High School',
+    highSchoolGraduationYear: '2027',
+    highSchoolGpa: '3.8',
+    ...change,
+  };
+}
+
+/** Every sentence of the specification, section 5, with a value that earns it. */
+const sentences: [StudentDetailsField, string | boolean, string][] = [
+  ['firstName', '', 'First name is required.'],
+  ['firstName', '   ', 'First name is required.'],
+  ['lastName', '', 'Last name is required.'],
+  ['address1', '', 'Address Line 1 is required.'],
+  ['city', '', 'City is required.'],
+  ['zipcode', '', 'Zipcode is required.'],
+  ['country', '', 'Country is required.'],
+  ['country', 'Nowhere', 'Country is required.'],
+  ['state', '', 'State/Province is required.'],
+  ['personalEmail', '', 'Personal email is required.'],
+  ['personalEmail', 'jordan', 'Invalid email address.'],
+  ['personalEmail', 'jordan@example', 'Invalid email address.'],
+  ['personalEmail', 'jor dan@example.com', 'Invalid email address.'],
+  ['schoolEmail', 'nope', 'Invalid email address.'],
+  ['agreeToPolicies', false, 'You must agree to the policies.'],
+  ['highSchoolName', '', 'High School Name is required.'],
+  ['highSchoolGraduationYear', '', 'Graduation Year is required.'],
+  ['highSchoolGraduationYear', '2025', 'Graduation Year is required.'],
+  ['highSchoolGpa', '', 'High School GPA is required.'],
+  ['highSchoolGpa', '4.1', 'High School GPA is required.'],
+  ['city', 'x'.repeat(201), 'Must be 200 characters or fewer.'],
+];
+for (const [field, value, sentence] of sentences)
+  test(`${field} = ${JSON.stringify(value).slice(0, 24)} says: ${sentence}`, () => {
+    assert.deepEqual(studentDetailsErrors(details({ [field]: value }), context), { [field]: sentence });
+  });
+
+test('complete details break no rule, and middle name, second address line and school email are optional', () => {
+  assert.deepEqual(studentDetailsErrors(details(), context), {});
+});
+
+test('a state is not asked for where the country has no subdivisions', () => {
+  assert.deepEqual(studentDetailsErrors(details({ country: 'Atlantis', state: '' }), context), {});
+});
+
+test('errors come in the order of the screen', () => {
+  const empty = Object.fromEntries(
+    Object.keys(details()).map((field) => [field, field === 'agreeToPolicies' ? false : '']),
+  ) as unknown as StudentDetails;
+  assert.deepEqual(Object.keys(studentDetailsErrors(empty, context)), [
+    'firstName',
+    'lastName',
+    'personalEmail',
+    'country',
+    'address1',
+    'city',
+    'zipcode',
+    'highSchoolName',
+    'highSchoolGraduationYear',
+    'highSchoolGpa',
+    'agreeToPolicies',
+  ]);
+});
+
+test('there are 10 graduation years from this one on, and 41 grade point averages', () => {
+  assert.deepEqual(graduationYears(2026), [
+    '2026',
+    '2027',
+    '2028',
+    '2029',
+    '2030',
+    '2031',
+    '2032',
+    '2033',
+    '2034',
+    '2035',
+  ]);
+  assert.equal(gpaValues.length, 41);
+  assert.deepEqual([gpaValues[0], gpaValues[1], gpaValues[35], gpaValues[40]], ['0.0', '0.1', '3.5', '4.0']);
+});

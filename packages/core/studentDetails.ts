@@ -1,0 +1,129 @@
+/** The student details payload of the specification, section 3. Country is the full country name. */
+export interface StudentDetails {
+  firstName: string;
+  middleName: string;
+  lastName: string;
+  address1: string;
+  address2: string;
+  city: string;
+  state: string;
+  zipcode: string;
+  country: string;
+  personalEmail: string;
+  schoolEmail: string;
+  agreeToPolicies: boolean;
+  highSchoolName: string;
+  highSchoolGraduationYear: string;
+  highSchoolGpa: string;
+}
+export type StudentDetailsField = keyof StudentDetails;
+export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
+
+/** What the rules need to know of the world: the year, and whether a country (full name) exists and has subdivisions. */
+export interface StudentDetailsContext {
+  currentYear: number;
+  country(name: string): { hasSubdivisions: boolean } | undefined;
+}
+
+/** In the order of the screen, which is the order of the error summary. */
+export const studentDetailsFields: readonly StudentDetailsField[] = [
+  'firstName',
+  'middleName',
+  'lastName',
+  'personalEmail',
+  'schoolEmail',
+  'country',
+  'address1',
+  'address2',
+  'city',
+  'state',
+  'zipcode',
+  'highSchoolName',
+  'highSchoolGraduationYear',
+  'highSchoolGpa',
+  'agreeToPolicies',
+];
+
+/** Longest value of any field, in characters. */
+export const FIELD_MAX_LENGTH = 200;
+export const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
+const INVALID_EMAIL = 'Invalid email address.';
+
+/** The required fields with their sentences (specification, section 5). */
+const required: Partial<Record<StudentDetailsField, string>> = {
+  firstName: 'First name is required.',
+  lastName: 'Last name is required.',
+  address1: 'Address Line 1 is required.',
+  city: 'City is required.',
+  zipcode: 'Zipcode is required.',
+  country: 'Country is required.',
+  personalEmail: 'Personal email is required.',
+  highSchoolName: 'High School Name is required.',
+  highSchoolGraduationYear: 'Graduation Year is required.',
+  highSchoolGpa: 'High School GPA is required.',
+};
+const STATE_REQUIRED = 'State/Province is required.';
+const POLICIES_REQUIRED = 'You must agree to the policies.';
+
+/** The current year and the next nine (specification, section 2). */
+export function graduationYears(currentYear: number): string[] {
+  return Array.from({ length: 10 }, (_, i) => String(currentYear + i));
+}
+
+/** 0.0 to 4.0 in steps of 0.1: 41 values (specification, section 2). */
+export const gpaValues: readonly string[] = Array.from({ length: 41 }, (_, i) => (i / 10).toFixed(1));
+
+/** The simple pattern of the specification: something, an at sign, something with a dot in it, and no spaces. */
+export function isEmail(value: string): boolean {
+  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
+}
+
+/** Spaces around what people type or paste are not theirs. */
+export function trimDetails(details: StudentDetails): StudentDetails {
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
+  ) as unknown as StudentDetails;
+}
+
+/** Every broken rule by field, in screen order; an empty object when the details may be submitted. */
+export function studentDetailsErrors(
+  given: StudentDetails,
+  context: StudentDetailsContext,
+): StudentDetailsErrors {
+  const details = trimDetails(given);
+  const errors: StudentDetailsErrors = {};
+  for (const field of studentDetailsFields) {
+    const message = fieldError(field, details, context);
+    if (message) errors[field] = message;
+  }
+  return errors;
+}
+
+function fieldError(
+  field: StudentDetailsField,
+  details: StudentDetails,
+  context: StudentDetailsContext,
+): string | undefined {
+  if (field === 'agreeToPolicies') return details.agreeToPolicies ? undefined : POLICIES_REQUIRED;
+  const value = details[field];
+  if (value === '' && required[field]) return required[field];
+  if (value.length > FIELD_MAX_LENGTH) return FIELD_TOO_LONG;
+  switch (field) {
+    case 'state':
+      return value === '' && context.country(details.country)?.hasSubdivisions ? STATE_REQUIRED : undefined;
+    case 'country':
+      return context.country(value) ? undefined : required.country;
+    case 'personalEmail':
+      return isEmail(value) ? undefined : INVALID_EMAIL;
+    case 'schoolEmail':
+      return value === '' || isEmail(value) ? undefined : INVALID_EMAIL;
+    case 'highSchoolGraduationYear':
+      return graduationYears(context.currentYear).includes(value)
+        ? undefined
+        : required.highSchoolGraduationYear;
+    case 'highSchoolGpa':
+      return gpaValues.includes(value) ? undefined : required.highSchoolGpa;
+    default:
+      return undefined;
+  }
+}

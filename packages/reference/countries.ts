@@ -1,0 +1,62 @@
+import data from 'country-region-data/data.json' with { type: 'json' };
+
+/**
+ * Countries and their subdivisions. The data has quirks (specification, section 3): codes that are absent, the
+ * literal text "undefined" or empty. So a subdivision's name is its value everywhere, and a code only helps to find it.
+ */
+export interface Country {
+  name: string;
+  /** Two letters, ISO 3166-1. */
+  code: string;
+  subdivisions: readonly Subdivision[];
+}
+export interface Subdivision {
+  name: string;
+  code: string | null;
+}
+
+export const countries: readonly Country[] = data.map((country) => ({
+  name: country.countryName,
+  code: country.countryShortCode,
+  subdivisions: country.regions.map((region: { name: string; shortCode?: string }) => ({
+    name: region.name,
+    code: region.shortCode && region.shortCode !== 'undefined' ? region.shortCode : null,
+  })),
+}));
+
+/** The default of the specification, section 2. */
+export const DEFAULT_COUNTRY = 'United States';
+
+const byKey = new Map<string, Country>();
+for (const country of countries) {
+  byKey.set(key(country.name), country);
+  byKey.set(key(country.code), country);
+}
+for (const [alias, code] of [
+  ['usa', 'US'],
+  ['u.s.', 'US'],
+  ['u.s.a.', 'US'],
+  ['america', 'US'],
+  ['uk', 'GB'],
+  ['great britain', 'GB'],
+] as const)
+  byKey.set(alias, byKey.get(key(code))!);
+
+/** A country by its name or two-letter code, in any case. */
+export function findCountry(nameOrCode: string): Country | undefined {
+  return byKey.get(key(nameOrCode));
+}
+
+/** A country's subdivision by its name or code, in any case and with or without accents ("Quebec", "Québec", "QC"). */
+export function findSubdivision(country: Country, nameOrCode: string): Subdivision | undefined {
+  const wanted = key(nameOrCode);
+  if (wanted === '') return undefined;
+  return (
+    country.subdivisions.find(({ name }) => key(name) === wanted) ??
+    country.subdivisions.find(({ code }) => code !== null && key(code) === wanted)
+  );
+}
+
+function key(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').trim().toLowerCase();
+}
