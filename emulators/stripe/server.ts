@@ -53,21 +53,17 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
-  app.addHook('onRequest', async (_, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
       'access-control-expose-headers': 'Request-Id, Stripe-Manage-Version, Stripe-Should-Retry',
       'access-control-max-age': '300',
     });
+    if (request.method !== 'OPTIONS') return;
+    const asked = request.headers['access-control-request-headers'] ?? '*';
+    return reply.header('access-control-allow-headers', asked).send('');
   });
-  app.options('/*', (request, reply) =>
-    reply
-      .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '*')
-      .code(200)
-      .send(),
-  );
-
   /** Runs `work` in a transaction with the webhooks it causes, and sends them afterwards. */
   const perform = <T>(call: Partial<Call>, work: (call: Call) => T): T => {
     const whole: Call = {
