@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { pushDue } from './push.ts';
@@ -15,7 +16,18 @@ const push = async () => {
   await server.deps.database.updateTable('join_session').set({ crm_next_try_at: sql`now()` }).execute();
   return pushDue(server.deps, server.hubspot);
 };
-const contact = async (id: string) => (await server.hubspot.getContact(id, 1000))!.properties;
+/** All that HubSpot holds of a contact. */
+async function contact(id: string): Promise<Record<string, string | null>> {
+  const names =
+    'firstname,middlename,city,email,personal_email,membership_status,membership_name,amount_paid,paid_at,join_stage';
+  const response = await fetch(
+    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${id}?properties=${names}`,
+    {
+      headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` },
+    },
+  );
+  return ((await response.json()) as { properties: Record<string, string | null> }).properties;
+}
 const fault = (fault: object) =>
   fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
 

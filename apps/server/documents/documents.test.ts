@@ -35,7 +35,7 @@ async function upload(
     message?: string;
     data?: { name?: string; size?: number; success?: boolean; message?: string };
   };
-  return { status: response.status, ...body };
+  return { ...body, status: response.status };
 }
 /** Nothing refused may leave anything behind. */
 async function leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
