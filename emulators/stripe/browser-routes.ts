@@ -1,4 +1,5 @@
 import { bodyOf } from '../shared/control.ts';
+import { bundleStripeJs } from './bundle.ts';
 import type { Call } from './call.ts';
 import { ApiError } from './errors.ts';
 import { type Intent, type IntentSecrets, publicView } from './intent-states.ts';
@@ -8,6 +9,11 @@ import type { App, Perform } from './server.ts';
 
 /** What a browser loads from the emulator besides the API: stripe.js and the card issuer's authentication page. */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
+  const script = bundleStripeJs();
+  app.get('/stripe.js', (_, reply) =>
+    reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script),
+  );
+
   app.get<{ Params: { id: string }; Querystring: { client_secret: string } }>(
     '/authenticate/:id',
     async (request, reply) => {
@@ -50,12 +56,14 @@ function find(call: Call, id: string, secret: string): Intent {
   return intent;
 }
 
+const REDIRECT_STATUS: Record<string, string> = { succeeded: 'succeeded', processing: 'pending' };
+
 /** The merchant's return address with what the provider appends to it. */
 export function returnAddress(address: string, intent: Intent): string {
   const url = new URL(address);
   url.searchParams.set('payment_intent', intent.id);
   url.searchParams.set('payment_intent_client_secret', intent.client_secret!);
-  url.searchParams.set('redirect_status', intent.status === 'succeeded' ? 'succeeded' : 'failed');
+  url.searchParams.set('redirect_status', REDIRECT_STATUS[intent.status] ?? 'failed');
   return url.href;
 }
 

@@ -1,9 +1,7 @@
 import type { Call } from './call.ts';
 import { invalid } from './errors.ts';
+import { isExpandable } from './shapes.ts';
 import { type ApiObject, fieldIs } from './store.ts';
-
-/** Fields that hold an id and can be answered as the object itself. */
-const EXPANDABLE = new Set(['charge', 'customer', 'latest_charge', 'payment_intent', 'payment_method']);
 
 /** Deepest path that may be expanded (https://docs.stripe.com/api/expanding_objects). */
 const DEEPEST = 4;
@@ -30,7 +28,7 @@ function expandPath(call: Call, target: unknown, segments: readonly string[], pa
   }
   if (name === 'refunds' && object.object === 'charge') {
     object.refunds ??= refundsOf(call, object.id as string);
-  } else if (!EXPANDABLE.has(name) || !(name in object)) {
+  } else if (!isExpandable(object.object as string, name)) {
     throw invalid(`This property cannot be expanded (${path}).`, 'expand');
   } else if (typeof object[name] === 'string') {
     object[name] = call.store.find(object[name]) ?? object[name];

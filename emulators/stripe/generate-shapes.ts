@@ -136,6 +136,7 @@ export function generateShapes(): Schema {
     const schemas: Schema[] = [];
     let known = false;
     for (const part of parts) {
+      if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
       // A form has no null: the official clients send the empty string, which the types list beside it.
       if (part.flags & ts.TypeFlags.Null) request || literals.push(null);

@@ -28,22 +28,23 @@ export class IdempotencyKeys {
     return createHash('sha256').update(`${method} ${path}\n${body}`).digest('hex');
   }
 
-  /** Marks the key as in use until `release`; a second request meanwhile is a 409. */
-  claim(key: string): void {
+  /** Marks the key as in use until `release`, or gives the error of a request that may not use it now. */
+  claim(key: string): ApiError | undefined {
     if (key.length > LONGEST_KEY) {
-      throw new ApiError(400, {
+      return new ApiError(400, {
         type: 'invalid_request_error',
         message: `Idempotency keys can have up to ${LONGEST_KEY} characters, but you passed one of ${key.length}.`,
       });
     }
     if (this.#inFlight.has(key)) {
-      throw new ApiError(409, {
+      return new ApiError(409, {
         type: 'idempotency_error',
         code: 'idempotency_key_in_use',
         message: `There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): ${key}. Please try again later.`,
       });
     }
     this.#inFlight.add(key);
+    return undefined;
   }
 
   release(key: string): void {

@@ -47,7 +47,8 @@ export function finishAuthentication(call: Call, intent: Intent, passed: boolean
     );
   }
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
-  if (passed) return charge(call, { ...intent, next_action: null }, method, true);
+  if (passed)
+    return orFailed(call, intent.id, () => charge(call, { ...intent, next_action: null }, method, true));
   return fail(call, intent, {
     type: 'invalid_request_error',
     code: 'payment_intent_authentication_failure',
@@ -64,10 +65,17 @@ export function settle(call: Call, intent: Intent, reason: string | undefined): 
   const method = call.store.find<PaymentMethod>(intent.payment_method as string)!;
   const settled = { ...intent, processing: null };
   if (reason === undefined) return succeed(call, settled, method, false);
+  decline(call, settled, method, reason);
+  return call.store.find<Intent>(intent.id)!;
+}
+
+/** A decline that nobody waits for as an answer: the intent itself tells of it. */
+function orFailed(call: Call, id: string, work: () => Intent): Intent {
   try {
-    throw decline(call, settled, method, reason);
-  } catch {
-    return call.store.find<Intent>(intent.id)!;
+    return work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 402) throw error;
+    return call.store.find<Intent>(id)!;
   }
 }
 

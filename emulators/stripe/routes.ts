@@ -8,7 +8,7 @@ import * as intents from './payment-intents.ts';
 import * as methods from './payment-methods.ts';
 import * as refunds from './refunds.ts';
 import { search } from './search.ts';
-import type { Extra } from './shapes.ts';
+import { type Extra, extended } from './shapes.ts';
 
 /** One call of the API that the emulator stands in for. */
 export interface Route {
@@ -25,7 +25,10 @@ export interface Route {
 
 const PAGING = ['ending_before', 'expand', 'limit', 'starting_after'];
 const SEARCH = ['expand', 'limit', 'page', 'query'];
-const CLIENT_SECRET: Extra = { client_secret: { type: 'string' } };
+const CONFIRM_EXTRA: Extra = {
+  client_secret: { type: 'string' },
+  payment_method_data: extended('PaymentIntentConfirmParams.PaymentMethodData', methods.CARD_PARAMS),
+};
 const METHOD_PARAMS = ['allow_redisplay', 'billing_details', 'card', 'expand', 'metadata', 'type'];
 
 /** What Stripe.js may say when it confirms: nothing about off-session use, nothing about money. */
@@ -146,7 +149,7 @@ export const ROUTES: readonly Route[] = [
       intents.confirmPaymentIntent,
     ),
     BROWSER_CONFIRM,
-    CLIENT_SECRET,
+    CONFIRM_EXTRA,
   ),
   post(
     'payment_intents/:id/cancel',

@@ -98,7 +98,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       request.method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined;
     const text =
       request.method === 'GET' ? (request.url.split('?')[1] ?? '') : ((request.body as string | null) ?? '');
-    let claimed = false;
+    const inUse = key && keys.claim(key);
 
     const answer = (): Answer => {
       const path = request.url.split('?', 1)[0]!;
@@ -119,10 +119,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
 
     const work = (): Answer => {
       try {
-        if (key && !claimed) {
-          keys.claim(key);
-          claimed = true;
-        }
+        if (inUse) throw inUse;
         return answer();
       } catch (error) {
         return errorAnswer(error);
@@ -149,7 +146,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       safeForm(text),
       work,
       () => {
-        if (key && claimed) keys.release(key);
+        if (key && !inUse) keys.release(key);
       },
     );
     return reply;
@@ -264,7 +261,11 @@ function isDecline(error: unknown): boolean {
 }
 
 function errorAnswer(error: unknown): Answer & { body: object } {
-  if (error instanceof ApiError) return { status: error.status, body: { error: error.body } };
+  if (error instanceof ApiError) {
+    // The official clients try a 5xx again; what is not emulated will not be there the next time either.
+    const headers = error.status === 501 ? { 'stripe-should-retry': 'false' } : undefined;
+    return { status: error.status, body: { error: error.body }, ...(headers && { headers }) };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { status: 500, body: { error: { type: 'api_error', message: `The emulator failed: ${message}` } } };
 }

@@ -31,9 +31,7 @@ export function readParams(
   supported: readonly string[],
   extra: Extra = {},
 ): Params {
-  const shape = resolve({ $ref: `#/definitions/${name}` });
-  const known = { ...shape, properties: { ...shape.properties, ...extra } };
-  const params = readObject(form, known, '');
+  const params = readObject(form, extended(name, extra), '');
   const ignored = Object.keys(params).find((param) => !supported.includes(param) && !(param in extra));
   if (ignored) throw notEmulated(`the parameter ${ignored} of ${name}`);
   return params;
@@ -41,6 +39,12 @@ export function readParams(
 
 /** Parameters that a request takes beyond its published shape: those that only Stripe.js sends. */
 export type Extra = Record<string, Shape>;
+
+/** A published shape with further properties. */
+export function extended(name: string, extra: Extra): Shape {
+  const shape = definitions[name]!;
+  return { ...shape, properties: { ...shape.properties, ...extra } };
+}
 
 function resolve(shape: Shape): Shape {
   return shape.$ref ? definitions[shape.$ref.slice('#/definitions/'.length)]! : shape;
@@ -133,6 +137,14 @@ const NAMES: Record<string, string> = {
   refund: 'Refund',
   webhook_endpoint: 'WebhookEndpoint',
 };
+
+/** Whether a field of an answer may hold an object in place of its id. */
+export function isExpandable(kind: string, field: string): boolean {
+  const options = definitions[NAMES[kind] ?? '']?.properties?.[field]?.anyOf ?? [];
+  const isObject = ({ $ref }: Shape) =>
+    Object.values(NAMES).includes($ref?.slice('#/definitions/'.length) ?? '');
+  return options.some((option) => option.type === 'string') && options.some(isObject);
+}
 
 /** What is wrong with an answered object (or a page of them) against its published shape; empty when right. */
 export function faultsOfAnswer(answer: unknown): string[] {

@@ -1,0 +1,119 @@
+import { redirect } from 'react-router';
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
+import { toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { storedSession } from './session.ts';
+import { theSite } from './site.ts';
+import { raiseToast } from './toasts.ts';
+
+/** The server answered, and the answer is a failure. `message` is the server's own, if it sent one. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly said: string | undefined;
+  readonly errors: Record<string, string>;
+  readonly goOn: string | undefined;
+
+  constructor(status: number, answer: Partial<Failure>) {
+    super(answer.message ?? `The call failed with status ${status}.`);
+    this.status = status;
+    this.said = answer.message || undefined;
+    this.errors = answer.errors ?? {};
+    this.goOn = answer.goOn;
+  }
+}
+
+/** The request never reached the server, or its answer never reached us. */
+export class Unsent extends Error {}
+
+export type CallOptions<Name extends CallName> = (Params<Name> extends Record<string, never>
+  ? { params?: undefined }
+  : { params: Params<Name> }) &
+  (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
+    /** The call loads a screen: when the session is somewhere else, the screen goes there and nothing is an error. */
+    loading?: boolean;
+    /** A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). */
+    quiet?: boolean;
+  };
+
+type Arguments<Name extends CallName> =
+  Record<string, never> extends Omit<CallOptions<Name>, 'loading' | 'quiet'>
+    ? [options?: CallOptions<Name>]
+    : [options: CallOptions<Name>];
+
+/** One call of the contract: its `data`. Every failed response raises its toast (specification, section 8). */
+export async function call<Name extends CallName>(
+  name: Name,
+  ...[options]: Arguments<Name>
+): Promise<Data<Name>> {
+  const { params, body, loading, quiet } = (options ?? {}) as {
+    params?: Record<string, string>;
+    body?: unknown;
+    loading?: boolean;
+    quiet?: boolean;
+  };
+  let status: number;
+  let answer: unknown;
+  try {
+    const response = await fetch(urlOf(name, params), {
+      method: calls[name].method,
+      credentials: 'include',
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    status = response.status;
+    answer = await response.json().catch(() => null);
+  } catch (cause) {
+    if (!quiet) raiseUnsent();
+    throw new Unsent('The request could not be sent.', { cause });
+  }
+  return readAnswer<Name>(status, answer, { loading, quiet });
+}
+
+export function urlOf(name: CallName, params?: Record<string, string>): string {
+  return theSite().apiUrl + pathOf(name, params);
+}
+
+/** The `data` of an answer; a failure raises its toast and is thrown. */
+export function readAnswer<Name extends CallName>(
+  status: number,
+  answer: unknown,
+  { loading = false, quiet = false }: { loading?: boolean | undefined; quiet?: boolean | undefined } = {},
+): Data<Name> {
+  const body = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Failure> & {
+    data?: Data<Name>;
+  };
+  if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
+  const error = new ApiError(status, body);
+  const goesOn = loading && status === 409 && error.goOn !== undefined;
+  if (!quiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
+  throw error;
+}
+
+export function raiseUnsent(): void {
+  raiseToast({ kind: 'error', ...UNSENT_TOAST });
+}
+
+/** What a screen says about an error: the server's message in place of the fallback (specification, section 8). */
+export function messageOf(error: unknown, fallback: string): string {
+  return (error instanceof ApiError && error.said) || fallback;
+}
+
+/** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */
+export type Outcome<T> = { data: T } | { message: string } | { goOn: string };
+
+export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
+  try {
+    return { data: await loading };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
+    return { message: messageOf(error, fallback) };
+  }
+}
+
+/** The stored session, or the way home: for loaders of screens that are nothing without one. */
+export function requireSession(): string {
+  const uuid = storedSession();
+  if (!uuid) throw redirect('/');
+  return uuid;
+}

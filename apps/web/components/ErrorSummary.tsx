@@ -1,0 +1,37 @@
+import { useEffect, useRef } from 'react';
+import styles from './ui.module.css';
+
+/** Every broken rule with a link to its field. It takes the focus whenever `attention` grows. */
+export function ErrorSummary({
+  errors,
+  attention,
+}: {
+  errors: readonly { field: string; message: string }[];
+  attention: number;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (attention > 0) box.current?.focus();
+  }, [attention]);
+  if (errors.length === 0) return null;
+  return (
+    <div ref={box} className={styles.summary} role="alert" aria-labelledby="error-summary" tabIndex={-1}>
+      <h2 id="error-summary">There is a problem</h2>
+      <ul>
+        {errors.map(({ field, message }) => (
+          <li key={field}>
+            <a
+              href={`#${field}`}
+              onClick={(event) => {
+                event.preventDefault();
+                document.getElementById(field)?.focus();
+              }}
+            >
+              {message}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import { type ComponentType, useEffect, useState } from 'react';
+import { Outlet, ScrollRestoration, useNavigation } from 'react-router';
+import { phoneLink, useSite } from '../site.ts';
+import { onFirstToast } from '../toasts.ts';
+import { Crest } from './Crest.tsx';
+import styles from './Layout.module.css';
+
+/** What is the same on every page: who asks, how to reach them, and the toasts. */
+export function Layout() {
+  const { society } = useSite();
+  const navigation = useNavigation();
+  return (
+    <div className={styles.page}>
+      <a className={styles.skip} href="#main">
+        Skip to the page
+      </a>
+      <header className={styles.header}>
+        <Crest />
+        <div className={styles.names}>
+          <p className={styles.name}>{society.name}</p>
+          <p className={styles.tagline}>{society.tagline}</p>
+        </div>
+        <p className={styles.questions}>
+          <span className={styles.questionsWord}>Questions? </span>
+          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>
+        </p>
+        <div className={styles.progress} data-busy={navigation.state !== 'idle' || undefined} />
+      </header>
+      <main id="main" className={styles.main}>
+        <Outlet />
+      </main>
+      <Footer />
+      <Toasts />
+      <ScrollRestoration />
+    </div>
+  );
+}
+
+function Footer() {
+  const { society } = useSite();
+  return (
+    <footer className={styles.footer}>
+      <nav aria-label="About the society">
+        <ul>
+          <li>
+            <a href={society.links.whoWeAre}>Who we are</a>
+          </li>
+          <li>
+            <a href={society.links.privacy}>Privacy</a>
+          </li>
+          <li>
+            <a href={society.links.refunds}>Refunds</a>
+          </li>
+        </ul>
+      </nav>
+      <ul>
+        <li>
+          <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>
+        </li>
+        <li>
+          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>
+        </li>
+      </ul>
+    </footer>
+  );
+}
+
+const importToaster = () => import(/* webpackChunkName: "toaster" */ './Toaster.tsx');
+
+function Toasts() {
+  const [Toaster, setToaster] = useState<ComponentType | null>(null);
+  useEffect(
+    () =>
+      onFirstToast(() => {
+        importToaster().then(
+          (module) => setToaster(() => module.Toaster),
+          (error) => console.error(error),
+        );
+      }),
+    [],
+  );
+  // With the first touch: a toast must be able to say that the network is gone, and then it is too late to fetch it.
+  useEffect(() => {
+    const fetchToaster = () => void importToaster().catch(() => {});
+    const events = ['focusin', 'pointerdown'] as const;
+    for (const event of events) window.addEventListener(event, fetchToaster, { once: true });
+    return () => {
+      for (const event of events) window.removeEventListener(event, fetchToaster);
+    };
+  }, []);
+  return Toaster && <Toaster />;
+}

@@ -1,0 +1,46 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+
+/** The part of the router that is needed here. */
+interface Navigating {
+  state: { location: { key: string } };
+  subscribe(listener: (state: { location: { key: string } }) => void): () => void;
+}
+
+let navigated = false;
+
+/** From the first navigation on, a new screen's heading takes the focus, so that a screen reader says where one is. */
+export function noteNavigation(router: Navigating): void {
+  const first = router.state.location.key;
+  const stop = router.subscribe(({ location }) => {
+    if (location.key === first) return;
+    navigated = true;
+    stop();
+  });
+}
+
+/** The screen's heading, which is also the page's title unless `title` says otherwise. */
+export function PageHeading({
+  title,
+  hasErrors = false,
+  className,
+  children,
+}: {
+  title: string;
+  /** Prefixes the title, so that it is the first thing said when the page is read out. */
+  hasErrors?: boolean;
+  className?: string | undefined;
+  children?: ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = hasErrors ? `Error: ${title}` : title;
+  }, [title, hasErrors]);
+  useEffect(() => {
+    if (navigated) heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <h1 ref={heading} tabIndex={-1} className={className}>
+      {children ?? title}
+    </h1>
+  );
+}

@@ -1,0 +1,177 @@
+import { useEffect, useRef, useState } from 'react';
+import { useDropzone } from 'react-dropzone';
+import {
+  ACCEPTED_DOCUMENTS,
+  acceptedDocuments,
+  DOCUMENT_EMPTY,
+  DOCUMENT_TYPE_REFUSED,
+  documentType,
+  sizeInKilobytes,
+  UPLOAD_FAILED,
+} from '#core/document.ts';
+import { messageOf } from '../api.ts';
+import { useSite } from '../site.ts';
+import { Alert } from './Alert.tsx';
+import { Button } from './Button.tsx';
+import { Icon } from './icons.tsx';
+import styles from './UploadArea.module.css';
+
+export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
+
+/** Specification, section 3: file, uploading flag, progress percent, error. */
+interface UploadState {
+  file: File | null;
+  uploading: boolean;
+  percent: number;
+  error: string | null;
+}
+const idle: UploadState = { file: null, uploading: false, percent: 0, error: null };
+
+const ENDINGS = Object.values(acceptedDocuments).flat().join(',');
+
+/**
+ * Drop a file or choose one; it is sent at once. Only the first of several is used. A file that failed stays, to be
+ * sent again.
+ */
+export function UploadArea({ what, send }: { what: string; send: Send }) {
+  const { uploadMaxBytes } = useSite();
+  const [state, setState] = useState(idle);
+  const sending = useRef<AbortController | null>(null);
+  useEffect(() => () => sending.current?.abort(), []);
+
+  function refusal(file: File): string | null {
+    if (documentType(file.name) === null) return DOCUMENT_TYPE_REFUSED;
+    if (file.size === 0) return DOCUMENT_EMPTY;
+    if (uploadMaxBytes !== null && file.size > uploadMaxBytes) {
+      return `This file is too large. The limit is ${sizeInKilobytes(uploadMaxBytes)}.`;
+    }
+    return null;
+  }
+
+  async function start(file: File) {
+    const refused = refusal(file);
+    if (refused) return setState({ ...idle, error: refused });
+    const controller = new AbortController();
+    sending.current = controller;
+    setState({ ...idle, file, uploading: true });
+    try {
+      await send(
+        file,
+        (percent) => setState((now) => (now.uploading ? { ...now, percent } : now)),
+        controller.signal,
+      );
+      setState(idle);
+    } catch (error) {
+      if (controller.signal.aborted) setState(idle);
+      else
+        setState({
+          ...idle,
+          file,
+          error: messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED),
+        });
+    }
+  }
+
+  const { getRootProps, getInputProps, isDragActive } = useDropzone({
+    noKeyboard: true,
+    disabled: state.uploading,
+    onDrop: ([first]) => {
+      if (first) void start(first);
+    },
+  });
+  const { tabIndex: _, role: __, ...root } = getRootProps();
+  const { style: ___, ...input } = getInputProps();
+
+  return (
+    <div className={styles.area}>
+      {state.uploading && state.file ? (
+        <div className={styles.sending}>
+          <Icon name="file" size={28} />
+          <div className={styles.sendingWords}>
+            <p className={styles.fileName} id="upload-name">
+              {state.file.name}
+            </p>
+            <div
+              className={styles.track}
+              role="progressbar"
+              aria-labelledby="upload-name"
+              aria-valuemin={0}
+              aria-valuemax={100}
+              aria-valuenow={state.percent}
+            >
+              <progress className={styles.bar} max={100} value={state.percent} aria-hidden="true" />
+            </div>
+            <p className={styles.percent}>{state.percent}%</p>
+          </div>
+          <Button look="quiet" onClick={() => sending.current?.abort()}>
+            Cancel
+          </Button>
+        </div>
+      ) : (
+        <div {...root} className={styles.zone} data-over={isDragActive || undefined}>
+          <span className={styles.zoneIcon}>
+            <Icon name="upload" size={28} />
+          </span>
+          <p className={styles.zoneTitle}>Drop your {what} here</p>
+          <p className={styles.zoneOr}>or</p>
+          <button type="button" className={styles.choose} aria-describedby="upload-types">
+            Choose a file
+          </button>
+          <p className={styles.types} id="upload-types">
+            {ACCEPTED_DOCUMENTS}. One file.
+          </p>
+        </div>
+      )}
+      <input
+        {...input}
+        className={styles.input}
+        name="file"
+        multiple={false}
+        accept={ENDINGS}
+        aria-label={`Choose your ${what}`}
+      />
+      {state.error && (
+        <Alert>
+          {state.file && <strong className={styles.failedName}>{state.file.name}</strong>}
+          {state.error}
+        </Alert>
+      )}
+      {state.error && state.file && (
+        <Button look="second" onClick={() => state.file && void start(state.file)}>
+          Try again
+        </Button>
+      )}
+      <p className="sr" role="status">
+        {state.uploading && state.file ? `Uploading ${state.file.name}` : ''}
+      </p>
+    </div>
+  );
+}
+
+/** The server took the request and refused the file, with a sentence for the joiner. */
+export class Refused extends Error {}
+
+export interface UploadedFile {
+  name: string;
+  size: number;
+}
+
+export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
+  if (files.length === 0) return null;
+  return (
+    <section className={styles.uploaded} aria-label="Uploaded files" aria-live="polite">
+      <ul>
+        {files.map(({ name, size }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: files are only ever added at the end
+          <li key={index}>
+            <span className={styles.done}>
+              <Icon name="tick" size={16} />
+            </span>
+            <span className={styles.fileName}>{name}</span>
+            <span className={styles.size}>{sizeInKilobytes(size)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import { StrictMode } from 'react';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { RouterProvider } from 'react-router/dom';
+import type { Site } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
+import { noteNavigation } from './components/PageHeading.tsx';
+import { createRouter, firstPath } from './router.tsx';
+import { SiteContext, setSite } from './site.ts';
+
+/** The development server does not write the society into the page, so there it is asked for. */
+async function fetchSite(): Promise<Site> {
+  const response = await fetch('/api/public/site');
+  return ((await response.json()) as { data: Site }).data;
+}
+
+function start(site: Site) {
+  setSite(site);
+  const root = document.documentElement.style;
+  root.setProperty('--gold', site.society.colours.gold);
+  root.setProperty('--red', site.society.colours.red);
+
+  const { pathname, search, hash } = window.location;
+  const path = firstPath(pathname);
+  if (path !== pathname)
+    window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
+  else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
+
+  const router = createRouter();
+  noteNavigation(router);
+  const app = (
+    <StrictMode>
+      <SiteContext value={site}>
+        <RouterProvider router={router} />
+      </SiteContext>
+    </StrictMode>
+  );
+  const container = document.getElementById('root') as HTMLElement;
+  if (path === screens.getStarted && container.firstElementChild) hydrateRoot(container, app);
+  else {
+    container.replaceChildren();
+    createRoot(container).render(app);
+  }
+}
+
+const written = document.getElementById('site')?.textContent;
+if (written) start(JSON.parse(written) as Site);
+else void fetchSite().then(start);

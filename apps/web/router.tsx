@@ -1,0 +1,67 @@
+import {
+  createBrowserRouter,
+  type RouteObject,
+  redirect,
+  type ShouldRevalidateFunctionArgs,
+} from 'react-router';
+import { screens, visit } from '#core/navigation.ts';
+import { Layout } from './components/Layout.tsx';
+import { PageLoader } from './components/PageLoader.tsx';
+import * as getStarted from './routes/getStarted.tsx';
+import { storedSession } from './session.ts';
+
+/** The guard of the specification, section 2, asked on every navigation; the table itself is in core. */
+function guard({ request }: { request: Request }): null | Response {
+  const answer = visit(new URL(request.url).pathname, storedSession() !== null);
+  return answer.allowed ? null : redirect(answer.redirectTo);
+}
+
+/** A form that stays on its screen navigates nowhere, so the guard is not asked: the screen says what is wrong. */
+function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
+  return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
+}
+
+/** A screen downloaded when it is first visited; the loader shows only when it is where the visit begins. */
+function screen(path: string, lazy: () => Promise<Partial<RouteObject>>): RouteObject {
+  return { path, lazy: lazy as NonNullable<RouteObject['lazy']>, HydrateFallback: PageLoader };
+}
+
+export const routes: RouteObject[] = [
+  {
+    id: 'root',
+    Component: Layout,
+    loader: guard,
+    shouldRevalidate: isNavigation,
+    children: [
+      { path: '/', loader: () => redirect(screens.getStarted) },
+      { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
+      screen('/registration/:hubspotContactId/init', () => import('./routes/init.tsx')),
+      screen(screens.studentDetails, () => import('./routes/studentDetails.tsx')),
+      screen(screens.membership, () => import('./routes/membership.tsx')),
+      screen(screens.checkout, () => import('./routes/checkout.tsx')),
+      screen(screens.postPayment, () => import('./routes/postPayment.tsx')),
+      screen(screens.upgrade, () => import('./routes/upgrade.tsx')),
+      screen(screens.initiateUpgrade, () => import('./routes/initiateUpgrade.tsx')),
+      screen(screens.uploadTranscript, () => import('./routes/uploadTranscript.tsx')),
+      screen(screens.congratulations, () => import('./routes/congratulations.tsx')),
+      screen(screens.initializeCheckout, () => import('./routes/initializeCheckout.tsx')),
+      screen('/upload-resume/:contactId?', () => import('./routes/uploadResume.tsx')),
+      screen('*', () => import('./routes/notFound.tsx')),
+    ],
+  },
+];
+
+/**
+ * The guard has been asked for the first screen before anything was drawn (`firstPath`), so its answer is given here;
+ * Get Started then needs nothing more and is drawn, or taken over from the server's markup, at once.
+ */
+export function createRouter() {
+  return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });
+}
+
+/** Where a visit that begins at `path` is drawn: there, or where the guard sends it. */
+export function firstPath(path: string): string {
+  const answer = visit(path, storedSession() !== null);
+  const allowed = answer.allowed ? path : answer.redirectTo;
+  return allowed === '/' ? screens.getStarted : allowed;
+}

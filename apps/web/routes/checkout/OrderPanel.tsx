@@ -1,0 +1,110 @@
+import { type ReactNode, useState } from 'react';
+import { displayPrice } from '#core/money.ts';
+import type { OrderSummary } from '#core/orderSummary.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Icon } from '../../components/icons.tsx';
+import ui from '../../components/ui.module.css';
+import styles from '../checkout.module.css';
+import type { OrderProduct } from '../checkoutOrder.ts';
+import { useOrderChange } from './orderChange.ts';
+
+/** The order: a panel beside the form on wide screens, behind a bar at the top on phones. */
+export function OrderPanel({
+  order,
+  refundNote,
+  children,
+}: {
+  order: OrderSummary<OrderProduct>;
+  refundNote: string;
+  children?: ReactNode;
+}) {
+  const [open, setOpen] = useState(false);
+  const total = displayPrice(order.totalDueTodayCents);
+  return (
+    <>
+      <div className={styles.bar}>
+        <button
+          type="button"
+          className={styles.barButton}
+          aria-expanded={open}
+          aria-controls="order-summary"
+          onClick={() => setOpen(!open)}
+        >
+          {open ? 'Hide order summary' : 'Show order summary'}
+          <Icon name="chevron" size={18} />
+        </button>
+        <span className={styles.barTotal}>{total}</span>
+      </div>
+      <aside
+        id="order-summary"
+        className={styles.panel}
+        data-open={open || undefined}
+        aria-labelledby="order-heading"
+      >
+        <div className={styles.panelInner}>
+          <h2 id="order-heading">Order summary</h2>
+          <ul className={styles.lines}>
+            {order.membership && (
+              <li className={styles.line}>
+                <p className={styles.lineName}>{order.membership.name}</p>
+                <p className={styles.linePrice}>{displayPrice(order.membership.priceCents)}</p>
+                <p className={styles.lineNote}>(once)</p>
+              </li>
+            )}
+            {order.donations.map((line) => (
+              <RemovableLine key={line.sessionProductUuid} line={line} kind="removeDonation" />
+            ))}
+            {order.storeProducts.map((line) => (
+              <RemovableLine key={line.sessionProductUuid} line={line} kind="removeProduct" />
+            ))}
+          </ul>
+          <dl className={styles.totals}>
+            <div>
+              <dt>Subtotal</dt>
+              <dd>{displayPrice(order.subtotalCents)}</dd>
+            </div>
+            <div>
+              <dt>Tax</dt>
+              <dd>{displayPrice(order.taxCents)}</dd>
+            </div>
+            <div className={styles.total}>
+              <dt>Total Due Today</dt>
+              <dd>{total}</dd>
+            </div>
+          </dl>
+          <p className={styles.refund}>
+            <Icon name="shield" size={18} />
+            {refundNote}
+          </p>
+          {children}
+        </div>
+      </aside>
+    </>
+  );
+}
+
+function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonation' | 'removeProduct' }) {
+  const sessionProductUuid = line.sessionProductUuid ?? '';
+  const { busy, change, error } = useOrderChange(`line-${sessionProductUuid}`);
+  const what = kind === 'removeDonation' ? `${line.name} ${displayPrice(line.priceCents)}` : line.name;
+  return (
+    <li className={styles.line}>
+      <p className={styles.lineName}>{line.name}</p>
+      <p className={styles.linePrice}>{displayPrice(line.priceCents)}</p>
+      <button
+        type="button"
+        className={`${ui.plain} ${styles.remove}`}
+        aria-label={`Remove ${what}`}
+        aria-busy={busy || undefined}
+        onClick={() => change({ kind, sessionProductUuid })}
+      >
+        {busy ? 'Removing…' : 'Remove'}
+      </button>
+      {error && (
+        <div className={styles.itemError}>
+          <Alert>{error}</Alert>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,301 @@
+import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
+import type { Appearance, Stripe } from '@stripe/stripe-js';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useNavigate, useRevalidator } from 'react-router';
+import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
+import { displayPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { ApiError, call, messageOf } from '../../api.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Checkbox } from '../../components/Field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { loadPayments } from '../../payments.ts';
+import { storedSession } from '../../session.ts';
+import { useSite } from '../../site.ts';
+import styles from '../checkout.module.css';
+import type { CheckoutDetails, PaymentIntent } from '../checkoutOrder.ts';
+
+const POLICIES_REQUIRED = 'You must agree to the policies.';
+
+interface Props {
+  details: CheckoutDetails;
+  totalCents: number;
+  intent: PaymentIntent;
+  orderIsChanging: boolean;
+}
+
+/** The card provider's form, once its script is there; without it a sentence and another try. */
+export function Payment(props: Props) {
+  const { payments } = useSite();
+  const [stripe, setStripe] = useState<Stripe | null>(null);
+  const [failed, setFailed] = useState(false);
+  const load = useCallback(() => {
+    setFailed(false);
+    loadPayments(payments).then(setStripe, (error) => {
+      console.error(error);
+      setFailed(true);
+    });
+  }, [payments]);
+  useEffect(load, [load]);
+  const options = useMemo(
+    () => ({ clientSecret: props.intent.clientSecret, appearance: appearance(), loader: 'auto' as const }),
+    [props.intent.clientSecret],
+  );
+  if (failed) {
+    return (
+      <div className={styles.unloaded}>
+        <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
+        <Button look="second" onClick={load}>
+          Try again
+        </Button>
+      </div>
+    );
+  }
+  if (!stripe) {
+    return (
+      <div className={styles.unloaded} role="status">
+        <span className={styles.waiting}>Loading the card form…</span>
+      </div>
+    );
+  }
+  return (
+    <Elements key={props.intent.clientSecret} stripe={stripe} options={options}>
+      <CardForm {...props} />
+    </Elements>
+  );
+}
+
+function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
+  const { society, checkout } = useSite();
+  const stripe = useStripe();
+  const elements = useElements();
+  const navigate = useNavigate();
+  const { revalidate } = useRevalidator();
+  const [processing, setProcessing] = useState(false);
+  const [updating, setUpdating] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const [changed, setChanged] = useState<string | null>(null);
+  const [agreed, setAgreed] = useState(false);
+  const [mustAgree, setMustAgree] = useState(false);
+  const [ready, setReady] = useState({ address: false, card: false });
+  const atWork = useRef(false);
+
+  // A changed total has the same client secret: the form asks the provider again and keeps what was typed.
+  const shownRevision = useRef(intent.revision);
+  useEffect(() => {
+    if (!elements || shownRevision.current === intent.revision) return;
+    shownRevision.current = intent.revision;
+    setUpdating(true);
+    elements
+      .fetchUpdates()
+      .then(
+        ({ error: refused }) => refused && console.error(refused),
+        (cause) => console.error(cause),
+      )
+      .finally(() => setUpdating(false));
+  }, [elements, intent.revision]);
+
+  // Back from the provider's page, out of the browser's memory: the form may be used again.
+  useEffect(() => {
+    const shown = (event: PageTransitionEvent) => {
+      if (!event.persisted) return;
+      atWork.current = false;
+      setProcessing(false);
+      void revalidate();
+    };
+    window.addEventListener('pageshow', shown);
+    return () => window.removeEventListener('pageshow', shown);
+  }, [revalidate]);
+
+  // What was known when the form was drawn; later answers do not overwrite what was typed.
+  const [addressOptions] = useState(() => billingOptions(details.billing));
+
+  async function buy() {
+    if (atWork.current || !stripe || !elements) return;
+    setError(null);
+    setChanged(null);
+    if (!details.hasAgreedToPolicies && !agreed) {
+      setMustAgree(true);
+      document.getElementById('agreeToPolicies')?.focus();
+      return;
+    }
+    const uuid = storedSession();
+    if (!uuid) {
+      console.error(NO_SESSION_FOR_MEMBERSHIP);
+      return;
+    }
+    atWork.current = true;
+    setProcessing(true);
+    const leaving = await pay(uuid);
+    if (leaving) return;
+    atWork.current = false;
+    setProcessing(false);
+  }
+
+  /** Whether the page is being left, so that the button must not come back. */
+  async function pay(uuid: string): Promise<boolean> {
+    if (!stripe || !elements) return false;
+    const checked = await elements.submit();
+    if (checked.error) {
+      setError(checked.error.message ?? fallback.payment);
+      return false;
+    }
+    try {
+      await call('beginPayment', {
+        params: { uuid },
+        body: { revision: intent.revision, agreeToPolicies: details.hasAgreedToPolicies || agreed },
+      });
+    } catch (refused) {
+      if (refused instanceof ApiError && refused.status === 409) {
+        setChanged(messageOf(refused, 'Your order has changed.'));
+        await revalidate();
+      } else setError(messageOf(refused, fallback.payment));
+      return false;
+    }
+    try {
+      const { error: refused } = await stripe.confirmPayment({
+        elements,
+        confirmParams: {
+          return_url: window.location.origin + screens.postPayment,
+          receipt_email: details.billingEmail,
+        },
+      });
+      return await release(uuid, refused.message ?? fallback.payment);
+    } catch (cause) {
+      console.error(cause);
+      return await release(uuid, fallback.payment);
+    }
+  }
+
+  /** The payment did not go through, as far as the page knows; the server asks the provider what is true. */
+  async function release(uuid: string, sentence: string): Promise<boolean> {
+    try {
+      const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });
+      if (state === 'paid') {
+        await navigate(goOn, { replace: true });
+        return true;
+      }
+      setError(state === 'paying' ? PAYMENT_UNDER_WAY : sentence);
+    } catch {
+      setError(sentence);
+    }
+    return false;
+  }
+
+  return (
+    <form
+      noValidate
+      className={styles.card}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void buy();
+      }}
+    >
+      <section className={styles.block} aria-labelledby="billing">
+        <h2 id="billing">Billing address</h2>
+        <div className={styles.address} data-ready={ready.address || undefined}>
+          <AddressElement
+            options={addressOptions}
+            onReady={() => setReady((now) => ({ ...now, address: true }))}
+          />
+        </div>
+      </section>
+      <section className={styles.block} aria-labelledby="card">
+        <h2 id="card">Card</h2>
+        <div className={styles.element} data-ready={ready.card || undefined}>
+          <PaymentElement onReady={() => setReady((now) => ({ ...now, card: true }))} />
+        </div>
+      </section>
+      <div className={styles.buy}>
+        {!details.hasAgreedToPolicies && (
+          <Checkbox
+            id="agreeToPolicies"
+            name="agreeToPolicies"
+            label={
+              <>
+                I agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
+                <a href={society.links.refunds}>refunds</a>)
+              </>
+            }
+            checked={agreed}
+            onChange={(event) => {
+              setAgreed(event.target.checked);
+              setMustAgree(false);
+            }}
+            error={mustAgree ? POLICIES_REQUIRED : undefined}
+            required
+          />
+        )}
+        {changed && (
+          <Note>
+            {changed} Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
+          </Note>
+        )}
+        {error && <Alert>{error}</Alert>}
+        <Button
+          type="submit"
+          full
+          disabled={!stripe || !elements || orderIsChanging || updating}
+          busy={processing && 'Processing…'}
+        >
+          Buy Now
+        </Button>
+        <p className={styles.small}>
+          <Icon name="leaf" size={16} />
+          {checkout.carbonNote}
+        </p>
+        <p className={styles.small}>
+          <Icon name="lock" size={16} />
+          <span>
+            Payments by Stripe: <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
+            <a href="https://stripe.com/privacy">Privacy</a>
+          </span>
+        </p>
+      </div>
+    </form>
+  );
+}
+
+/** Addresses in the United States and Canada only (specification, section 5). */
+function billingOptions({
+  name,
+  line1,
+  line2,
+  city,
+  state,
+  postalCode,
+  country,
+}: CheckoutDetails['billing']) {
+  return {
+    mode: 'billing' as const,
+    allowedCountries: ['US', 'CA'],
+    defaultValues: { name, address: { line1, line2, city, state, postal_code: postalCode, country } },
+  };
+}
+
+/** The provider's fields look like ours: the same tokens, read from the page. */
+function appearance(): Appearance {
+  const tokens = getComputedStyle(document.documentElement);
+  const token = (name: string) => tokens.getPropertyValue(name).trim();
+  return {
+    theme: 'stripe',
+    variables: {
+      colorPrimary: token('--red'),
+      colorDanger: token('--red'),
+      colorText: token('--ink'),
+      colorTextSecondary: token('--ink-soft'),
+      colorBackground: token('--white'),
+      fontFamily: token('--sans'),
+      fontSizeBase: '16px',
+      borderRadius: '8px',
+      spacingUnit: '4px',
+    },
+    rules: {
+      '.Input': { borderColor: token('--control'), boxShadow: 'none', padding: '12px 13px' },
+      '.Input:focus': { boxShadow: `0 0 0 3px ${token('--red')}`, borderColor: token('--red') },
+      '.Label': { fontWeight: '600', fontSize: '14.5px', marginBottom: '5px' },
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { useState } from 'react';
+import { Link, redirect, useLoaderData } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
+import { call, outcomeOf, requireSession } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
+import { Card } from '../components/Card.tsx';
+import { Crest } from '../components/Crest.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import ui from '../components/ui.module.css';
+import { drop } from '../session.ts';
+import { phoneLink, useSite } from '../site.ts';
+import styles from './congratulations.module.css';
+
+type Welcome = Data<'getWelcome'>;
+
+export async function loader(): Promise<{ welcome: Welcome | null; error: string | null } | Response> {
+  const uuid = requireSession();
+  const outcome = await outcomeOf(
+    call('getWelcome', { params: { uuid }, loading: true }),
+    'We could not look up your membership just now.',
+  );
+  if ('goOn' in outcome) return redirect(outcome.goOn);
+  if ('message' in outcome) return { welcome: null, error: outcome.message };
+  drop('joinDraft');
+  return { welcome: outcome.data, error: null };
+}
+
+export function Component() {
+  const { society, congratulations } = useSite();
+  const { welcome, error } = useLoaderData() as { welcome: Welcome | null; error: string | null };
+  const { store } = congratulations;
+  return (
+    <Card>
+      <header className={styles.hero}>
+        <Crest large />
+        <PageHeading title="Congratulations" className={styles.title} />
+        <p className={styles.welcome}>Welcome to the society</p>
+        {welcome && (
+          <p className={ui.lead}>
+            {welcome.firstName ? `${welcome.firstName}, you` : 'You'} are now a member of {society.name}.
+          </p>
+        )}
+      </header>
+      {error && <Alert>{error}</Alert>}
+      {welcome?.owesTranscript && (
+        <section className={styles.owed}>
+          <Icon name="file" size={22} />
+          <p>
+            One thing is still open: <Link to={screens.uploadTranscript}>upload your transcript</Link>.
+          </p>
+        </section>
+      )}
+      <section className={styles.section} aria-labelledby="emails">
+        <h2 id="emails">What comes next</h2>
+        <p className={styles.intro}>{congratulations.lead}</p>
+        <ol className={styles.emails}>
+          {congratulations.emails.map(({ title, text, when }) => (
+            <li key={title}>
+              <div>
+                <h3>{title}</h3>
+                <p>{text}</p>
+              </div>
+              <p className={styles.when}>{when}</p>
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section className={styles.store} aria-labelledby="store">
+        <div className={styles.storeWords}>
+          <h2 id="store">{store.title}</h2>
+          <p>{store.text.replaceAll('{discount}', `${store.discountPercent}%`)}</p>
+        </div>
+        <CopyableCode code={store.code} />
+        <a className={ui.button} href={store.url}>
+          Shop Now
+        </a>
+      </section>
+      <section className={styles.section} aria-labelledby="help">
+        <h2 id="help">Questions?</h2>
+        <p>
+          Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
+          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+        </p>
+      </section>
+    </Card>
+  );
+}
+
+function CopyableCode({ code }: { code: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div>
+      <button
+        type="button"
+        className={styles.code}
+        aria-label={`Copy the code ${code}`}
+        onClick={() => {
+          navigator.clipboard?.writeText(code).then(
+            () => setCopied(true),
+            () => setCopied(false),
+          );
+        }}
+      >
+        <span>{code}</span>
+        <Icon name={copied ? 'tick' : 'copy'} size={18} />
+      </button>
+      <span className="sr" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,190 @@
+import { useState } from 'react';
+import { type ActionFunctionArgs, redirect, useFetcher, useSearchParams } from 'react-router';
+import type { Site } from '#contract/schemas.ts';
+import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
+import { screens } from '#core/navigation.ts';
+import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import { call, messageOf } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
+import { Button } from '../components/Button.tsx';
+import { Card } from '../components/Card.tsx';
+import { Checkbox, TextField } from '../components/Field.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import ui from '../components/ui.module.css';
+import { storeSession } from '../session.ts';
+import { useSite } from '../site.ts';
+import styles from './getStarted.module.css';
+
+type Submission =
+  | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
+  | { mode: 'self'; hasConfirmedEligibility: boolean; isTOLA: boolean };
+
+/** Starts a join (specification, section 4, eligibility flow) or answers with the sentence that says why not. */
+export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
+  const submission = (await request.json()) as Submission;
+  const started =
+    submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
+  if ('error' in started) return started;
+  storeSession(started.uuid);
+  return redirect(screens.studentDetails);
+}
+
+async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' }) {
+  const invitationCode = inviteCode.trim();
+  const checked = await attempt(
+    call('checkEligibility', { body: { invitationCode, isTOLA } }),
+    fallback.checkEligibility,
+  );
+  if ('error' in checked) return checked;
+  if (checked.status !== 'success') return { error: checked.message || ELIGIBILITY_FAILED };
+  const { contactId } = checked;
+  return contactId
+    ? attempt(call('initiateJoin', { body: { contactId, invitationCode, isTOLA } }), fallback.initiateJoin)
+    : attempt(call('initiateSchoolJoin', { body: { invitationCode } }), fallback.initiateSchoolJoin);
+}
+
+function joinBySelfNomination({ hasConfirmedEligibility, isTOLA }: Submission & { mode: 'self' }) {
+  return attempt(
+    call('initiateSelfNomination', { body: { hasConfirmedEligibility, isTOLA } }),
+    fallback.initiateSelfNomination,
+  );
+}
+
+async function attempt<T>(calling: Promise<T>, sentence: string): Promise<T | { error: string }> {
+  try {
+    return await calling;
+  } catch (error) {
+    return { error: messageOf(error, sentence) };
+  }
+}
+
+export function Component() {
+  const { getStarted } = useSite();
+  const programme = useProgramme();
+  const [mode, setMode] = useState<Submission['mode']>('invite');
+  const [inviteCode, setInviteCode] = useState('');
+  const [confirmed, setConfirmed] = useState(false);
+  const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
+  const fetcher = useFetcher<typeof action>();
+  const busy = fetcher.state !== 'idle';
+  const broken = inviteCodeError(inviteCode);
+  const ready = mode === 'invite' ? broken === null : confirmed;
+  const error =
+    !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+
+  function submit() {
+    if (!ready || busy) return;
+    setErredMode(mode);
+    const { isTOLA } = programme;
+    const submission: Submission =
+      mode === 'invite' ? { mode, inviteCode, isTOLA } : { mode, hasConfirmedEligibility: confirmed, isTOLA };
+    void fetcher.submit(submission, {
+      method: 'post',
+      action: screens.getStarted,
+      encType: 'application/json',
+    });
+  }
+
+  return (
+    <Card>
+      <PageHeading title="Get Started" />
+      <p className={ui.lead}>{getStarted.lead}</p>
+      <fieldset className={styles.toggle} aria-label="How do you join?">
+        <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
+          I have an Invite Code
+        </button>
+        <button type="button" aria-pressed={mode === 'self'} onClick={() => setMode('self')}>
+          I am Self-Nominating
+        </button>
+      </fieldset>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        {mode === 'invite' ? (
+          <TextField
+            id="inviteCode"
+            name="inviteCode"
+            label="Invite code"
+            hint="Letters and numbers, printed at the top of your invitation."
+            value={inviteCode}
+            onChange={(event) => {
+              setInviteCode(event.target.value);
+              setErredMode(null);
+            }}
+            error={inviteCode === '' ? undefined : (broken ?? undefined)}
+            required
+            maxLength={INVITE_CODE_MAX_LENGTH + 20}
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            enterKeyHint="go"
+          />
+        ) : (
+          <Eligibility programme={programme}>
+            <Checkbox
+              id="hasConfirmedEligibility"
+              name="hasConfirmedEligibility"
+              label="Yes, I confirm I meet the eligibility requirements"
+              checked={confirmed}
+              onChange={(event) => setConfirmed(event.target.checked)}
+              required
+            />
+          </Eligibility>
+        )}
+        <div className={styles.submit}>
+          <Button type="submit" full disabled={!ready} busy={busy && 'Submitting...'}>
+            Submit
+          </Button>
+          {error && <Alert>{error}</Alert>}
+        </div>
+      </form>
+      <ul className={styles.facts}>
+        {getStarted.facts.map(({ title, text }) => (
+          <li key={title}>
+            <h2>{title}</h2>
+            <p>{text.replaceAll('{price}', programme.membershipFrom)}</p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+type Programme = Site['programmes'][string];
+
+/** `?programme=undergraduate` picks a programme of the society; otherwise its default one. */
+function useProgramme(): Programme {
+  const { programmes, defaultProgramme } = useSite();
+  const [query] = useSearchParams();
+  const asked = query.get('programme');
+  return (
+    (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
+    (programmes[defaultProgramme] as Programme)
+  );
+}
+
+function Eligibility({ programme, children }: { programme: Programme; children: React.ReactNode }) {
+  const { intro, rules, note } = programme.eligibility;
+  return (
+    <section className={styles.eligibility} aria-labelledby="eligibility">
+      <h2 id="eligibility">Eligibility for {programme.name}</h2>
+      <p>{intro}</p>
+      <ul>
+        {rules.map((rule) => (
+          <li key={rule}>
+            <Icon name="tick" size={18} />
+            {rule}
+          </li>
+        ))}
+      </ul>
+      <p className={ui.hint}>{note}</p>
+      <p className={ui.hint}>{programme.refund}</p>
+      {children}
+    </section>
+  );
+}

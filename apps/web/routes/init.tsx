@@ -1,0 +1,54 @@
+import { Suspense, use } from 'react';
+import { Link, type LoaderFunctionArgs, Navigate, redirect, useLoaderData } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { call, type Outcome, outcomeOf } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
+import { Card } from '../components/Card.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import { PageLoader } from '../components/PageLoader.tsx';
+import ui from '../components/ui.module.css';
+import { storeSession } from '../session.ts';
+import { signatureOf } from './signature.ts';
+
+/** Starts the join that the link names (specification, section 2). */
+export function loader({ params, request }: LoaderFunctionArgs) {
+  const id = params.hubspotContactId;
+  if (!id) return redirect(screens.getStarted);
+  const body = signatureOf(new URL(request.url).searchParams);
+  return {
+    started: outcomeOf(call('initJoin', { params: { id }, body }).then(keepSession), fallback.initJoin),
+  };
+}
+
+function keepSession({ uuid }: { uuid: string }): string {
+  storeSession(uuid);
+  return uuid;
+}
+
+export function Component() {
+  const { started } = useLoaderData() as { started: Promise<Outcome<string>> };
+  return (
+    <Suspense fallback={<PageLoader title="Your invitation" text="Opening your invitation…" />}>
+      <Started started={started} />
+    </Suspense>
+  );
+}
+
+function Started({ started }: { started: Promise<Outcome<string>> }) {
+  const outcome = use(started);
+  if ('data' in outcome) return <Navigate to={screens.studentDetails} replace />;
+  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  return (
+    <Card>
+      <PageHeading title="Your invitation" />
+      <div className={ui.stack}>
+        <Alert>{outcome.message}</Alert>
+        <p>You can also begin with the invite code that is printed on your invitation.</p>
+        <Link className={ui.button} to={screens.getStarted}>
+          Get Started
+        </Link>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,73 @@
+import { Suspense, use } from 'react';
+import { Link, type LoaderFunctionArgs, Navigate, useLoaderData } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { call, type Outcome, outcomeOf } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
+import { Card } from '../components/Card.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import { PageLoader } from '../components/PageLoader.tsx';
+import ui from '../components/ui.module.css';
+import { storeSession } from '../session.ts';
+import { signatureOf, wholeNumber } from './signature.ts';
+
+/** Starts a checkout from a link: vid (contact), mp (main product), usp (upsell), c (price in cents). */
+export function loader({ request }: LoaderFunctionArgs): { started: Promise<Outcome<true>> | null } {
+  const query = new URL(request.url).searchParams;
+  const hubspotContactId = query.get('vid');
+  if (!hubspotContactId) {
+    console.error('Contact ID is missing.');
+    return { started: null };
+  }
+  return { started: outcomeOf(initiate(hubspotContactId, query), fallback.initiateCheckout) };
+}
+
+async function initiate(hubspotContactId: string, query: URLSearchParams): Promise<true> {
+  const mainProductId = wholeNumber(query, 'mp');
+  const upsellProductId = wholeNumber(query, 'usp');
+  const overrideMainPriceCents = wholeNumber(query, 'c');
+  if ([mainProductId, upsellProductId, overrideMainPriceCents].some(Number.isNaN)) {
+    throw new Error('A number of the link is none.');
+  }
+  const { joinSessionUuid } = await call('initiateCheckout', {
+    body: { hubspotContactId, mainProductId, upsellProductId, overrideMainPriceCents, ...signatureOf(query) },
+  });
+  storeSession(joinSessionUuid);
+  return true;
+}
+
+export function Component() {
+  const { started } = useLoaderData<typeof loader>();
+  if (!started) {
+    return (
+      <Card>
+        <PageHeading title="Checkout" />
+        <p className={ui.lead}>
+          <Link to={screens.getStarted}>Get Started</Link>
+        </p>
+      </Card>
+    );
+  }
+  return (
+    <Suspense fallback={<PageLoader title="Checkout" text="Preparing your checkout…" />}>
+      <Started started={started} />
+    </Suspense>
+  );
+}
+
+function Started({ started }: { started: Promise<Outcome<true>> }) {
+  const outcome = use(started);
+  if ('data' in outcome) return <Navigate to={screens.checkout} replace />;
+  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  return (
+    <Card>
+      <PageHeading title="Checkout" />
+      <div className={ui.stack}>
+        <Alert>Error: {outcome.message}</Alert>
+        <Link className={ui.plain} to={screens.getStarted}>
+          Get Started
+        </Link>
+      </div>
+    </Card>
+  );
+}

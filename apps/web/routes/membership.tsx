@@ -1,0 +1,202 @@
+import { Suspense, use, useState } from 'react';
+import {
+  type ActionFunctionArgs,
+  Link,
+  Navigate,
+  redirect,
+  type ShouldRevalidateFunctionArgs,
+  useFetcher,
+  useLoaderData,
+} from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { fromPrice, shortPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { Button } from '../components/Button.tsx';
+import { Card } from '../components/Card.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import { ProgressBar } from '../components/ProgressBar.tsx';
+import { Bone } from '../components/Skeleton.tsx';
+import { StartOver } from '../components/StartOver.tsx';
+import ui from '../components/ui.module.css';
+import { storedSession } from '../session.ts';
+import styles from './membership.module.css';
+
+type Details = Data<'getMembershipDetails'>;
+type Membership = Details['memberships'][number];
+
+export function loader() {
+  const uuid = requireSession();
+  return {
+    details: outcomeOf(
+      call('getMembershipDetails', { params: { uuid }, loading: true }),
+      fallback.getMembershipDetails,
+    ),
+  };
+}
+
+/** A refused choice leaves the cards as they are. */
+export function shouldRevalidate({
+  formMethod,
+  defaultShouldRevalidate,
+}: ShouldRevalidateFunctionArgs): boolean {
+  return formMethod === undefined && defaultShouldRevalidate;
+}
+
+export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
+  const { membershipId } = (await request.json()) as { membershipId: number };
+  const uuid = storedSession();
+  if (!uuid) return { error: NO_SESSION_FOR_MEMBERSHIP };
+  try {
+    await call('setMembership', { params: { uuid }, body: { membershipId } });
+  } catch (error) {
+    return { error: messageOf(error, fallback.setMembership) };
+  }
+  return redirect(screens.checkout);
+}
+
+export function Component() {
+  const { details } = useLoaderData<typeof loader>();
+  return (
+    <Card wide>
+      <ProgressBar current="Membership" />
+      <Suspense fallback={<Placeholder />}>
+        <Loaded details={details} />
+      </Suspense>
+      <div className={ui.foot}>
+        <Link className={ui.plain} to={screens.studentDetails}>
+          <Icon name="arrowLeft" size={18} />
+          Back
+        </Link>
+        <StartOver />
+      </div>
+    </Card>
+  );
+}
+
+function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
+  const outcome = use(details);
+  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('message' in outcome) {
+    return (
+      <>
+        <PageHeading title="Membership" />
+        <p className={styles.error} role="alert">
+          {outcome.message}
+        </p>
+      </>
+    );
+  }
+  return <Choice details={outcome.data} />;
+}
+
+function Choice({ details }: { details: Details }) {
+  const { memberships, membershipPageHeader, membershipPageSubheader, refundNote } = details;
+  const fetcher = useFetcher<typeof action>();
+  const [chosen, setChosen] = useState(details.selectedMembershipId);
+  const busy = fetcher.state !== 'idle';
+  const error = !busy && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+  return (
+    <>
+      <div className={styles.heading}>
+        <PageHeading title="Membership">{membershipPageHeader}</PageHeading>
+        <p className={ui.lead}>{membershipPageSubheader}</p>
+      </div>
+      <ul className={styles.cards} data-count={Math.min(memberships.length, 3)}>
+        {memberships.map((membership) => (
+          <MembershipCard
+            key={membership.id}
+            membership={membership}
+            selected={membership.id === (error ? details.selectedMembershipId : chosen)}
+            busy={busy}
+            onChoose={() => {
+              setChosen(membership.id);
+              void fetcher.submit(
+                { membershipId: membership.id },
+                { method: 'post', encType: 'application/json' },
+              );
+            }}
+          />
+        ))}
+      </ul>
+      <p className={styles.error} role="alert">
+        {error}
+      </p>
+      <p className={styles.refund}>
+        <Icon name="shield" size={18} />
+        {refundNote}
+      </p>
+    </>
+  );
+}
+
+function MembershipCard({
+  membership,
+  selected,
+  busy,
+  onChoose,
+}: {
+  membership: Membership;
+  selected: boolean;
+  busy: boolean;
+  onChoose: () => void;
+}) {
+  return (
+    <li className={styles.card} data-selected={selected || undefined}>
+      {selected && (
+        <span className={styles.badge}>
+          <Icon name="tick" size={16} />
+        </span>
+      )}
+      <h2>{membership.name}</h2>
+      <p className={styles.description}>{membership.description}</p>
+      <p className={styles.price}>
+        <span>{shortPrice(fromPrice(membership.price))}</span>
+        <small>/one-time fee</small>
+      </p>
+      <ul className={styles.features}>
+        {membership.features.map(({ id, description }) => (
+          <li key={id}>
+            <Icon name="tick" size={18} />
+            <span>{description}</span>
+          </li>
+        ))}
+      </ul>
+      <Button full look={selected ? 'main' : 'second'} disabled={busy} onClick={onChoose}>
+        {selected ? 'Selected' : 'Choose this membership'}
+        <span className="sr">: {membership.name}</span>
+      </Button>
+    </li>
+  );
+}
+
+/** Two cards of the size of what comes (specification, section 2). */
+function Placeholder() {
+  return (
+    <div role="status" aria-busy="true">
+      <h1 className="sr">Membership</h1>
+      <span className="sr">Loading…</span>
+      <div className={styles.heading}>
+        <Bone className={styles.boneHeading} />
+        <Bone className={styles.boneLead} />
+      </div>
+      <div className={styles.cards} data-count="2">
+        {['first', 'second'].map((key) => (
+          <div className={styles.card} key={key}>
+            <Bone className={styles.boneName} />
+            <Bone className={styles.bonePrice} />
+            <div className={styles.features}>
+              <Bone />
+              <Bone />
+              <Bone />
+              <Bone />
+            </div>
+            <Bone className={styles.boneButton} />
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

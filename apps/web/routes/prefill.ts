@@ -1,0 +1,71 @@
+import type { Contact } from '#contract/schemas.ts';
+import { gpaValues, graduationYears, type StudentDetails } from '#core/studentDetails.ts';
+import { countries, DEFAULT_COUNTRY, findCountry, findSubdivision } from '#reference/countries.ts';
+
+/** An empty form (specification, section 2: the country defaults to US). */
+export const emptyDetails: StudentDetails = {
+  firstName: '',
+  middleName: '',
+  lastName: '',
+  address1: '',
+  address2: '',
+  city: '',
+  state: '',
+  zipcode: '',
+  country: DEFAULT_COUNTRY,
+  personalEmail: '',
+  schoolEmail: '',
+  agreeToPolicies: false,
+  highSchoolName: '',
+  highSchoolGraduationYear: '',
+  highSchoolGpa: '',
+};
+
+/**
+ * What is known of a contact as the form holds it: country and state by name, whichever of name or code the contact
+ * has (specification, section 2), and a choice only where it is one of those on offer.
+ */
+export function prefill(contact: Contact, currentYear: number): StudentDetails {
+  const country = (contact.country && findCountry(contact.country)) || findCountry(DEFAULT_COUNTRY);
+  return {
+    firstName: contact.firstName ?? '',
+    middleName: contact.middleName ?? '',
+    lastName: contact.lastName ?? '',
+    address1: contact.address ?? '',
+    address2: contact.address2 ?? '',
+    city: contact.city ?? '',
+    state: stateIn(country?.name ?? DEFAULT_COUNTRY, contact.state ?? ''),
+    zipcode: contact.zip ?? '',
+    country: country?.name ?? DEFAULT_COUNTRY,
+    personalEmail: contact.personalEmail ?? contact.email ?? '',
+    schoolEmail: contact.schoolEmail ?? '',
+    agreeToPolicies: contact.acceptedPrivacyPolicy,
+    highSchoolName: contact.highSchoolName ?? contact.schoolName ?? '',
+    highSchoolGraduationYear: oneOf(graduationYears(currentYear), contact.highSchoolGraduationYear),
+    highSchoolGpa: oneOf(gpaValues, asGpa(contact.highSchoolGpa)),
+  };
+}
+
+/** A state as its country's form takes it: the name of a subdivision where there are some, otherwise as it is. */
+export function stateIn(countryName: string, state: string): string {
+  const country = findCountry(countryName);
+  if (!country || country.subdivisions.length === 0) return state;
+  return findSubdivision(country, state)?.name ?? '';
+}
+
+/** For core's rules: whether a country, by its full name, exists and has subdivisions. */
+export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
+  const country = countries.find((one) => one.name === name);
+  return country && { hasSubdivisions: country.subdivisions.length > 0 };
+}
+
+function oneOf(choices: readonly string[], value: string | null): string {
+  return value !== null && choices.includes(value) ? value : '';
+}
+
+/** "4" is the choice "4.0"; "3.85" is none, and rounding it is not ours to do. */
+function asGpa(value: string | null): string | null {
+  if (value === null || value.trim() === '') return null;
+  const rounded = Number(value).toFixed(1);
+  return Number(rounded) === Number(value) ? rounded : value;
+}

@@ -1,0 +1,232 @@
+import { Suspense, use, useEffect, useState } from 'react';
+import { Link, type LoaderFunctionArgs, Navigate, useLoaderData, useNavigate } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { fromPrice, shortPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE, UPGRADE_FAILED } from '#core/sentences.ts';
+import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
+import { Button } from '../components/Button.tsx';
+import { Card } from '../components/Card.tsx';
+import { Crest } from '../components/Crest.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import { PurifiedHtml } from '../components/Purified.tsx';
+import { Bone } from '../components/Skeleton.tsx';
+import ui from '../components/ui.module.css';
+import { loadPayments } from '../payments.ts';
+import { storedSession } from '../session.ts';
+import { theSite, useSite } from '../site.ts';
+import { celebrate } from './celebrate.ts';
+import styles from './upgrade.module.css';
+
+type Details = Data<'getUpgradeDetails'>;
+
+export function loader({ request }: LoaderFunctionArgs) {
+  const uuid = requireSession();
+  return {
+    paymentIntent: new URL(request.url).searchParams.get('payment_intent'),
+    details: outcomeOf(
+      call('getUpgradeDetails', { params: { uuid }, loading: true }),
+      fallback.getUpgradeDetails,
+    ),
+  };
+}
+
+export function Component() {
+  const { details, paymentIntent } = useLoaderData<typeof loader>();
+  return (
+    <Card>
+      <Suspense fallback={<Placeholder />}>
+        <Loaded details={details} paymentIntent={paymentIntent} />
+      </Suspense>
+    </Card>
+  );
+}
+
+function Loaded({
+  details,
+  paymentIntent,
+}: {
+  details: Promise<Outcome<Details>>;
+  paymentIntent: string | null;
+}) {
+  const outcome = use(details);
+  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('message' in outcome) {
+    return (
+      <>
+        <PageHeading title="Upgrade Membership" />
+        <div className={ui.stack}>
+          <Alert>Error: {outcome.message}</Alert>
+          <Link className={ui.plain} to={screens.congratulations}>
+            Continue without the upgrade
+          </Link>
+        </div>
+      </>
+    );
+  }
+  const { isEligibleForUpgrade, upgradeOption, goOn } = outcome.data;
+  if (!isEligibleForUpgrade || !upgradeOption) return <Navigate to={goOn} replace />;
+  return <Offer details={outcome.data} option={upgradeOption} paymentIntent={paymentIntent} />;
+}
+
+/** Between two questions while the provider is still at work, in milliseconds. */
+const WAITS = [1000, 2000, 4000, 8000];
+
+/** The upgrade's charge, with the cardholder's confirmation when the bank asks for it; null when it succeeded. */
+async function charge(uuid: string, paymentIntent: string): Promise<string | null> {
+  let confirmed = false;
+  for (let asked = 0; ; asked++) {
+    const { status, clientSecret, message } = await call('createUpgradeCharge', {
+      params: { uuid },
+      body: { paymentIntent },
+    });
+    if (status === 'succeeded') return null;
+    const wait = WAITS[asked];
+    if (status === 'processing' && wait !== undefined) {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    } else if (status === 'requires_action' && clientSecret && !confirmed) {
+      confirmed = true;
+      const stripe = await loadPayments(theSite().payments);
+      const { error } = await stripe.handleNextAction({ clientSecret });
+      if (error) return error.message ?? UPGRADE_FAILED;
+    } else return message ?? UPGRADE_FAILED;
+  }
+}
+
+function Offer({
+  details,
+  option,
+  paymentIntent,
+}: {
+  details: Details;
+  option: NonNullable<Details['upgradeOption']>;
+  paymentIntent: string | null;
+}) {
+  const { society } = useSite();
+  const navigate = useNavigate();
+  const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
+  const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
+  useEffect(() => celebrate([society.colours.gold, society.colours.red]), [society]);
+
+  async function upgrade() {
+    if (busy) return;
+    const uuid = storedSession();
+    if (!uuid) return setError(NO_SESSION_FOR_UPGRADE);
+    if (!paymentIntent) return setError(NO_PAYMENT_INTENT);
+    setBusy('upgrade');
+    setError(null);
+    try {
+      const refusal = await charge(uuid, paymentIntent);
+      if (refusal === null) return await navigate(details.goOn, { replace: true });
+      setError(refusal);
+    } catch (failure) {
+      setError(messageOf(failure, fallback.upgrade));
+    }
+    setBusy(null);
+  }
+
+  /** Leads on even when the server could not note it. */
+  async function skip() {
+    if (busy) return;
+    setBusy('skip');
+    const uuid = storedSession();
+    const { goOn } = uuid
+      ? await call('skipUpgrade', { params: { uuid }, body: {} }).catch(() => details)
+      : details;
+    await navigate(goOn, { replace: true });
+  }
+
+  return (
+    <>
+      <header className={styles.celebration}>
+        <Crest large />
+        <PageHeading title="Upgrade Membership">{details.congratulationsHeader}</PageHeading>
+        <p className={ui.lead}>{details.congratulationsSubheader}</p>
+      </header>
+      <section className={styles.offer} aria-labelledby="offer">
+        <h2 id="offer">{details.upgradeHeader}</h2>
+        <p className={styles.sub}>{details.upgradeSubheader}</p>
+        <ul className={styles.features}>
+          {details.features.map(({ id, description }) => (
+            <li key={id}>
+              <Icon name="tick" size={20} />
+              <PurifiedHtml html={description} />
+            </li>
+          ))}
+        </ul>
+        <dl className={styles.terms}>
+          <div>
+            <dt>{option.name}</dt>
+            <dd>
+              <strong>{shortPrice(fromPrice(option.price))}</strong>
+              <small>/one-time fee</small>
+            </dd>
+          </div>
+          {details.card && (
+            <div>
+              <dt>Charged to</dt>
+              <dd>
+                {cardBrand(details.card.brand)} ending {details.card.last4}
+              </dd>
+            </div>
+          )}
+        </dl>
+        {error && <Alert>{error}</Alert>}
+        <div className={styles.choice}>
+          <Button look="second" disabled={busy !== null} onClick={() => void skip()}>
+            Skip
+          </Button>
+          <Button
+            busy={busy === 'upgrade' && 'Upgrading...'}
+            disabled={busy !== null}
+            onClick={() => void upgrade()}
+          >
+            Upgrade Now
+          </Button>
+        </div>
+        <p className={styles.refund}>
+          <Icon name="shield" size={18} />
+          {details.refundNote}
+        </p>
+      </section>
+    </>
+  );
+}
+
+/** The provider's name for a brand as people write it: "visa" → "Visa". */
+function cardBrand(brand: string): string {
+  const names: Record<string, string> = {
+    amex: 'American Express',
+    mastercard: 'Mastercard',
+    unionpay: 'UnionPay',
+  };
+  return names[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1);
+}
+
+/** The size of the offer that comes. */
+function Placeholder() {
+  return (
+    <div role="status" aria-busy="true">
+      <h1 className="sr">Upgrade Membership</h1>
+      <span className="sr">Loading…</span>
+      <div className={styles.celebration}>
+        <Crest large />
+        <Bone className={styles.boneHeading} />
+        <Bone className={styles.boneLead} />
+      </div>
+      <div className={styles.offer}>
+        <Bone className={styles.boneHeading} />
+        <div className={styles.features}>
+          <Bone />
+          <Bone />
+          <Bone />
+          <Bone />
+        </div>
+        <Bone className={styles.boneTerms} />
+        <Bone className={styles.boneButton} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,218 @@
+import {
+  type CardBrand,
+  cardBrandOf,
+  cvcFault,
+  cvcLengthOf,
+  digitsOf,
+  expiryFault,
+  expiryOf,
+  type Fault,
+  formatExpiry,
+  formatNumber,
+  numberFault,
+} from './card.ts';
+import { make } from './dom.ts';
+import { BaseElement, type Group } from './element.ts';
+import { Field } from './field.ts';
+import { countriesOf, postalFault } from './regions.ts';
+
+/** Card details as the API takes them. */
+export interface CardInput {
+  number: string;
+  exp_month: number;
+  exp_year: number;
+  cvc: string;
+}
+
+const TEST_CARDS = [
+  ['4242 4242 4242 4242', 'pays'],
+  ['4000 0000 0000 0002', 'is declined'],
+  ['4000 0025 0000 3155', 'asks for authentication'],
+] as const;
+
+const BRAND_NAMES: Record<CardBrand, string> = {
+  visa: 'VISA',
+  mastercard: 'Mastercard',
+  amex: 'AMEX',
+  discover: 'Discover',
+  unknown: '',
+};
+
+type FieldName = 'number' | 'expiry' | 'cvc' | 'country' | 'postal';
+
+/** The card form. It asks for country and ZIP code only where no address element does. */
+export class PaymentElement extends BaseElement {
+  readonly type = 'payment';
+  readonly #fields: Record<FieldName, Field>;
+  readonly #brand: HTMLSpanElement;
+  readonly #place: HTMLDivElement;
+
+  constructor(group: Group) {
+    super(group);
+    const field = (name: FieldName, label: string, autocomplete: string, more = {}): Field =>
+      new Field(
+        { label, autocomplete, ...more },
+        () => this.#changed(name),
+        () => this.#left(name),
+      );
+    this.#fields = {
+      number: field('number', 'Card number', 'cc-number', {
+        inputmode: 'numeric',
+        placeholder: '1234 1234 1234 1234',
+        format: formatNumber,
+      }),
+      expiry: field('expiry', 'Expiration date', 'cc-exp', {
+        inputmode: 'numeric',
+        placeholder: 'MM / YY',
+        format: formatExpiry,
+      }),
+      cvc: field('cvc', 'Security code', 'cc-csc', {
+        inputmode: 'numeric',
+        placeholder: 'CVC',
+        format: (digits: string) => digits.slice(0, cvcLengthOf(this.#brandNow())),
+      }),
+      country: field('country', 'Country or region', 'billing country', { options: countriesOf(null) }),
+      postal: field('postal', 'ZIP code', 'billing postal-code'),
+    };
+    this.#brand = make('span', { class: 'Brand', 'aria-hidden': 'true' });
+    this.#fields.number.wrap.append(this.#brand);
+    this.#place = make('div', { class: 'Row' }, this.#fields.country.root, this.#fields.postal.root);
+    this.root.append(
+      this.#testNote(),
+      this.#fields.number.root,
+      make('div', { class: 'Row' }, this.#fields.expiry.root, this.#fields.cvc.root),
+    );
+    this.arrange();
+  }
+
+  /** Called when an address element comes or goes. */
+  arrange(): void {
+    if (this.group.has('address')) this.#place.remove();
+    else this.root.append(this.#place);
+  }
+
+  get card(): CardInput {
+    const { month, year } = expiryOf(digitsOf(this.#fields.expiry.value));
+    return {
+      number: digitsOf(this.#fields.number.value),
+      exp_month: month,
+      exp_year: year,
+      cvc: this.#fields.cvc.value,
+    };
+  }
+
+  /** Country and ZIP code, when this form asks for them. */
+  get place(): { country: string; postal_code: string } | undefined {
+    return !this.#asksForPlace
+      ? undefined
+      : { country: this.#fields.country.value, postal_code: this.#fields.postal.value };
+  }
+
+  update(): this {
+    return this;
+  }
+
+  collapse(): this {
+    return this;
+  }
+
+  clear(): void {
+    for (const name of ['number', 'expiry', 'cvc', 'postal'] as const) {
+      this.#fields[name].value = '';
+      this.#fields[name].showError(undefined);
+    }
+    this.#tell();
+  }
+
+  validate(): ReturnType<BaseElement['validate']> {
+    let first: ReturnType<BaseElement['validate']>;
+    for (const name of this.#shown()) {
+      const fault = this.#faultOf(name);
+      this.#fields[name].showError(fault?.message);
+      if (!fault) continue;
+      first ??= { error: { type: 'validation_error', ...fault }, control: this.#fields[name].control };
+    }
+    return first;
+  }
+
+  #testNote(): HTMLDivElement {
+    const title = make('p', { class: 'TestNoteTitle' }, 'Test mode: no card is charged');
+    const cards = TEST_CARDS.map(([number, does]) => {
+      const button = make('button', { type: 'button', class: 'TestCard' }, `Use ${number} (${does})`);
+      button.addEventListener('click', () => this.#use(number));
+      return make('li', {}, button);
+    });
+    return make('div', { class: 'TestNote' }, title, make('ul', { class: 'TestCards' }, ...cards));
+  }
+
+  #use(number: string): void {
+    const values = { number, expiry: '12 / 34', cvc: '123' } as const;
+    for (const [name, value] of Object.entries(values)) {
+      this.#fields[name as FieldName].value = value;
+      this.#fields[name as FieldName].showError(undefined);
+    }
+    this.#changed('number');
+  }
+
+  #brandNow(): CardBrand {
+    return cardBrandOf(digitsOf(this.#fields.number.value));
+  }
+
+  get #asksForPlace(): boolean {
+    return this.root.contains(this.#place);
+  }
+
+  #shown(): FieldName[] {
+    return !this.#asksForPlace
+      ? ['number', 'expiry', 'cvc']
+      : ['number', 'expiry', 'cvc', 'country', 'postal'];
+  }
+
+  #faultOf(name: FieldName): Fault | undefined {
+    const { value } = this.#fields[name];
+    switch (name) {
+      case 'number':
+        return numberFault(digitsOf(value));
+      case 'expiry':
+        return expiryFault(digitsOf(value), new Date());
+      case 'cvc':
+        return cvcFault(value, this.#brandNow());
+      case 'postal': {
+        const country = this.#fields.country.value;
+        if (country !== 'US' && country !== 'CA') return undefined;
+        const message = value === '' ? 'Your ZIP is incomplete.' : postalFault(country, value);
+        return message === undefined ? undefined : { code: 'incomplete_zip', message };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #changed(name: FieldName): void {
+    const field = this.#fields[name];
+    const fault = this.#faultOf(name);
+    if (name === 'number') this.#brand.textContent = BRAND_NAMES[this.#brandNow()];
+    if (name === 'country') {
+      this.#fields.postal.setLabel(this.#fields.country.value === 'US' ? 'ZIP code' : 'Postal code');
+    }
+    // A whole value that is wrong is told at once; a part of one only when the field is left.
+    if (!fault?.code.startsWith('incomplete')) field.showError(fault?.message);
+    this.#tell();
+  }
+
+  #left(name: FieldName): void {
+    const field = this.#fields[name];
+    if (field.value !== '') field.showError(this.#faultOf(name)?.message);
+  }
+
+  #tell(): void {
+    const shown = this.#shown();
+    this.emit('change', {
+      elementType: 'payment',
+      collapsed: false,
+      complete: shown.every((name) => this.#faultOf(name) === undefined),
+      empty: (['number', 'expiry', 'cvc'] as const).every((name) => this.#fields[name].value === ''),
+      value: { type: 'card' },
+    });
+  }
+}

@@ -1,0 +1,41 @@
+/** States, district, territories and armed forces of the US, by postal code. */
+const US =
+  'AL Alabama|AK Alaska|AS American Samoa|AZ Arizona|AR Arkansas|AA Armed Forces (AA)|AE Armed Forces (AE)|' +
+  'AP Armed Forces (AP)|CA California|CO Colorado|CT Connecticut|DE Delaware|DC District of Columbia|FL Florida|' +
+  'GA Georgia|GU Guam|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|' +
+  'MH Marshall Islands|MD Maryland|MA Massachusetts|MI Michigan|FM Micronesia|MN Minnesota|MS Mississippi|MO Missouri|' +
+  'MT Montana|NE Nebraska|NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|' +
+  'ND North Dakota|MP Northern Mariana Islands|OH Ohio|OK Oklahoma|OR Oregon|PW Palau|PA Pennsylvania|PR Puerto Rico|' +
+  'RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|TX Texas|UT Utah|VT Vermont|VI Virgin Islands|' +
+  'VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming';
+
+const CA =
+  'AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NT Northwest Territories|' +
+  'NS Nova Scotia|NU Nunavut|ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan|YT Yukon';
+
+/** Countries that the form offers when the page does not limit them. */
+const COUNTRIES =
+  'AR AT AU BE BG BR CA CH CL CN CO CY CZ DE DK EE ES FI FR GB GR HK HR HU ID IE IL IN IS IT JP KE KR LT LU LV MT MX MY ' +
+  'NG NL NO NZ PE PH PL PT RO SE SG SI SK TH TR TW UA US VN ZA';
+
+type Choice = readonly [string, string];
+
+/** Subdivisions that an address of the country is chosen from; none when the field is free text. */
+export function regionsOf(country: string): Choice[] {
+  const list = country === 'US' ? US : country === 'CA' ? CA : '';
+  return list === '' ? [] : list.split('|').map((entry) => [entry.slice(0, 2), entry.slice(3)] as const);
+}
+
+export function countriesOf(allowed: readonly string[] | null | undefined): Choice[] {
+  const names = new Intl.DisplayNames(['en'], { type: 'region' });
+  return (allowed?.length ? allowed : COUNTRIES.split(' '))
+    .map((code) => [code, names.of(code) ?? code] as const)
+    .sort((a, b) => Number(b[0] === 'US') - Number(a[0] === 'US') || a[1].localeCompare(b[1]));
+}
+
+/** What is wrong with a postal code, if its country has a form for it. */
+export function postalFault(country: string, code: string): string | undefined {
+  const forms: Record<string, RegExp> = { US: /^\d{5}(-\d{4})?$/, CA: /^[A-Z]\d[A-Z] ?\d[A-Z]\d$/i };
+  if (forms[country] === undefined || forms[country].test(code)) return undefined;
+  return country === 'US' ? 'Your ZIP code is incomplete.' : 'Your postal code is incomplete.';
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, 'browser');
+const IMPORT = /^import\s[^;]*?from '\.\/([\w-]+\.ts)';$/gm;
+const DECLARED = /^(?:async )?(?:abstract )?(?:function|class|const|let) (\w+)/gm;
+
+/**
+ * The text of stripe.js: one classic script, because a page waits for `window.Stripe` to be there once it has
+ * loaded. The modules import only named things from each other, never renamed, so that in the order of their
+ * imports and inside one function they are the same program.
+ */
+export function bundleStripeJs(): string {
+  const texts: string[] = [];
+  const declared = new Set<string>();
+  const seen = new Set<string>();
+  const add = (name: string): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const source = stripTypeScriptTypes(readFileSync(join(FOLDER, name), 'utf8'));
+    for (const [, imported] of source.matchAll(IMPORT)) add(imported!);
+    const text = source.replace(IMPORT, '').replace(/^export /gm, '');
+    for (const [, identifier] of text.matchAll(DECLARED)) {
+      if (declared.has(identifier!))
+        throw new Error(`${name}: ${identifier} is declared by another module of stripe.js`);
+      declared.add(identifier!);
+    }
+    texts.push(`// ${name}\n${text.replace(/[ \t]+$/gm, '').replace(/\n{3,}/g, '\n\n')}`);
+  };
+  add('stripe.ts');
+  return `(() => {\n'use strict';\n${texts.join('\n')}})();\n`;
+}

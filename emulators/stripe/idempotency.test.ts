@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startStripeEmulator } from './server.ts';
+import { CARDS_ONLY, clientOf, emulate, errorOf } from './test-support.ts';
+
+const order = { ...CARDS_ONLY, amount: 500 };
+
+test('the same key and body give the first answer again, and nothing is done twice', async (t) => {
+  const { stripe } = await emulate(t);
+  const first = await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
+  const second = await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
+  assert.equal(second.id, first.id);
+  assert.equal(first.lastResponse.headers['idempotent-replayed'], undefined);
+  assert.equal(second.lastResponse.headers['idempotent-replayed'], 'true');
+  assert.equal((await stripe.paymentIntents.list()).data.length, 1);
+});
+
+test('the same key with another body is an idempotency_error', async (t) => {
+  const { stripe } = await emulate(t);
+  await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
+  const error = await errorOf(
+    stripe.paymentIntents.create({ ...order, amount: 600 }, { idempotencyKey: 'k1' }),
+  );
+  assert.deepEqual([error.statusCode, error.rawType], [400, 'idempotency_error']);
+});
+
+test('a decline is given again for its key, even after the card would pay', async (t) => {
+  const { stripe } = await emulate(t);
+  const pay = () =>
+    errorOf(
+      stripe.paymentIntents.create(
+        { ...order, payment_method: 'pm_card_chargeDeclined', confirm: true },
+        { idempotencyKey: 'k1' },
+      ),
+    );
+  const [first, second] = [await pay(), await pay()];
+  assert.equal(second.statusCode, 402);
+  assert.equal(second.charge, first.charge);
+  assert.equal(second.headers?.['idempotent-replayed'], 'true');
+  assert.equal((await stripe.charges.list()).data.length, 1);
+});
+
+test('a request that failed validation leaves its key free', async (t) => {
+  const { stripe } = await emulate(t);
+  await errorOf(stripe.paymentIntents.create({ ...order, amount: 1 }, { idempotencyKey: 'k1' }));
+  assert.equal((await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' })).amount, 500);
+});
+
+test('a refusal of work that began is kept under its key', async (t) => {
+  const { stripe } = await emulate(t);
+  const { id } = await stripe.paymentIntents.create({
+    ...order,
+    payment_method: 'pm_card_visa',
+    confirm: true,
+  });
+  const cancel = () => errorOf(stripe.paymentIntents.cancel(id, {}, { idempotencyKey: 'k1' }));
+  await cancel();
+  assert.equal((await cancel()).headers?.['idempotent-replayed'], 'true');
+});
+
+test('a second request with the key of one under way is 409', async (t) => {
+  const { stripe, control } = await emulate(t);
+  await control('POST', 'faults', { kind: 'hang', path: '/v1/payment_intents' });
+  const controller = new AbortController();
+  const hanging = fetch(
+    `http://${stripe.getApiField('host')}:${stripe.getApiField('port')}/v1/payment_intents`,
+    {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk_test_emulated', 'idempotency-key': 'k1' },
+      body: 'amount=500&currency=usd',
+      signal: controller.signal,
+    },
+  ).catch(() => {});
+  // The control answers only after the hanging request has met its fault.
+  while ((await control('GET', 'faults')).length > 0);
+  const error = await errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
+  assert.deepEqual([error.statusCode, error.code], [409, 'idempotency_key_in_use']);
+  controller.abort();
+  await hanging;
+});
+
+test('work done behind a cut connection is found again by its key', async (t) => {
+  const { stripe, control } = await emulate(t);
+  await control('POST', 'faults', { kind: 'cut_after', method: 'POST', path: '/v1/payment_intents' });
+  // The client tries a cut connection once again by itself, with the same key.
+  const found = await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
+  assert.equal(found.lastResponse.headers['idempotent-replayed'], 'true');
+  assert.equal((await stripe.paymentIntents.list()).data.length, 1);
+});
+
+test('keys outlive a restart and are forgotten after a day', async (t) => {
+  let now = Date.parse('2026-05-01T00:00:00Z');
+  const clock = () => now;
+  const { stripe, dataDir } = await emulate(t, { clock });
+  const first = await stripe.paymentIntents.create(order, { idempotencyKey: 'k1' });
+  const again = await startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir, clock });
+  t.after(() => again.close());
+  const client = clientOf(again.url);
+  assert.equal((await client.paymentIntents.create(order, { idempotencyKey: 'k1' })).id, first.id);
+  now += 24 * 3_600_000;
+  assert.notEqual((await client.paymentIntents.create(order, { idempotencyKey: 'k1' })).id, first.id);
+});
