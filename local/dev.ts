@@ -2,6 +2,7 @@ import { existsSync, watch } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startChild } from './child.ts';
 import { launch, type Running } from './launch.ts';
+import { freePort } from './ports.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const webConfig = join(root, 'apps/web/rsbuild.config.ts');
@@ -13,8 +14,11 @@ process.exit(
     async serve(running) {
       restartOnChange(running);
       if (!existsSync(webConfig)) return { url: running.url, stop: async () => {} };
+      // Beside the server's, by number: `localhost` could be the same number on another address.
+      const beside = Number(new URL(running.url).port) + 1;
+      const port = (await freePort(beside)) ?? (await freePort())!;
       const { child, ready } = await startChild<{ url: string }>(resolve(import.meta.dirname, 'devWeb.ts'), {
-        env: { ...process.env, NODE_ENV: 'development', API_ORIGIN: running.url },
+        env: { ...process.env, NODE_ENV: 'development', API_ORIGIN: running.url, WEB_PORT: String(port) },
       });
       return { url: ready.url, stop: () => child.stop() };
     },

@@ -100,7 +100,7 @@ async function runNodeTests(): Promise<Counts> {
       { ...env, TEST_POSTGRES_URL: postgres.url },
     );
     const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
-      'passed' | 'failed' | 'cancelled',
+      'tests' | 'passed' | 'skipped' | 'todo',
       number
     >;
     const failed = counts.tests - counts.passed - counts.skipped - counts.todo;

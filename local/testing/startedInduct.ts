@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalFile, readLocalFile } from '../localFile.ts';
@@ -30,7 +31,7 @@ export function npmRun(name: string, settings: Record<string, string>, args: str
   program.stdout?.on('data', (chunk) => (output += chunk));
   program.stderr?.on('data', (chunk) => (output += chunk));
   const ended = new Promise<number>((done) => {
-    program.once('close', (code, signal) => done(code ?? (signal === 'SIGKILL' ? 137 : 128)));
+    program.once('close', (code, signal) => done(signal ? 128 + constants.signals[signal] : code!));
   });
   return { process: program, output: () => output, ended };
 }
