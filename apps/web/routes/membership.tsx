@@ -143,6 +143,7 @@ function MembershipCard({
   busy: boolean;
   onChoose: () => void;
 }) {
+  const says = selected ? 'Selected' : 'Choose this membership';
   return (
     <li className={styles.card} data-selected={selected || undefined}>
       {selected && (
@@ -164,9 +165,14 @@ function MembershipCard({
           </li>
         ))}
       </ul>
-      <Button full look={selected ? 'main' : 'second'} disabled={busy} onClick={onChoose}>
-        {selected ? 'Selected' : 'Choose this membership'}
-        <span className="sr">: {membership.name}</span>
+      <Button
+        full
+        look={selected ? 'main' : 'second'}
+        disabled={busy}
+        aria-label={`${says}: ${membership.name}`}
+        onClick={onChoose}
+      >
+        {says}
       </Button>
     </li>
   );
