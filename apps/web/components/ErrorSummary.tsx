@@ -10,10 +10,11 @@ export function ErrorSummary({
   attention: number;
 }) {
   const box = useRef<HTMLDivElement>(null);
+  const shown = errors.length > 0;
   useEffect(() => {
-    if (attention > 0) box.current?.focus();
-  }, [attention]);
-  if (errors.length === 0) return null;
+    if (attention > 0 && shown) box.current?.focus();
+  }, [attention, shown]);
+  if (!shown) return null;
   return (
     <div ref={box} className={styles.summary} role="alert" aria-labelledby="error-summary" tabIndex={-1}>
       <h2 id="error-summary">There is a problem</h2>

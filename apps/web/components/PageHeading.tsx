@@ -22,12 +22,15 @@ export function noteNavigation(router: Navigating): void {
 export function PageHeading({
   title,
   hasErrors = false,
+  takesFocus = false,
   className,
   children,
 }: {
   title: string;
   /** Prefixes the title, so that it is the first thing said when the page is read out. */
   hasErrors?: boolean;
+  /** It replaces what was on the screen without a navigation. */
+  takesFocus?: boolean;
   className?: string | undefined;
   children?: ReactNode;
 }) {
@@ -36,8 +39,8 @@ export function PageHeading({
     document.title = hasErrors ? `Error: ${title}` : title;
   }, [title, hasErrors]);
   useEffect(() => {
-    if (navigated) heading.current?.focus({ preventScroll: true });
-  }, []);
+    if (navigated || takesFocus) heading.current?.focus({ preventScroll: true });
+  }, [takesFocus]);
   return (
     <h1 ref={heading} tabIndex={-1} className={className}>
       {children ?? title}

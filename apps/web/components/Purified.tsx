@@ -1,8 +1,19 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 
-/** Cleaned for a page without inline styles or scripts. The cleaner is downloaded when first needed. */
-async function purify(markup: string, profile: 'html' | 'svg'): Promise<string> {
-  const { default: cleaner } = await import(/* webpackChunkName: "purify" */ 'dompurify');
+let cleaner: typeof import('dompurify').default | null = null;
+
+/** Downloads the cleaner; a screen that is about to show HTML does so while it loads. Never rejects. */
+export async function loadCleaner(): Promise<void> {
+  try {
+    cleaner ??= (await import(/* webpackChunkName: "purify" */ 'dompurify')).default;
+  } catch (error) {
+    console.error(error);
+  }
+}
+
+/** Cleaned for a page without inline styles or scripts; null while there is nothing to clean with. */
+function purify(markup: string, profile: 'html' | 'svg'): string | null {
+  if (!cleaner) return null;
   return cleaner.sanitize(markup, {
     USE_PROFILES: { [profile]: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button'],
@@ -34,19 +45,16 @@ export function ProductIcon({ icon, className }: { icon: string; className?: str
 }
 
 function usePurified(markup: string, profile: 'html' | 'svg'): string | null {
-  const [clean, setClean] = useState<string | null>(null);
+  const [loaded, setLoaded] = useState(cleaner !== null);
   useEffect(() => {
-    if (markup === '') return;
+    if (loaded || markup === '') return;
     let current = true;
-    purify(markup, profile).then(
-      (safe) => current && setClean(safe),
-      (error) => console.error(error),
-    );
+    void loadCleaner().then(() => current && setLoaded(cleaner !== null));
     return () => {
       current = false;
     };
-  }, [markup, profile]);
-  return clean;
+  }, [loaded, markup]);
+  return useMemo(() => (loaded && markup !== '' ? purify(markup, profile) : null), [loaded, markup, profile]);
 }
 
 function wordsOf(html: string): string {

@@ -37,7 +37,15 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
   const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
   const sending = useRef<AbortController | null>(null);
+  const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
+  // The button that was pressed makes room for another one; whoever uses a keyboard goes on there.
+  const wasUploading = useRef(state.uploading);
+  useEffect(() => {
+    if (wasUploading.current === state.uploading) return;
+    wasUploading.current = state.uploading;
+    if (document.activeElement === document.body) area.current?.querySelector('button')?.focus();
+  }, [state.uploading]);
 
   function refusal(file: File): string | null {
     if (documentType(file.name) === null) return DOCUMENT_TYPE_REFUSED;
@@ -83,7 +91,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
   const { style: ___, ...input } = getInputProps();
 
   return (
-    <div className={styles.area}>
+    <div className={styles.area} ref={area}>
       {state.uploading && state.file ? (
         <div className={styles.sending}>
           <Icon name="file" size={28} />

@@ -2,7 +2,6 @@ import { Suspense, use, useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
   Link,
-  Navigate,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetchers,
@@ -16,6 +15,7 @@ import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
+import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
@@ -113,7 +113,7 @@ function Loaded() {
   useEffect(() => {
     if ('data' in outcome) setLast(outcome.data);
   }, [outcome]);
-  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   const shown = 'data' in outcome ? outcome.data : last;
   const error = 'message' in outcome ? outcome.message : null;
   return shown ? (

@@ -1,10 +1,11 @@
 import { Suspense, use } from 'react';
-import { Link, type LoaderFunctionArgs, Navigate, useLoaderData } from 'react-router';
+import { Link, type LoaderFunctionArgs, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
+import { GoOn } from '../components/GoOn.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import ui from '../components/ui.module.css';
@@ -57,8 +58,8 @@ export function Component() {
 
 function Started({ started }: { started: Promise<Outcome<true>> }) {
   const outcome = use(started);
-  if ('data' in outcome) return <Navigate to={screens.checkout} replace />;
-  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('data' in outcome) return <GoOn to={screens.checkout} />;
+  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   return (
     <Card>
       <PageHeading title="Checkout" />

@@ -2,7 +2,6 @@ import { Suspense, use, useState } from 'react';
 import {
   type ActionFunctionArgs,
   Link,
-  Navigate,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetcher,
@@ -15,6 +14,7 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
+import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
@@ -78,7 +78,7 @@ export function Component() {
 
 function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
   const outcome = use(details);
-  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (
       <>
@@ -143,6 +143,7 @@ function MembershipCard({
   busy: boolean;
   onChoose: () => void;
 }) {
+  const says = selected ? 'Selected' : 'Choose this membership';
   return (
     <li className={styles.card} data-selected={selected || undefined}>
       {selected && (
@@ -164,9 +165,15 @@ function MembershipCard({
           </li>
         ))}
       </ul>
-      <Button full look={selected ? 'main' : 'second'} disabled={busy} onClick={onChoose}>
-        {selected ? 'Selected' : 'Choose this membership'}
-        <span className="sr">: {membership.name}</span>
+      <Button
+        full
+        look={selected ? 'second' : 'main'}
+        disabled={busy}
+        aria-label={`${says}: ${membership.name}`}
+        onClick={onChoose}
+      >
+        {selected && <Icon name="tick" size={18} />}
+        {says}
       </Button>
     </li>
   );
@@ -175,7 +182,7 @@ function MembershipCard({
 /** Two cards of the size of what comes (specification, section 2). */
 function Placeholder() {
   return (
-    <div role="status" aria-busy="true">
+    <div className={styles.placeholder} role="status" aria-busy="true">
       <h1 className="sr">Membership</h1>
       <span className="sr">Loading…</span>
       <div className={styles.heading}>

@@ -2,7 +2,6 @@ import { type ReactNode, Suspense, use, useEffect, useState } from 'react';
 import { useForm } from 'react-hook-form';
 import {
   type ActionFunctionArgs,
-  Navigate,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetcher,
@@ -32,6 +31,7 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { ErrorSummary } from '../components/ErrorSummary.tsx';
 import { Checkbox, SelectField, TextField } from '../components/Field.tsx';
+import { GoOn } from '../components/GoOn.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';
@@ -99,7 +99,7 @@ function Loaded({
   onErrors: (hasErrors: boolean) => void;
 }) {
   const outcome = use(contact);
-  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   const known = 'data' in outcome ? prefill(outcome.data, new Date().getFullYear()) : emptyDetails;
   return (
     <DetailsForm
@@ -186,11 +186,11 @@ function DetailsForm({
       <ErrorSummary errors={broken} attention={attention} />
       {loadError && <Alert>{loadError}</Alert>}
       <Group title="About you">
-        <div className={styles.three}>
+        <div className={styles.two}>
           <TextField {...field('firstName')} label="First name" autoComplete="given-name" required />
           <TextField {...field('middleName')} label="Middle name" optional autoComplete="additional-name" />
-          <TextField {...field('lastName')} label="Last name" autoComplete="family-name" required />
         </div>
+        <TextField {...field('lastName')} label="Last name" autoComplete="family-name" required />
         <div className={styles.two}>
           <TextField
             {...field('personalEmail')}

@@ -1,5 +1,5 @@
 import { Suspense, use, useEffect, useState } from 'react';
-import { Link, type LoaderFunctionArgs, Navigate, useLoaderData, useNavigate } from 'react-router';
+import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -9,9 +9,10 @@ import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
+import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
-import { PurifiedHtml } from '../components/Purified.tsx';
+import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import ui from '../components/ui.module.css';
 import { loadPayments } from '../payments.ts';
@@ -27,10 +28,16 @@ export function loader({ request }: LoaderFunctionArgs) {
   return {
     paymentIntent: new URL(request.url).searchParams.get('payment_intent'),
     details: outcomeOf(
-      call('getUpgradeDetails', { params: { uuid }, loading: true }),
+      withCleaner(call('getUpgradeDetails', { params: { uuid }, loading: true })),
       fallback.getUpgradeDetails,
     ),
   };
+}
+
+/** The features are HTML: they come together with what cleans them. */
+async function withCleaner<T>(loading: Promise<T>): Promise<T> {
+  const [data] = await Promise.all([loading, loadCleaner()]);
+  return data;
 }
 
 export function Component() {
@@ -52,7 +59,7 @@ function Loaded({
   paymentIntent: string | null;
 }) {
   const outcome = use(details);
-  if ('goOn' in outcome) return <Navigate to={outcome.goOn} replace />;
+  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (
       <>
@@ -67,7 +74,7 @@ function Loaded({
     );
   }
   const { isEligibleForUpgrade, upgradeOption, goOn } = outcome.data;
-  if (!isEligibleForUpgrade || !upgradeOption) return <Navigate to={goOn} replace />;
+  if (!isEligibleForUpgrade || !upgradeOption) return <GoOn to={goOn} />;
   return <Offer details={outcome.data} option={upgradeOption} paymentIntent={paymentIntent} />;
 }
 
@@ -208,7 +215,7 @@ function cardBrand(brand: string): string {
 /** The size of the offer that comes. */
 function Placeholder() {
   return (
-    <div role="status" aria-busy="true">
+    <div className={styles.placeholder} role="status" aria-busy="true">
       <h1 className="sr">Upgrade Membership</h1>
       <span className="sr">Loading…</span>
       <div className={styles.celebration}>

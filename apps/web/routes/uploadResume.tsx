@@ -24,7 +24,7 @@ export function Component() {
           <span className={styles.tick}>
             <Icon name="tick" size={32} />
           </span>
-          <PageHeading key="thanks" title={RESUME_UPLOADED} />
+          <PageHeading key="thanks" takesFocus title={RESUME_UPLOADED} />
           <p>{RESUME_THANKS}</p>
         </div>
       </Card>
