@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
@@ -128,5 +129,6 @@ function copyBinaries(source: string): string {
   const half = mkdtempSync(join(sharedFolder, 'copy-'));
   cpSync(source, join(half, 'native'), { recursive: true, verbatimSymlinks: true });
   renameSync(join(half, 'native'), copy);
+  rmSync(half, { recursive: true });
   return copy;
 }

@@ -217,6 +217,17 @@ test("a saved card cannot be charged for another customer's payment", async (t) 
   );
 });
 
+test('a request that is refused halfway leaves nothing behind but its answer', async (t) => {
+  const { stripe } = await emulate(t);
+  // Without a choice of methods a redirect is possible, and confirming without a return address is refused.
+  const order = { amount: 500, currency: 'usd', payment_method: 'pm_card_visa', confirm: true };
+  const refused = () => errorOf(stripe.paymentIntents.create(order, { idempotencyKey: 'k1' }));
+  assert.match((await refused()).message, /return_url/);
+  assert.equal((await refused()).headers?.['idempotent-replayed'], 'true');
+  assert.equal((await stripe.paymentIntents.list()).data.length, 0);
+  assert.equal((await stripe.events.list()).data.length, 0);
+});
+
 test('an intent that a test holds stays in processing until it is settled', async (t) => {
   const { stripe, control } = await emulate(t);
   await control('POST', 'processing', { hold: true });

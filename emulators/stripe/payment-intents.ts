@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { type Call, emit, mergeMetadata, orNull, require } from './call.ts';
 import { ApiError, invalid, refused } from './errors.ts';
 import { newId, token } from './ids.ts';
+import { cardTypes, checkAmount } from './intent-rules.ts';
 import { assertMayBe, type Intent, type IntentSecrets, unexpectedState } from './intent-states.ts';
 import { given, page } from './lists.ts';
 import {
@@ -12,11 +13,6 @@ import {
 } from './payment-methods.ts';
 import { type Confirmation, pay } from './payments.ts';
 import type { ApiObject } from './store.ts';
-
-/** Smallest and largest amount of a charge in cents, for the currencies that the emulated account takes. */
-const SMALLEST = 50;
-const LARGEST = 99_999_999;
-const CURRENCIES = ['usd', 'cad'];
 
 const KEPT = ['description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix'] as const;
 
@@ -277,30 +273,4 @@ function confirm(call: Call, intent: Intent): ApiObject {
     returnUrl: returnUrl ?? '',
   } satisfies Partial<IntentSecrets>);
   return pay(call, intent, confirmation);
-}
-
-function cardTypes(value: unknown): string[] | undefined {
-  if (value === undefined || value === '') return undefined;
-  const types = value as string[];
-  if (!types.includes('card')) {
-    throw invalid('The emulated account takes cards only.', 'allowed_payment_method_types');
-  }
-  return types;
-}
-
-function checkAmount(amount: number, currency: string): void {
-  if (!CURRENCIES.includes(currency)) {
-    throw invalid(
-      `Invalid currency: ${currency}. The emulated account currently supports these currencies: ${CURRENCIES.join(', ')}`,
-      'currency',
-    );
-  }
-  if (amount < 1) {
-    throw invalid('This value must be greater than or equal to 1.', 'amount', 'parameter_invalid_integer');
-  }
-  if (amount < SMALLEST)
-    throw invalid(`Amount must be at least $0.50 ${currency}`, 'amount', 'amount_too_small');
-  if (amount > LARGEST) {
-    throw invalid(`Amount must be no more than $999,999.99 ${currency}`, 'amount', 'amount_too_large');
-  }
 }

@@ -92,6 +92,7 @@ test('what the emulator does not stand in for answers 501, be it a call or a par
   );
   assert.deepEqual([call.statusCode, parameter.statusCode], [501, 501]);
   assert.match(parameter.message, /application_fee_amount/);
+  assert.equal(call.headers?.['stripe-should-retry'], 'false');
 });
 
 test('an id that does not exist in the path is 404', async (t) => {
@@ -104,6 +105,19 @@ test('an id that does not exist in the path is 404', async (t) => {
     const error = await errorOf(call);
     assert.deepEqual([error.statusCode, error.code], [404, 'resource_missing']);
   }
+});
+
+test('a browser of another origin may call the API and load the script', async (t) => {
+  const { url } = await emulate(t);
+  const asked = await fetch(`${url}/v1/payment_methods`, {
+    method: 'OPTIONS',
+    headers: { 'access-control-request-headers': 'content-type' },
+  });
+  const script = await fetch(`${url}/stripe.js`);
+  for (const { status, headers } of [asked, script]) {
+    assert.deepEqual([status, headers.get('access-control-allow-origin')], [200, '*']);
+  }
+  assert.match(script.headers.get('content-type')!, /^text\/javascript/);
 });
 
 test('no key and a wrong key are 401', async (t) => {

@@ -53,21 +53,17 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
-  app.addHook('onRequest', async (_, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, POST, DELETE',
       'access-control-expose-headers': 'Request-Id, Stripe-Manage-Version, Stripe-Should-Retry',
       'access-control-max-age': '300',
     });
+    if (request.method !== 'OPTIONS') return;
+    const asked = request.headers['access-control-request-headers'] ?? '*';
+    return reply.header('access-control-allow-headers', asked).send('');
   });
-  app.options('/*', (request, reply) =>
-    reply
-      .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '*')
-      .code(200)
-      .send(),
-  );
-
   /** Runs `work` in a transaction with the webhooks it causes, and sends them afterwards. */
   const perform = <T>(call: Partial<Call>, work: (call: Call) => T): T => {
     const whole: Call = {
@@ -261,7 +257,11 @@ function isDecline(error: unknown): boolean {
 }
 
 function errorAnswer(error: unknown): Answer & { body: object } {
-  if (error instanceof ApiError) return { status: error.status, body: { error: error.body } };
+  if (error instanceof ApiError) {
+    // The official clients try a 5xx again; what is not emulated will not be there the next time either.
+    const headers = error.status === 501 ? { 'stripe-should-retry': 'false' } : undefined;
+    return { status: error.status, body: { error: error.body }, ...(headers && { headers }) };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { status: 500, body: { error: { type: 'api_error', message: `The emulator failed: ${message}` } } };
 }

@@ -75,18 +75,18 @@ export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.Str
 /** Takes webhooks, verifies each with the official client, and gives them in the order of arrival. */
 export async function receiveWebhooks(t: TestContext, answer: (count: number) => number = () => 200) {
   const events: Stripe.Event[] = [];
+  const webhook = { url: '', secret: STRIPE_WEBHOOK_SECRET };
   const waiting: { count: number; resolve: () => void }[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const signature = request.headers['stripe-signature'] as string;
-    events.push(
-      Stripe.webhooks.constructEvent(body, signature, STRIPE_WEBHOOK_SECRET, Number.MAX_SAFE_INTEGER),
-    );
+    events.push(Stripe.webhooks.constructEvent(body, signature, webhook.secret, Number.MAX_SAFE_INTEGER));
     response.writeHead(answer(events.length)).end();
     for (const one of waiting) if (events.length >= one.count) one.resolve();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  webhook.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   t.after(() => {
     server.closeAllConnections();
     server.close();
@@ -94,10 +94,7 @@ export async function receiveWebhooks(t: TestContext, answer: (count: number) =>
   return {
     events,
     types: () => events.map((event) => event.type),
-    webhook: {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      secret: STRIPE_WEBHOOK_SECRET,
-    },
+    webhook,
     /** Resolves once so many have arrived. */
     arrived: (count: number) =>
       events.length >= count

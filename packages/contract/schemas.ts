@@ -154,6 +154,8 @@ const upload = z.object({ name: z.string(), size: z.int() });
 
 const sessionParams = z.object({ uuid });
 const none = z.object({});
+/** A call that needs no body takes none, or an empty object. */
+const noBody = none.nullish();
 
 /** For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams. */
 export const schemas = {
@@ -176,7 +178,7 @@ export const schemas = {
   },
   initJoin: {
     params: z.object({ id: contactId }),
-    body: z.object({ ...signature }).default({}),
+    body: z.object({ ...signature }).nullish(),
     data: started,
   },
   getContact: { params: sessionParams, data: contact },
@@ -231,7 +233,7 @@ export const schemas = {
   setSessionProduct: { params: sessionParams, body: z.object({ productUuid: uuid }), data: product },
   deleteSessionProduct: {
     params: z.object({ sessionProductUuid: uuid }),
-    body: none.default({}),
+    body: noBody,
     data: z.object({ status: z.literal('success') }),
   },
   setCustomDonation: {
@@ -256,7 +258,7 @@ export const schemas = {
   },
   releasePayment: {
     params: sessionParams,
-    body: none.default({}),
+    body: noBody,
     /** `paid` when the payment turned out to have succeeded, `paying` while its outcome is open. */
     data: z.object({ state: z.enum(joinSessionStates), goOn: z.string() }),
   },
@@ -299,7 +301,7 @@ export const schemas = {
       message: z.string().optional(),
     }),
   },
-  skipUpgrade: { params: sessionParams, body: none.default({}), data: z.object({ goOn: z.string() }) },
+  skipUpgrade: { params: sessionParams, body: noBody, data: z.object({ goOn: z.string() }) },
   initiateCheckout: {
     body: z.object({
       hubspotContactId: contactId,

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import {
@@ -42,11 +42,7 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
       const name = safeName(part.filename);
       const mediaType = documentType(name);
       if (mediaType === null) throw new Refusal(415, DOCUMENT_TYPE_REFUSED);
-      const counted = new PassThrough();
-      const [stored] = await Promise.all([
-        deps.storage.put(counted),
-        pipeline(part.file, limitBytes(deps.config.uploadMaxBytes), counted),
-      ]);
+      const stored = await store(deps, part.file);
       file = { ...stored, name, mediaType };
       if (stored.sizeBytes === 0) throw new Refusal(400, DOCUMENT_EMPTY);
     }
@@ -60,6 +56,23 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
   }
   if (!file) throw new Refusal(400, NO_FILE);
   return { file, fields };
+}
+
+/** Waits for both ends, so that nothing is left half written when one of them fails. */
+async function store(deps: Deps, bytes: Readable): Promise<StoredFile> {
+  const counted = new PassThrough();
+  const [stored, sent] = await Promise.allSettled([
+    deps.storage.put(counted).catch((error: Error) => {
+      counted.destroy(error);
+      throw error;
+    }),
+    pipeline(bytes, limitBytes(deps.config.uploadMaxBytes), counted),
+  ]);
+  if (stored.status === 'fulfilled' && sent.status === 'fulfilled') return stored.value;
+  if (stored.status === 'fulfilled') await deps.storage.remove(stored.value.key);
+  throw sent.status === 'rejected' && sent.reason instanceof Refusal
+    ? sent.reason
+    : ((stored as PromiseRejectedResult).reason ?? (sent as PromiseRejectedResult).reason);
 }
 
 function limitBytes(max: number | null) {

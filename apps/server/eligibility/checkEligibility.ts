@@ -13,6 +13,9 @@ export interface Eligibility {
   contactId: string | null;
 }
 
+/** A code may be right and only its look-up held up: calling it invalid would turn an invited student away. */
+const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
+
 /**
  * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Wrong codes are counted
  * by address; a code that is known costs one statement and no count.
@@ -30,7 +33,11 @@ export async function checkEligibility(
   let found = await find();
   if (limit && found.wrong >= limit.count)
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  if (!found.code && (await deps.contacts.learnCode(code))) found = await find();
+  if (!found.code) {
+    const learned = await deps.contacts.learnCode(code);
+    if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
+    if (learned === 'known') found = await find();
+  }
 
   if (!found.code || found.expired) {
     if (limit) await countLimit(deps.database, 'wrong_code', key, limit);

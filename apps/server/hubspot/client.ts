@@ -51,6 +51,7 @@ export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubsp
     body?: unknown,
     timeoutMs = DEFAULT_TIMEOUT_MS,
   ): Promise<T | null> {
+    const signal = AbortSignal.timeout(timeoutMs);
     let response: Response;
     let answer: string;
     try {
@@ -61,7 +62,7 @@ export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubsp
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(timeoutMs),
+        signal,
       });
       answer = await response.text();
     } catch (error) {

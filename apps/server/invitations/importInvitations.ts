@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
@@ -44,9 +45,16 @@ export async function importInvitations(
   programmes: readonly string[],
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, unchanged: 0, faults: [] };
-  const rows = createReadStream(file).pipe(
-    parse({ bom: true, info: true, trim: true, skip_empty_lines: true, relax_column_count: true }),
-  ) as AsyncIterable<{ info: { lines: number }; record: string[] }>;
+  const parser = parse({
+    bom: true,
+    info: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+  });
+  // A failure to read reaches the reader of the rows.
+  pipeline(createReadStream(file), parser, () => {});
+  const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   let header: Column[] | null = null;
   let batch = new Map<string, { line: number; invitation: Invitation }>();
   try {

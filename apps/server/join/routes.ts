@@ -28,7 +28,7 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   );
   serve(app, 'initJoin', async ({ params, body, request, reply }) =>
     started(
-      await startLinkedJoin(deps, { contactId: params.id, signature: body, address: request.ip }),
+      await startLinkedJoin(deps, { contactId: params.id, signature: body ?? {}, address: request.ip }),
       reply,
     ),
   );

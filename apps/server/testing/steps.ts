@@ -34,8 +34,8 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
   return started.data.uuid;
 }
 
-/** A join with details submitted and a membership chosen: an open order. */
-export async function orderingJoin(client: Client, code?: string): Promise<string> {
+/** A join with details submitted and a membership chosen: an open order. By a school's code, so that tests share nobody. */
+export async function orderingJoin(client: Client, code = 'LINCOLN2026'): Promise<string> {
   const uuid = await startJoin(client, code);
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { details, orderingJoin, startJoin } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const uuids = {
+  donation25: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021',
+  pin: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030',
+  membership: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0002',
+};
+const lines = async (client: Client, uuid: string) =>
+  (await client.call('getCheckoutDetails', { params: { uuid } })).data.products.map(
+    ({ productType, price }) => [productType, price],
+  );
+
+test('checkout shows the order, the presets, what is recommended, and what is known of the payer', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.deepEqual(
+    data.products.map(({ productId, price, displayPrice }) => [productId, price, displayPrice]),
+    [[1, '65.00', '$65.00']],
+  );
+  assert.deepEqual(
+    data.donationOptions.map(({ id, amount }) => [id, amount]),
+    [
+      [20, 10],
+      [21, 25],
+      [22, 50],
+    ],
+  );
+  assert.deepEqual(
+    data.recommendedProducts.map(({ productId }) => productId),
+    [30, 31],
+  );
+  assert.equal(data.billingEmail, 'jordan.rivera@example.com');
+  assert.deepEqual(data.billing, {
+    name: 'Jordan Rivera',
+    line1: '12 Oak Street',
+    line2: null,
+    city: 'Austin',
+    state: 'TX',
+    postalCode: '78701',
+    country: 'US',
+  });
+  assert.equal(data.isCheckoutOnly, false);
+});
+
+test('a payer from a country where cards are not billed gets no address of it', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ country: 'India', state: 'Kerala' }),
+  });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const { billing } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    [billing.country, billing.line1, billing.state, billing.name],
+    ['US', null, null, 'Jordan Rivera'],
+  );
+});
+
+test('the same preset or item twice is the one already there', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const productUuid of [uuids.donation25, uuids.pin]) {
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => client.call('setSessionProduct', { params: { uuid }, body: { productUuid } })),
+    );
+    assert.equal(first?.data.sessionProductUuid, second?.data.sessionProductUuid);
+  }
+  assert.deepEqual(await lines(client, uuid), [
+    ['membership', '65.00'],
+    ['donation', '25.00'],
+    ['store', '12.00'],
+  ]);
+});
+
+test('a typed donation enters as typed; another amount is another line, the same amount is not', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const amount of [33.33, 40, '40.00'])
+    assert.equal(
+      (await client.call('setCustomDonation', { params: { uuid }, body: { amount } })).status,
+      200,
+    );
+  assert.deepEqual(await lines(client, uuid), [
+    ['membership', '65.00'],
+    ['donation_other', '33.33'],
+    ['donation_other', '40.00'],
+  ]);
+});
+
+for (const amount of [0, -5, 0.49, 1.234, 10_000.01, '', 'abc', '1e3'])
+  test(`a typed donation of ${JSON.stringify(amount)} is refused with a sentence, and nothing is added`, async () => {
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026');
+    const { status, errors } = await client.call('setCustomDonation', { params: { uuid }, body: { amount } });
+    assert.equal(status, 400);
+    assert.match(errors?.amount ?? '', /from \$0\.50 to \$10,000\.00/);
+    assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
+  });
+
+test('removing twice is safe, the membership stays, and a line that never was is 404', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { sessionProductUuid } = (
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } })
+  ).data;
+  for (let press = 0; press < 2; press++) {
+    const removed = await client.call('deleteSessionProduct', {
+      params: { sessionProductUuid: sessionProductUuid! },
+      body: {},
+    });
+    assert.deepEqual([removed.status, removed.data.status], [200, 'success']);
+  }
+  assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
+  const membership = (await client.call('getCheckoutDetails', { params: { uuid } })).data.products[0]!
+    .sessionProductUuid!;
+  assert.equal(
+    (await client.call('deleteSessionProduct', { params: { sessionProductUuid: membership } })).status,
+    409,
+  );
+  assert.equal(
+    (await client.call('deleteSessionProduct', { params: { sessionProductUuid: uuid } })).status,
+    404,
+  );
+});
+
+test('what was removed can be added again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const add = () => client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } });
+  const first = (await add()).data.sessionProductUuid!;
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid: first } });
+  assert.notEqual((await add()).data.sessionProductUuid, first);
+  assert.equal((await lines(client, uuid)).length, 2);
+});
+
+test('add-ons are not sold without a membership, nor memberships as add-ons', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client);
+  const { status, goOn } = await client.call('setSessionProduct', {
+    params: { uuid },
+    body: { productUuid: uuids.pin },
+  });
+  assert.deepEqual([status, goOn], [409, '/registration/student-details']);
+  const open = await orderingJoin(client);
+  assert.equal(
+    (
+      await client.call('setSessionProduct', {
+        params: { uuid: open },
+        body: { productUuid: uuids.membership },
+      })
+    ).status,
+    404,
+  );
+});
+
+test('a checkout link sells the default membership, or what it names, at its price', async () => {
+  const client = server.client();
+  const start = async (body: object) =>
+    (await client.call('initiateCheckout', { body: { hubspotContactId: '103', ...body } })).data
+      .joinSessionUuid;
+  assert.deepEqual(await lines(client, await start({})), [['membership', '65.00']]);
+  assert.deepEqual(await lines(client, await start({ mainProductId: 2 })), [['membership', '89.00']]);
+  assert.deepEqual(await lines(client, await start({ mainProductId: 1, overrideMainPriceCents: 2000 })), [
+    ['membership', '20.00'],
+  ]);
+  const uuid = await start({ mainProductId: null, upsellProductId: null, overrideMainPriceCents: null });
+  assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).data.isCheckoutOnly, true);
+});
+
+const refusedLinks: [object, number, RegExp][] = [
+  [{ overrideMainPriceCents: 1999 }, 400, /costs at least \$20\.00/],
+  [{ mainProductId: 30 }, 404, /cannot be bought/],
+  [{ mainProductId: 999 }, 404, /cannot be bought/],
+  [{ upsellProductId: 1 }, 404, /not an upgrade/],
+  [{ hubspotContactId: '999999' }, 404, /Failed to initiate checkout\./],
+  [{ hubspotContactId: 'abc' }, 400, /problem with your request/],
+  [{ hubspotContactId: '105' }, 409, /already a member/],
+];
+for (const [change, expected, sentence] of refusedLinks)
+  test(`a checkout link with ${JSON.stringify(change)} is refused with ${expected}`, async () => {
+    const { status, message } = await server
+      .client()
+      .call('initiateCheckout', { body: { hubspotContactId: '103', ...change } });
+    assert.equal(status, expected);
+    assert.match(message ?? '', sentence);
+  });
+
+test('a member may still be sold an upgrade by link', async () => {
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '105', mainProductId: 10 },
+  });
+  assert.deepEqual(await lines(client, data.joinSessionUuid), [['membership_upgrade', '45.00']]);
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigFaults, readConfig } from './config.ts';
+
+const emulated = {
+  DATABASE_URL: 'postgres://localhost/x',
+  STRIPE_EMULATOR_URL: 'http://127.0.0.1:1',
+  HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:2',
+};
+const testKeys = {
+  STRIPE_SECRET_KEY: 'sk_test_1',
+  STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+  STRIPE_WEBHOOK_SECRET: 'whsec_1',
+};
+const real = { DATABASE_URL: 'postgres://localhost/x', ...testKeys, HUBSPOT_ACCESS_TOKEN: 'pat-1' };
+const live = {
+  ...real,
+  MODE: 'live',
+  STRIPE_SECRET_KEY: 'sk_live_1',
+  STRIPE_PUBLISHABLE_KEY: 'pk_live_1',
+  LINK_SECRET: 'x'.repeat(32),
+  PUBLIC_URL: 'https://join.society.example',
+};
+
+function faultsOf(env: Record<string, string>): string {
+  try {
+    readConfig(env);
+    return '';
+  } catch (error) {
+    if (error instanceof ConfigFaults) return error.message;
+    throw error;
+  }
+}
+
+test('by default everything is emulated, on port 3000 of this machine', () => {
+  const config = readConfig(emulated);
+  assert.deepEqual(
+    [config.host, config.port, config.mode, config.providers.emulated, config.publicUrl],
+    ['127.0.0.1', 3000, 'local', true, 'http://127.0.0.1:3000'],
+  );
+});
+
+test('with all keys set everything is real', () => {
+  const { providers } = readConfig(real);
+  assert.deepEqual(
+    [providers.emulated, providers.stripe.url, providers.hubspot.url],
+    [false, null, 'https://api.hubapi.com'],
+  );
+  assert.equal(readConfig(live).mode, 'live');
+});
+
+const refused: [string, Record<string, string>, RegExp][] = [
+  [
+    'real Stripe beside an emulated HubSpot',
+    { ...testKeys, DATABASE_URL: 'postgres://x/x', HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:2' },
+    /Stripe is real and HubSpot is not/,
+  ],
+  [
+    'real HubSpot beside an emulated Stripe',
+    { ...emulated, HUBSPOT_EMULATOR_URL: '', HUBSPOT_ACCESS_TOKEN: 'pat' },
+    /HubSpot is real and Stripe is not/,
+  ],
+  [
+    'a half-set group',
+    { ...real, STRIPE_WEBHOOK_SECRET: '' },
+    /STRIPE_SECRET_KEY and STRIPE_PUBLISHABLE_KEY set without STRIPE_WEBHOOK_SECRET/,
+  ],
+  [
+    'a live secret key beside a test publishable key',
+    { ...real, STRIPE_SECRET_KEY: 'sk_live_1' },
+    /both be live or both be test/,
+  ],
+  ['keys in the wrong places', { ...real, STRIPE_SECRET_KEY: 'pk_test_1' }, /must begin with sk_test_/],
+  [
+    'ALLOW_MIX with a live key',
+    {
+      ...live,
+      MODE: 'local',
+      HUBSPOT_ACCESS_TOKEN: '',
+      HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:2',
+      ALLOW_MIX: '1',
+    },
+    /never goes together with a live key/,
+  ],
+  [
+    'an emulator in live mode',
+    { ...emulated, MODE: 'live', LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://a.example' },
+    /refuses every emulator/,
+  ],
+  ['test keys in live mode', { ...live, ...testKeys }, /refuses test keys/],
+  ['live mode without LINK_SECRET', { ...live, LINK_SECRET: '' }, /LINK_SECRET is missing/],
+  ['live mode without limits', { ...live, LIMITS: 'off' }, /MODE=live refuses it/],
+  ['live mode without https', { ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
+  ['no database', { ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
+  ['a port that is none', { ...emulated, PORT: '70000' }, /PORT must be a whole number/],
+  ['a mode that is none', { ...emulated, MODE: 'prod' }, /MODE must be one of local, live/],
+  ['a short link secret', { ...emulated, LINK_SECRET: 'short' }, /at least 32/],
+  [
+    'a limit that is none',
+    { ...emulated, LIMIT_JOINS_PER_CODE: 'many' },
+    /LIMIT_JOINS_PER_CODE must be a count and a window/,
+  ],
+  ['an upload limit that is none', { ...emulated, UPLOAD_MAX_BYTES: '10MB' }, /UPLOAD_MAX_BYTES/],
+  [
+    'a virus scanner that this version would not ask',
+    { ...emulated, CLAMD_URL: 'tcp://x:3310' },
+    /CLAMD_URL is not supported/,
+  ],
+  [
+    'a storage that this version does not have',
+    { ...emulated, STORAGE_URL: 's3://bucket' },
+    /STORAGE_URL must be an address/,
+  ],
+];
+for (const [what, env, sentence] of refused)
+  test(`${what} is refused with a sentence`, () => {
+    assert.match(faultsOf(env), sentence);
+  });
+
+test('all faults are listed at once', () => {
+  assert.equal(faultsOf({ ...emulated, PORT: 'x', MODE: 'y', LOG_LEVEL: 'z' }).split('\n').length, 3);
+});
+
+test('a mix is permitted for development when asked for aloud', () => {
+  assert.equal(
+    faultsOf({ ...emulated, HUBSPOT_EMULATOR_URL: '', HUBSPOT_ACCESS_TOKEN: 'pat', ALLOW_MIX: '1' }),
+    '',
+  );
+});
+
+test('no key is ever part of a fault', () => {
+  assert.doesNotMatch(faultsOf({ ...real, STRIPE_SECRET_KEY: 'secret_value_here' }), /secret_value_here/);
+});

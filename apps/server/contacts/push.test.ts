@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { pushDue } from './push.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const push = async () => {
+  await server.deps.database.updateTable('join_session').set({ crm_next_try_at: sql`now()` }).execute();
+  return pushDue(server.deps, server.hubspot);
+};
+/** All that HubSpot holds of a contact. */
+async function contact(id: string): Promise<Record<string, string | null>> {
+  const names =
+    'firstname,middlename,city,email,personal_email,membership_status,membership_name,amount_paid,paid_at,join_stage';
+  const response = await fetch(
+    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${id}?properties=${names}`,
+    {
+      headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` },
+    },
+  );
+  return ((await response.json()) as { properties: Record<string, string | null> }).properties;
+}
+const fault = (fault: object) =>
+  fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
+
+test('an invited join updates its contact with what the member gave, and blanks nothing', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR101');
+  await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas', middleName: '' }) });
+  assert.equal(await push(), 1);
+  const { city, middlename, membership_status } = await contact('101');
+  assert.deepEqual([city, middlename, membership_status ?? null], ['Dallas', 'Alex', null]);
+  assert.equal(await push(), 0, 'what was delivered is not sent again');
+});
+
+test('a paid join tells HubSpot the membership, the amount and when', async () => {
+  await paidJoin(server, server.client(), 'HONOR102');
+  await push();
+  const { membership_status, membership_name, amount_paid, paid_at } = await contact('102');
+  assert.deepEqual([membership_status, membership_name, amount_paid], ['member', 'Membership', '65.00']);
+  assert.ok(paid_at);
+});
+
+test('a self-nominated join creates a contact once, and goes on updating it', async () => {
+  const client = server.client();
+  const uuid = (
+    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
+  ).data.uuid;
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'new.member@example.com' }),
+  });
+  await push();
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'new.member@example.com', city: 'Waco' }),
+  });
+  await push();
+  const found = await server.hubspot.findByEmail('new.member@example.com');
+  assert.equal(found?.properties.city, 'Waco');
+});
+
+test("a self-nomination with somebody else's email fills blanks and overwrites nothing", async () => {
+  const before = await contact('103');
+  const client = server.client();
+  const uuid = (
+    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
+  ).data.uuid;
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ firstName: 'Mallory', personalEmail: before.email!, city: 'Tulsa' }),
+  });
+  await push();
+  const now = await contact('103');
+  assert.equal(now.firstname, before.firstname);
+  assert.equal(now.city, 'Tulsa');
+});
+
+test('while HubSpot is limited or down nothing is lost, and it is delivered afterwards', async () => {
+  const client = server.client();
+  await orderingJoin(client, 'HONOR104');
+  await fault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
+  assert.equal(await push(), 1);
+  assert.equal(await pushDue(server.deps, server.hubspot), 0, 'not before HubSpot said');
+  await fault({ kind: 'cut' });
+  assert.equal(await push(), 1);
+  assert.equal(await push(), 1);
+  assert.equal((await contact('104')).join_stage, 'ordering');
+});
+
+test('a contact that HubSpot does not know is set aside with its reason and blocks no other', async () => {
+  await sql`insert into contact (id, profile) values ('777777', '{"firstName": "Imported"}')`.execute(
+    server.deps.database,
+  );
+  await sql`insert into invitation (code, contact_id) values ('IMPORTED7', '777777')`.execute(
+    server.deps.database,
+  );
+  const client = server.client();
+  const unknown = await orderingJoin(client, 'IMPORTED7');
+  const known = await startJoin(client, 'HONOR103');
+  await client.call('submitDetails', {
+    params: { uuid: known },
+    body: details({ personalEmail: 'sam@example.com' }),
+  });
+  await push();
+  const refusal = async (uuid: string) =>
+    (
+      await server.deps.database
+        .selectFrom('join_session')
+        .select('crm_refusal')
+        .where('uuid', '=', uuid)
+        .executeTakeFirstOrThrow()
+    ).crm_refusal;
+  assert.match((await refusal(unknown)) ?? '', /777777/);
+  assert.equal(await refusal(known), null);
+  assert.equal((await contact('103')).personal_email, 'sam@example.com');
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { orderingJoin, paidJoin } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+let paid: { client: Client; uuid: string };
+before(async () => {
+  server = await startTestServer({ UPLOAD_MAX_BYTES: '5000000' });
+  const client = server.client();
+  paid = { client, uuid: (await paidJoin(server, client)).uuid };
+});
+after(() => server.close());
+
+const pdf = (bytes = Buffer.from('%PDF-1.4 transcript')) =>
+  new Blob([new Uint8Array(bytes)], { type: 'application/pdf' });
+const stored = () =>
+  existsSync(server.deps.config.storageDir) ? readdirSync(server.deps.config.storageDir) : [];
+const rows = () => server.deps.database.selectFrom('document').selectAll().execute();
+
+async function upload(
+  parts: [name: string, value: Blob | string, fileName?: string][],
+  path = `/api/public/join-session/${paid.uuid}/upload-transcript`,
+) {
+  const form = new FormData();
+  for (const [name, value, fileName] of parts)
+    typeof value === 'string' ? form.append(name, value) : form.append(name, value, fileName);
+  const response = await paid.client.fetch(path, { method: 'POST', body: form });
+  const body = (await response.json()) as {
+    success: boolean;
+    message?: string;
+    data?: { name?: string; size?: number; success?: boolean; message?: string };
+  };
+  return { ...body, status: response.status };
+}
+/** Nothing refused may leave anything behind. */
+async function leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
+  const [files, documents] = [stored(), (await rows()).length];
+  const answer = await attempt();
+  assert.deepEqual(stored(), files);
+  assert.equal((await rows()).length, documents);
+  return answer;
+}
+
+test('a transcript of several megabytes is kept byte for byte', async () => {
+  const bytes = Buffer.concat([Buffer.from('%PDF-1.4 '), randomBytes(4_000_000)]);
+  const { status, success, data } = await upload([['file', pdf(bytes), 'Transcript 2026.pdf']]);
+  assert.deepEqual(
+    [status, success, data?.name, data?.size],
+    [200, true, 'Transcript 2026.pdf', bytes.length],
+  );
+  const row = (await rows()).find(({ size_bytes }) => size_bytes === bytes.length);
+  assert.deepEqual(row?.sha256, createHash('sha256').update(bytes).digest());
+  assert.deepEqual(readFileSync(join(server.deps.config.storageDir, row!.storage_key)), bytes);
+});
+
+test('a transcript before payment is 409 and nothing is kept', async () => {
+  const uuid = await orderingJoin(paid.client);
+  const { status, message } = await leavesNothing(() =>
+    upload([['file', pdf(), 't.pdf']], `/api/public/join-session/${uuid}/upload-transcript`),
+  );
+  assert.deepEqual([status, message], [409, 'Please complete your payment first.']);
+});
+
+const refused: [string, [string, Blob | string, string?][], number, RegExp][] = [
+  ['a file of another type', [['file', new Blob(['MZ']), 'virus.exe']], 415, /not accepted/],
+  [
+    'a file whose name only mentions an accepted type',
+    [['file', pdf(), 'transcript.pdf.exe']],
+    415,
+    /not accepted/,
+  ],
+  ['an empty file', [['file', new Blob([]), 'empty.pdf']], 400, /empty/],
+  ['a form without a file', [['note', 'hello']], 400, /choose a file/],
+  [
+    'two files',
+    [
+      ['file', pdf(), 'a.pdf'],
+      ['file', pdf(), 'b.pdf'],
+    ],
+    400,
+    /one file/,
+  ],
+  ["a file above the operator's limit", [['file', pdf(randomBytes(5_000_001)), 'big.pdf']], 413, /too large/],
+];
+for (const [what, parts, expected, sentence] of refused)
+  test(`${what} is refused with ${expected} and a sentence, and leaves nothing behind`, async () => {
+    const { status, message, success } = await leavesNothing(() => upload(parts));
+    assert.equal(success, false);
+    assert.equal(status, expected);
+    assert.match(message ?? '', sentence);
+  });
+
+test('a body that is no form is 415, a broken form is 400', async () => {
+  const path = `/api/public/join-session/${paid.uuid}/upload-transcript`;
+  const text = await paid.client.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  assert.equal(text.status, 415);
+  const broken = await paid.client.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    body: '--x\r\nnonsense',
+  });
+  assert.equal(broken.status, 400);
+});
+
+test('a connection cut in the middle leaves nothing behind', async () => {
+  await leavesNothing(async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      `POST /api/public/join-session/${paid.uuid}/upload-transcript HTTP/1.1`,
+      `host: ${hostname}`,
+      'content-type: multipart/form-data; boundary=x',
+      'content-length: 1000000',
+      '',
+      '',
+    ].join('\r\n');
+    socket.write(
+      `${head}--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n${'x'.repeat(200_000)}`,
+    );
+    await until(() => stored().some((name) => name.endsWith('.part')));
+    socket.destroy();
+    await until(() => !stored().some((name) => name.endsWith('.part')));
+  });
+});
+
+test('a name is kept for people and is never a path', async () => {
+  const { data } = await upload([['file', pdf(), '../../etc/passwd.pdf']]);
+  assert.equal(data?.name, 'passwd.pdf');
+  assert.ok(stored().every((name) => /^[0-9a-f-]{36}$/.test(name)));
+});
+
+for (const order of ['before', 'after'])
+  test(`a resume of a known contact is taken with its contact id ${order} the file`, async () => {
+    const file: [string, Blob, string] = ['file', pdf(), 'resume.pdf'];
+    const id: [string, string] = ['contactId', '102'];
+    const { status, data } = await upload(
+      order === 'before' ? [id, file] : [file, id],
+      '/api/public/upload-resume',
+    );
+    assert.equal(status, 200);
+    assert.deepEqual(data, {
+      success: true,
+      message:
+        'Thank you, your resume was successfully uploaded and is being processed. You can safely close this window now.',
+    });
+  });
+
+for (const [what, id, expected] of [
+  ['an unknown contact', '999999', 404],
+  ['no contact', '', 400],
+  ['nonsense', 'x y', 404],
+] as const)
+  test(`a resume of ${what} is refused with a sentence, and leaves nothing behind`, async () => {
+    const answer = await leavesNothing(() =>
+      upload(
+        [
+          ['contactId', id],
+          ['file', pdf(), 'resume.pdf'],
+        ],
+        '/api/public/upload-resume',
+      ),
+    );
+    assert.equal(answer.status, expected);
+    assert.ok(answer.message);
+  });
+
+/** Waits for something that happens on its own, looking between turns of the event loop. */
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 5000;
+  while (!condition()) {
+    assert.ok(Date.now() < end, 'it did not happen within five seconds');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const check = (invitationCode: unknown) =>
+  server.client().call('checkEligibility', { body: { invitationCode, isTOLA: true } });
+const FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
+
+test('a personal code answers its contact, in any case and with spaces around it', async () => {
+  for (const code of ['HONOR101', ' honor101 ']) {
+    const { status, data } = await check(code);
+    assert.equal(status, 200);
+    assert.deepEqual([data.status, data.contactId], ['success', '101']);
+  }
+});
+
+test('a school code answers without a contact', async () => {
+  const { data } = await check('LINCOLN2026');
+  assert.deepEqual([data.status, data.contactId], ['success', null]);
+});
+
+for (const code of ['NOBODY999', 'EXPIRED2025'])
+  test(`${code} is an answer and not a failure: 200 with the sentence`, async () => {
+    const { status, data } = await check(code);
+    assert.equal(status, 200);
+    assert.deepEqual(data, { status: 'failed', message: FAILED, contactId: null });
+  });
+
+test('who is a member already is told so, and their contact is not named', async () => {
+  const { data } = await check('HONOR105');
+  assert.equal(data.status, 'failed');
+  assert.match(data.message, /already a member/);
+  assert.equal(data.contactId, null);
+});
+
+test('a code that breaks the rule is 400 with the sentence of the rule', async () => {
+  const broken = await check('HONOR-101');
+  assert.deepEqual(
+    [broken.status, broken.message],
+    [400, 'Invite code must contain only letters and numbers.'],
+  );
+  const empty = await check('');
+  assert.deepEqual([empty.status, empty.message], [400, 'Invite code is required.']);
+});
+
+test('equal codes asked for at the same moment are one search in HubSpot, and a miss is remembered', async () => {
+  await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+  await Promise.all([1, 2, 3, 4].map(() => check('MISSING1')));
+  await check('MISSING1');
+  const requests = (await (await fetch(`${server.hubspotUrl}/_emulator/requests`)).json()) as {
+    path: string;
+  }[];
+  assert.equal(requests.filter(({ path }) => path.endsWith('/search')).length, 1);
+});
+
+test('while HubSpot is down a known code is answered from the mirror', async () => {
+  await check('HONOR102');
+  await fetch(`${server.hubspotUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ kind: 'status', status: 500, times: 100 }),
+  });
+  try {
+    const { data } = await check('HONOR102');
+    assert.equal(data.contactId, '102');
+    const unknown = await check('UNKNOWN77');
+    assert.deepEqual(
+      [unknown.status, unknown.headers.get('retry-after')],
+      [503, '5'],
+      'and an unknown one is not called invalid',
+    );
+  } finally {
+    await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+  }
+});
+
+test('after too many wrong codes from one address it is 429 with Retry-After, and others go on', async () => {
+  const limited = await startTestServer({
+    LIMITS: 'on',
+    LIMIT_WRONG_CODES_PER_ADDRESS: '3/10',
+    TRUST_PROXY: 'true',
+  });
+  try {
+    const from = (address: string, code: string) =>
+      limited.client().fetch('/api/public/eligibility/check', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+        body: JSON.stringify({ invitationCode: code }),
+      });
+    for (const code of ['WRONG1', 'WRONG2', 'WRONG3'])
+      assert.equal((await from('192.0.2.1', code)).status, 200);
+    const refused = await from('192.0.2.1', 'WRONG4');
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get('retry-after'), '600');
+    assert.equal((await from('192.0.2.2', 'HONOR101')).status, 200);
+  } finally {
+    await limited.close();
+  }
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../../local/testing/database.ts';
+import { connect, type Database } from '../database/client.ts';
+import { importInvitations, NotInvitations } from './importInvitations.ts';
+
+let own: TestDatabase;
+let database: Database;
+const folder = mkdtempSync(join(tmpdir(), 'induct-import-'));
+before(async () => {
+  own = await testDatabase();
+  database = connect(own.url);
+});
+after(async () => {
+  await database.destroy();
+  await own.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const HEADER = 'code,contactId,firstName,lastName,email,school';
+function file(...lines: string[]): string {
+  const path = join(folder, `${Math.random()}.csv`);
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+const take = (path: string) => importInvitations(database, path, ['high-school', 'undergraduate']);
+
+test('personal and school codes are taken, and again changes nothing', async () => {
+  const path = file(
+    HEADER,
+    'alpha1,201,Ada,Byron,ada@example.com,Lincoln High School',
+    'SCHOOL1,,,,,"Roosevelt High School, East"',
+  );
+  assert.deepEqual(await take(path), { imported: 2, unchanged: 0, faults: [] });
+  assert.deepEqual(await take(path), { imported: 0, unchanged: 2, faults: [] });
+  const rows = await database
+    .selectFrom('invitation')
+    .select(['code', 'contact_id', 'school'])
+    .orderBy('code')
+    .execute();
+  assert.deepEqual(rows, [
+    { code: 'ALPHA1', contact_id: '201', school: null },
+    { code: 'SCHOOL1', contact_id: null, school: 'Roosevelt High School, East' },
+  ]);
+  const { profile } = await database
+    .selectFrom('contact')
+    .select('profile')
+    .where('id', '=', '201')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(
+    [profile.firstName, profile.email, profile.highSchoolName],
+    ['Ada', 'ada@example.com', 'Lincoln High School'],
+  );
+});
+
+test('every bad line is named with its number and nothing of it is taken; the good ones are', async () => {
+  const path = file(
+    HEADER,
+    'GOOD1,301,,,,',
+    'bad-code,302,,,,',
+    'NOBODY,,,,,',
+    'LETTERS,abc,,,,',
+    'MAIL1,303,,,not-an-email,',
+    'SHORT,304',
+    'GOOD2,305,,,,',
+  );
+  const report = await take(path);
+  assert.equal(report.imported, 2);
+  assert.deepEqual(
+    report.faults.map(({ line }) => line),
+    [3, 4, 5, 6, 7],
+  );
+  assert.match(report.faults[0]!.text, /only letters and numbers/);
+  assert.match(report.faults[1]!.text, /contact id or a school/);
+  const codes = await database
+    .selectFrom('invitation')
+    .select('code')
+    .where('code', 'in', ['NOBODY', 'LETTERS', 'MAIL1', 'SHORT'])
+    .execute();
+  assert.deepEqual(codes, []);
+});
+
+test('what HubSpot told of a contact is not overwritten by an import', async () => {
+  await database
+    .insertInto('contact')
+    .values({
+      id: '401',
+      profile: JSON.stringify({ firstName: 'From HubSpot' }),
+      email: null,
+      fetched_at: new Date(),
+    })
+    .execute();
+  await take(file(HEADER, 'KEEP1,401,From File,,,'));
+  const { profile } = await database
+    .selectFrom('contact')
+    .select('profile')
+    .where('id', '=', '401')
+    .executeTakeFirstOrThrow();
+  assert.equal(profile.firstName, 'From HubSpot');
+});
+
+test("a code given twice in one file is the last line's", async () => {
+  await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
+  const { contact_id } = await database
+    .selectFrom('invitation')
+    .select('contact_id')
+    .where('code', '=', 'TWICE')
+    .executeTakeFirstOrThrow();
+  assert.equal(contact_id, '502');
+});
+
+for (const [what, lines, sentence] of [
+  ['a file without the columns', ['code,contact'], /missing: contactId/],
+  ['an empty file', [''], /is empty/],
+  ['a file that is no CSV', [HEADER, '"unclosed'], /not a CSV file/],
+] as const)
+  test(`${what} is refused with a sentence`, async () => {
+    await assert.rejects(
+      take(file(...lines)),
+      (error) => error instanceof NotInvitations && sentence.test(error.message),
+    );
+  });
+
+test('a file that is not there is refused with a sentence', async () => {
+  await assert.rejects(take(join(folder, 'absent.csv')), NotInvitations);
+});
+
+test('more lines than a batch are all taken', async () => {
+  const lines = Array.from(
+    { length: 2500 },
+    (_, index) => `BULK${index},${1_000_000 + index},First,Last,p${index}@example.com,`,
+  );
+  assert.equal((await take(file(HEADER, ...lines))).imported, 2500);
+});

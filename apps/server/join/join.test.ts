@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const unknown = '00000000-0000-4000-8000-000000000000';
+
+test('a personal code starts a join that is prefilled from its contact', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client);
+  const { data } = await client.call('getContact', { params: { uuid } });
+  assert.deepEqual([data.firstName, data.state, data.country], ['Jordan', 'TX', 'US']);
+});
+
+test('a code opens no join for a contact that is not its own', async () => {
+  const client = server.client();
+  await client.call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
+  const { status, message } = await client.call('initiateJoin', {
+    body: { contactId: '103', invitationCode: 'HONOR101', isTOLA: true },
+  });
+  assert.equal(status, 404);
+  assert.equal(message, 'Eligibility check failed. No contact found or invalid invite code.');
+});
+
+test('an expired code starts nothing, by either call', async () => {
+  const { status } = await server
+    .client()
+    .call('initiateSchoolJoin', { body: { invitationCode: 'EXPIRED2025' } });
+  assert.equal(status, 404);
+});
+
+test('a school code starts as many joins as are asked for, prefilled with the school only', async () => {
+  const client = server.client();
+  const [first, second] = [await startJoin(client, 'LINCOLN2026'), await startJoin(client, 'LINCOLN2026')];
+  assert.notEqual(first, second);
+  const { data } = await client.call('getContact', { params: { uuid: first } });
+  assert.deepEqual([data.highSchoolName, data.firstName, data.email], ['Lincoln High School', null, null]);
+});
+
+test('a member is not let in again by code or link', async () => {
+  const client = server.client();
+  await client.call('checkEligibility', { body: { invitationCode: 'HONOR105' } });
+  const byCode = await client.call('initiateJoin', {
+    body: { contactId: '105', invitationCode: 'HONOR105', isTOLA: true },
+  });
+  assert.equal(byCode.status, 409);
+  const byLink = await client.call('initJoin', { params: { id: '105' }, body: {} });
+  assert.equal(byLink.status, 409);
+  assert.match(byLink.message ?? '', /already a member/);
+});
+
+test('a self-nomination needs the confirmation', async () => {
+  const refused = await server
+    .client()
+    .call('initiateSelfNomination', { body: { hasConfirmedEligibility: false, isTOLA: true } });
+  assert.equal(refused.status, 400);
+  const started = await server
+    .client()
+    .call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: false } });
+  assert.equal(started.data.programme, 'undergraduate');
+});
+
+test('a link to a contact starts a join, an unknown contact is told in the sentence of the catalogue', async () => {
+  assert.equal((await server.client().call('initJoin', { params: { id: '102' }, body: {} })).status, 200);
+  const missing = await server.client().call('initJoin', { params: { id: '999999' }, body: {} });
+  assert.deepEqual([missing.status, missing.message], [404, 'Failed to initiate join process.']);
+});
+
+test('wherever HubSpot is real, a link must be signed, and says nothing about whether the contact exists', async () => {
+  const strict = await startTestServer({
+    HUBSPOT_ACCESS_TOKEN: 'pat-na1-test',
+    HUBSPOT_EMULATOR_URL: '',
+    ALLOW_MIX: '1',
+  });
+  try {
+    const answers = await Promise.all(
+      ['101', '999999'].map((id) => strict.client().call('initJoin', { params: { id }, body: {} })),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [403, 403],
+    );
+    assert.equal(answers[0]?.message, answers[1]?.message);
+    const past = strict.deps.links.sign({ kind: 'init', contactId: '101' }, new Date(Date.now() - 1000));
+    const late = await strict.client().call('initJoin', { params: { id: '101' }, body: past });
+    assert.match(late.message ?? '', /expired/);
+    const other = strict.deps.links.sign({ kind: 'init', contactId: '102' }, new Date(Date.now() + 60_000));
+    assert.equal(
+      (await strict.client().call('initJoin', { params: { id: '101' }, body: other })).status,
+      403,
+    );
+  } finally {
+    await strict.close();
+  }
+});
+
+test('details are refused with every broken rule, and nothing is written', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client);
+  const { status, message, errors } = await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ firstName: ' ', personalEmail: 'x', agreeToPolicies: false }),
+  });
+  assert.equal(status, 400);
+  assert.equal(message, 'Failed to submit student details.');
+  assert.deepEqual(errors, {
+    firstName: 'First name is required.',
+    personalEmail: 'Invalid email address.',
+    agreeToPolicies: 'You must agree to the policies.',
+  });
+  assert.equal((await client.call('getMembershipDetails', { params: { uuid } })).status, 409);
+});
+
+test('what was submitted in this session wins over the contact', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client);
+  const sent = await client.call('submitDetails', {
+    params: { uuid },
+    body: { ...details({ firstName: ' Jo ', city: 'Dallas' }), isTOLA: true },
+  });
+  assert.deepEqual([sent.status, sent.message], [200, 'Student details submitted successfully!']);
+  const { data } = await client.call('getContact', { params: { uuid } });
+  assert.deepEqual(
+    [data.firstName, data.city, data.address, data.zip, data.acceptedPrivacyPolicy],
+    ['Jo', 'Dallas', '12 Oak Street', '78701', true],
+  );
+});
+
+test('after payment a session answers no more prefill, and says where it goes on', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const { status, goOn, body } = await client.call('getContact', { params: { uuid } });
+  assert.equal(status, 409);
+  assert.match(goOn ?? '', /^\/registration\/upgrade\?payment_intent=pi_/);
+  assert.ok(!JSON.stringify(body).includes('Jordan'));
+});
+
+test('a membership is chosen, chosen again and changed; the order has one', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const before = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const same = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(same, before);
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  const { products, revision } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    products.map(({ productId, price }) => [productId, price]),
+    [[2, '89.00']],
+  );
+  assert.equal(revision, before.revision + 1);
+  assert.equal(
+    (await client.call('getMembershipDetails', { params: { uuid } })).data.selectedMembershipId,
+    2,
+  );
+});
+
+test('a membership of another programme, an upgrade, a store item or nothing at all cannot be chosen', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const membershipId of [3, 10, 30, 999])
+    assert.equal(
+      (await client.call('setMembership', { params: { uuid }, body: { membershipId } })).status,
+      404,
+    );
+});
+
+test('an unknown session and a path that names none are 404 with a sentence', async () => {
+  for (const uuid of [unknown, 'nonsense']) {
+    const { status, message } = await server.client().call('getMembershipDetails', { params: { uuid } });
+    assert.deepEqual([status, message], [404, 'This join session was not found. Please start over.']);
+  }
+});
+
+test('joins by one personal code are limited; a school of 300 behind one address is not', async () => {
+  const limited = await startTestServer({ LIMITS: 'on', LIMIT_JOINS_PER_CODE: '2/60' });
+  try {
+    const client = limited.client();
+    await client.call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
+    const start = () =>
+      client.call('initiateJoin', { body: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true } });
+    assert.deepEqual([(await start()).status, (await start()).status], [200, 200]);
+    const third = await start();
+    assert.equal(third.status, 429);
+    assert.ok(Number(third.headers.get('retry-after')) > 0);
+    const school = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } }),
+      ),
+    );
+    assert.ok(school.every(({ status }) => status === 200));
+  } finally {
+    await limited.close();
+  }
+});

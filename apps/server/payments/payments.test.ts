@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import Stripe from 'stripe';
+import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
+import {
+  type Client,
+  STRIPE_WEBHOOK_SECRET,
+  startTestServer,
+  type TestServer,
+} from '../testing/testServer.ts';
+import { confirmPayment } from './confirmPayment.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
+const begin = (client: Client, uuid: string, revision: number) =>
+  client.call('beginPayment', { params: { uuid }, body: { revision } });
+const donate = (client: Client, uuid: string) =>
+  client.call('setSessionProduct', { params: { uuid }, body: { productUuid: donation25 } });
+const report = (
+  client: Client,
+  uuid: string,
+  { id, clientSecret }: { id: string; clientSecret: string },
+  redirectStatus = 'succeeded',
+) =>
+  client.call('postPayment', {
+    params: { uuid },
+    body: { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus },
+  });
+const membershipsOf = (uuid: string) =>
+  server.deps.database.selectFrom('membership').selectAll().where('session_uuid', '=', uuid).execute();
+const stateOf = async (uuid: string) =>
+  (
+    await server.deps.database
+      .selectFrom('join_session')
+      .select('state')
+      .where('uuid', '=', uuid)
+      .executeTakeFirstOrThrow()
+  ).state;
+
+/** As Stripe would send it. */
+async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET): Promise<Response> {
+  const payload = JSON.stringify(event);
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret });
+  return fetch(`${server.url}/api/webhooks/stripe`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body: payload,
+  });
+}
+const eventAbout = async (type: string, intentId: string) => {
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  return {
+    id: `evt_${intentId}`,
+    object: 'event',
+    type,
+    api_version: '2026-10-28.endive',
+    created: 1,
+    livemode: false,
+    pending_webhooks: 0,
+    request: null,
+    data: { object: body },
+  };
+};
+
+test('a session has one intent: asked for again it is the same, at a new total it is updated and keeps its secret', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  assert.equal(first.amount, 6500);
+  assert.deepEqual(await openIntent(client, uuid), first);
+  await donate(client, uuid);
+  const second = await openIntent(client, uuid);
+  assert.deepEqual(
+    [second.clientSecret, second.amount, second.revision],
+    [first.clientSecret, 9000, first.revision + 1],
+  );
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
+  const { amount, metadata, receipt_email } = body as unknown as {
+    amount: number;
+    metadata: Record<string, string>;
+    receipt_email: string;
+  };
+  assert.deepEqual(
+    [amount, metadata.session, metadata.revision, metadata.app, receipt_email],
+    [9000, uuid, String(second.revision), 'induct', 'jordan.rivera@example.com'],
+  );
+});
+
+test('two tabs that ask at once get one intent', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const [one, two] = await Promise.all([openIntent(client, uuid), openIntent(client, uuid)]);
+  assert.equal(one.clientSecret, two.clientSecret);
+  const intents = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .execute();
+  assert.equal(intents.length, 1);
+});
+
+test("another amount than the order's is 409 with the true total", async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const amount of [1, 6499, 9000]) {
+    const { status, message } = await client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount, currency: 'usd', billingEmail: '' },
+    });
+    assert.equal(status, 409);
+    assert.match(message ?? '', /\$65\.00/);
+  }
+});
+
+test('no intent without a chosen membership', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client);
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  const { status, goOn } = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  assert.deepEqual([status, goOn], [409, '/registration/membership']);
+});
+
+test('an order changed in another tab is not paid at the old total', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const old = await openIntent(client, uuid);
+  await donate(client, uuid);
+  const { status, message } = await begin(client, uuid, old.revision);
+  assert.equal(status, 409);
+  assert.match(message ?? '', /now \$90\.00/);
+  assert.equal(await stateOf(uuid), 'ordering');
+});
+
+test('while a payment is under way the order is frozen, and the same revision may be begun again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  assert.equal((await begin(client, uuid, intent.revision)).status, 200);
+  assert.equal((await begin(client, uuid, intent.revision)).status, 200);
+  const refused = await donate(client, uuid);
+  assert.equal(refused.status, 409);
+  assert.match(refused.message ?? '', /payment for this order is under way/);
+  assert.equal(
+    (await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } })).status,
+    409,
+  );
+});
+
+test('after a decline the order opens again and another card pays', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  assert.equal((await payByCard(server, intent.id, 'pm_card_chargeDeclined')).status, 402);
+  const released = await client.call('releasePayment', { params: { uuid }, body: {} });
+  assert.equal(released.data.state, 'ordering');
+  await donate(client, uuid);
+  const again = await openIntent(client, uuid);
+  assert.equal(again.clientSecret, intent.clientSecret);
+  await begin(client, uuid, again.revision);
+  await payByCard(server, again.id);
+  assert.equal((await report(client, uuid, again)).data.status, 'succeeded');
+  assert.equal((await membershipsOf(uuid)).length, 1);
+});
+
+test('the return page is not believed: an unpaid intent stays unpaid whatever it reports', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  assert.equal((await report(client, uuid, intent)).data.status, 'requires_payment_method');
+  assert.equal(await stateOf(uuid), 'ordering');
+  const wrong = await report(client, uuid, { ...intent, clientSecret: 'pi_x_secret_y' });
+  assert.equal(wrong.status, 404);
+});
+
+test('return page, webhook and a repeat confirm once, in whatever order and at once', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  const answers = await Promise.all([
+    report(client, uuid, intent),
+    webhook(event),
+    confirmPayment(server.deps, intent.id),
+    webhook(event),
+    report(client, uuid, intent),
+  ]);
+  assert.equal(answers[0].data.status, 'succeeded');
+  assert.equal(answers[1].status, 200);
+  assert.equal((await membershipsOf(uuid)).length, 1);
+  assert.equal(await stateOf(uuid), 'paid');
+});
+
+test('what is confirmed is the snapshot that was paid, not what the session holds now', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  // A change that slipped past the freeze, as after a lost release.
+  await server.deps.database
+    .updateTable('session_product')
+    .set({ product_id: 2, price_cents: 8900 })
+    .where('session_uuid', '=', uuid)
+    .execute();
+  await report(client, uuid, intent);
+  assert.deepEqual(
+    (await membershipsOf(uuid)).map(({ product_id }) => product_id),
+    [1],
+  );
+});
+
+test('a webhook needs a signature that holds, and events of others are none of our business', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  assert.equal((await webhook(event, 'whsec_forged')).status, 400);
+  assert.equal(
+    (await fetch(`${server.url}/api/webhooks/stripe`, { method: 'POST', body: '{}' })).status,
+    400,
+  );
+  const foreign = structuredClone(event) as unknown as {
+    data: { object: { metadata: Record<string, string> } };
+  };
+  foreign.data.object.metadata.environment = 'somebody-else';
+  const answer = await webhook(foreign);
+  assert.deepEqual([answer.status, await answer.json()], [200, { received: true, handled: false }]);
+  assert.equal(await stateOf(uuid), 'ordering');
+});
+
+test('a webhook whose work fails answers 5xx, so that Stripe tries again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({
+      kind: 'status',
+      status: 500,
+      method: 'GET',
+      path: '/v1/payment_intents/*',
+      times: 3,
+    }),
+  });
+  const failed = await webhook(event);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.ok(failed.status >= 500);
+  assert.equal((await webhook(event)).status, 200);
+  assert.equal(await stateOf(uuid), 'paid');
+});
+
+test('two joins of one contact that both pay: one membership, the other money goes back', async () => {
+  const [here, there] = [server.client(), server.client()];
+  const [one, two] = [await orderingJoin(here, 'HONOR103'), await orderingJoin(there, 'HONOR103')];
+  const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
+  await begin(here, one, first.revision);
+  await begin(there, two, second.revision);
+  await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
+  const outcomes = await Promise.all([report(here, one, first), report(there, two, second)]);
+  assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
+  assert.equal((await membershipsOf(one)).length + (await membershipsOf(two)).length, 1);
+  const refunds = await Promise.all(
+    [first, second].map(({ id }) => server.stripe('GET', `/v1/refunds?payment_intent=${id}`)),
+  );
+  const amounts = refunds.flatMap(({ body }) =>
+    (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
+  );
+  assert.deepEqual(amounts, [6500]);
+  const notices = await server.deps.database
+    .selectFrom('staff_notice')
+    .select('kind')
+    .where('session_uuid', 'in', [one, two])
+    .execute();
+  assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
+});
+
+test('a paid session takes no more money and no more changes', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const intent = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  assert.deepEqual([intent.status, intent.message], [409, 'This membership has already been paid for.']);
+  assert.equal((await donate(client, uuid)).status, 409);
+});
+
+test('a provider that is down is 503 with Retry-After, and the next try goes through', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ kind: 'status', status: 500, path: '/v1/customers', times: 3 }),
+  });
+  const failed = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.equal(failed.status, 503);
+  assert.ok(failed.headers.get('retry-after'));
+  assert.equal((await openIntent(client, uuid)).amount, 6500);
+});
+
+test('a checkout-only join is not paid before its policies are agreed to', async () => {
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
+  const uuid = data.joinSessionUuid;
+  const intent = await openIntent(client, uuid);
+  const refused = await begin(client, uuid, intent.revision);
+  assert.deepEqual(
+    [refused.status, refused.errors],
+    [400, { agreeToPolicies: 'You must agree to the policies.' }],
+  );
+  const agreed = await client.call('beginPayment', {
+    params: { uuid },
+    body: { revision: intent.revision, agreeToPolicies: true },
+  });
+  assert.equal(agreed.status, 200);
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fillIn, parseSociety, readSociety, SocietyFaults } from './society.ts';
+
+const path = join(import.meta.dirname, '../../society/society.yaml');
+const source = readFileSync(path, 'utf8');
+const lineOf = (text: string, from = source) => from.slice(0, from.indexOf(text)).split('\n').length;
+
+function faultsOf(change: (text: string) => string): readonly string[] {
+  try {
+    parseSociety(change(source), 'society.yaml');
+  } catch (error) {
+    if (error instanceof SocietyFaults) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+/** The demo catalogue: id, price in cents, floor and upgrade. */
+const catalogue: [number, number | undefined, number | undefined, number | undefined][] = [
+  [1, 6500, 2000, 10],
+  [2, 8900, 4000, 10],
+  [3, 9500, 4000, 11],
+  [10, 4500, undefined, undefined],
+  [11, 5500, undefined, undefined],
+  [20, 1000, undefined, undefined],
+  [21, 2500, undefined, undefined],
+  [22, 5000, undefined, undefined],
+  [29, undefined, undefined, undefined],
+  [30, 1200, undefined, undefined],
+  [31, 3800, undefined, undefined],
+  [32, 7900, undefined, undefined],
+  [33, 2450, undefined, undefined],
+];
+test('the demo society reads, and its catalogue is the one of the documentation', () => {
+  const society = readSociety(path);
+  assert.deepEqual(
+    society.catalogue.map(({ id, price, floor, upgrade }) => [id, price, floor, upgrade]),
+    catalogue,
+  );
+  assert.deepEqual(
+    society.catalogue.filter(({ recommended }) => recommended).map(({ id }) => id),
+    [30, 31],
+  );
+  assert.equal(society.defaultProgramme, 'high-school');
+  assert.equal(society.store.discountPercent, 15);
+});
+
+test("texts are filled in with the programme's name, fee and the society's address", () => {
+  const society = readSociety(path);
+  assert.equal(
+    fillIn('{product}: {fee} from {email}', society, 'undergraduate'),
+    'Honor Collegians: $5 from help@society.example',
+  );
+});
+
+const mistakes: [string, (text: string) => string, string, RegExp][] = [
+  [
+    'a price that is no text',
+    (text) => text.replace('price: "89.00"', 'price: 89'),
+    'price: "89.00"',
+    /catalogue\.1\.price/,
+  ],
+  [
+    'a price with one decimal',
+    (text) => text.replace('price: "89.00"', 'price: "89.0"'),
+    'price: "89.00"',
+    /two decimals/,
+  ],
+  [
+    'a price below the least that a card can be charged',
+    (text) => text.replace('price: "12.00"', 'price: "0.49"'),
+    'price: "12.00"',
+    /at least "0\.50"/,
+  ],
+  [
+    'a setting that does not exist',
+    (text) => text.replace('supportPhone:', 'supportFax:'),
+    'supportPhone:',
+    /supportFax: is not a known setting/,
+  ],
+  [
+    'an upgrade of another programme',
+    (text) => text.replace('upgrade: 11', 'upgrade: 10'),
+    'upgrade: 11',
+    /not an upgrade of the same programme/,
+  ],
+  [
+    'a floor above the price',
+    (text) => text.replace('floor: "20.00"', 'floor: "99.00"'),
+    'floor: "20.00"',
+    /above the price/,
+  ],
+  [
+    'a default membership that is none',
+    (text) => text.replace('defaultMembership: 3', 'defaultMembership: 30'),
+    'defaultMembership: 3',
+    /not a membership of this programme/,
+  ],
+  ['an id that is used twice', (text) => text.replace('id: 33', 'id: 32'), 'id: 33', /used twice/],
+  ['a colour that is none', (text) => text.replace('"#9E1B32"', '"red"'), 'red: "#9E1B32"', /colour/],
+  ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
+];
+for (const [what, change, where, sentence] of mistakes)
+  test(`${what} is reported with its line`, () => {
+    const faults = faultsOf(change);
+    const fault = faults.find((one) => sentence.test(one));
+    assert.ok(fault, faults.join('\n'));
+    const line = Number(/:(\d+): /.exec(fault)?.[1]);
+    assert.ok(
+      Math.abs(line - lineOf(where)) <= (what.includes('YAML') ? 3 : 0),
+      `${fault} should name line ${lineOf(where)}`,
+    );
+  });
+
+test('all mistakes are reported at once', () => {
+  const faults = faultsOf((text) =>
+    text
+      .replace('price: "89.00"', 'price: 89')
+      .replace('name: Lapel Pin', 'name: ""')
+      .replace('"#E8B23A"', '"gold"'),
+  );
+  assert.equal(faults.length, 3);
+});
+
+test('a file that is not there is a fault that names the setting', () => {
+  assert.throws(
+    () => readSociety('/nowhere/society.yaml'),
+    (error) => error instanceof SocietyFaults && /SOCIETY_FILE/.test(error.message),
+  );
+});

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const macApps = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** A browser for the journeys: CHROMIUM_PATH, an installed one, else one that is installed now. Throws a sentence. */
+export async function findChromium(): Promise<string> {
+  const given = process.env.CHROMIUM_PATH?.trim();
+  if (given) {
+    if (isProgram(given)) return given;
+    throw new Error(`CHROMIUM_PATH names ${given}, which is not a program.`);
+  }
+  return installed() ?? fromDebian() ?? (await fromPlaywright()) ?? fail();
+}
+
+function installed(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...candidates, ...(process.platform === 'darwin' ? macApps : [])].find(isProgram);
+}
+
+/** Debian's own Chromium brings the libraries it needs; only root may install it. */
+function fromDebian(): string | undefined {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
+  console.log('Installing Chromium for the browser journeys …');
+  const apt = (...args: string[]) =>
+    spawnSync('apt-get', ['-qq', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    }).status === 0;
+  // On Ubuntu `chromium` is a snap and may install without leaving a program: then we look further.
+  return apt('update') && apt('install', '-y', '--no-install-recommends', 'chromium')
+    ? installed()
+    : undefined;
+}
+
+async function fromPlaywright(): Promise<string | undefined> {
+  const { chromium } = await import('@playwright/test');
+  const path = chromium.executablePath();
+  if (isProgram(path)) return path;
+  console.log('Downloading Chromium for the browser journeys …');
+  const cli = resolve(import.meta.dirname, '../node_modules/@playwright/test/cli.js');
+  spawnSync(process.execPath, [cli, 'install', 'chromium'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return isProgram(path) ? path : undefined;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(): never {
+  throw new Error(
+    'There is no browser for the journeys and none could be installed: install Chromium or Chrome, or set CHROMIUM_PATH.',
+  );
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pg from 'pg';
+import { freePort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { npmRun, startInduct } from './testing/startedInduct.ts';
+import { temporaryFolder } from './testing/temporaryFolder.ts';
+
+const header = 'code,contactId,firstName,lastName,email,school\n';
+
+test('the operator imports while nothing runs, stops what it brought, and prints nothing but its answer', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
+  const settings = { DATA_DIR: join(folder, 'data') };
+  const first = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await first.ended, 0, first.output());
+  assert.equal(first.output(), '1 imported, 0 unchanged, 0 not taken.\n');
+  const again = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await again.ended, 0);
+  assert.equal(again.output(), '0 imported, 1 unchanged, 0 not taken.\n');
+  const postgres = await startPostgres({ dataDir: settings.DATA_DIR });
+  t.after(() => postgres.stop());
+  assert.equal(postgres.adopted, false);
+});
+
+test('the operator works on what a running start serves and leaves it running', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
+  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+  const induct = await startInduct(settings);
+  t.after(async () => {
+    induct.process.kill('SIGTERM');
+    await induct.ended;
+  });
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await command.ended, 0, command.output());
+  const client = new pg.Client({ connectionString: induct.local.database.url });
+  await client.connect();
+  const { rows } = await client.query("select school from invitation where code = 'NEW1'");
+  await client.end();
+  assert.deepEqual(rows, [{ school: 'North High' }]);
+  assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
+});
+
+test('a refused line gives the exit code that the operator gives', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,\n`);
+  const command = npmRun('operator', { DATA_DIR: join(folder, 'data') }, ['invitations', 'import', file]);
+  assert.equal(await command.ended, 1);
+  assert.match(command.output(), /line 2/);
+});
+
+test('help needs neither a database nor a folder', async (t) => {
+  const command = npmRun('operator', { DATA_DIR: join(temporaryFolder(t), 'data') }, ['help']);
+  assert.equal(await command.ended, 0);
+  assert.match(command.output(), /invitations import FILE\.csv/);
+});

@@ -1,0 +1,146 @@
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { programs, runProgram } from './checks.ts';
+import { findChromium } from './chromium.ts';
+import { explain } from './settings.ts';
+import { startTestPostgres } from './testing/database.ts';
+import { buildWeb } from './web.ts';
+
+/** `npm test`: everything that must hold. Every suite runs, whatever the ones before it found. */
+interface Counts {
+  passed: number;
+  failed: number;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
+const { values, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', multiple: true } },
+});
+const env = cleanEnvironment(process.env);
+
+const suites: Record<string, () => Promise<Counts>> = {
+  types: () => check(runProgram(programs.types)),
+  lint: () => check(runProgram(programs.lint)),
+  unit: runNodeTests,
+  web: () => check(buildWeb().then(() => true)),
+  e2e: runJourneys,
+};
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  // Two ways to run a part during development: suites by name, files by a piece of their path.
+  const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e'] : Object.keys(suites));
+  const unknown = chosen.filter((name) => !(name in suites));
+  if (unknown.length > 0) {
+    console.error(`There is no suite "${unknown.join(', ')}"; there are ${Object.keys(suites).join(', ')}.`);
+    return 1;
+  }
+  const total: Counts = { passed: 0, failed: 0 };
+  const lines: string[] = [];
+  for (const name of chosen) {
+    if (name === 'web' && !existsSync(join(root, 'apps/web/rsbuild.config.ts'))) continue;
+    if (name === 'e2e' && !existsSync(join(root, 'e2e/playwright.config.ts'))) continue;
+    console.log(`\n── ${name}`);
+    const began = Date.now();
+    const counts = await suites[name]!().catch((error: unknown) => {
+      console.error(explain(error));
+      return { passed: 0, failed: 1 };
+    });
+    if (counts.passed + counts.failed === 0 && filters.length === 0) {
+      console.error('No test ran, which is not what was meant.');
+      counts.failed = 1;
+    }
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    const seconds = ((Date.now() - began) / 1000).toFixed(1);
+    lines.push(`  ${name.padEnd(6)} ${counts.passed} passed, ${counts.failed} failed, ${seconds} s`);
+  }
+  rmSync(scratch, { recursive: true, force: true });
+  if (total.passed + total.failed === 0) {
+    console.error(`No test matches ${filters.join(', ') || 'that'}.`);
+    total.failed = 1;
+  }
+  console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
+  return total.failed > 0 ? 1 : 0;
+}
+
+async function check(outcome: Promise<boolean>): Promise<Counts> {
+  return (await outcome) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/** Unit and integration tests, all on one PostgreSQL that is thrown away. */
+async function runNodeTests(): Promise<Counts> {
+  const files = globSync('{packages,apps,emulators,local,society}/**/*.test.ts', {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
+  }).filter(isChosen);
+  if (files.length === 0) return { passed: 0, failed: 0 };
+  const postgres = await startTestPostgres(join(scratch, 'database'));
+  const stop = () => void postgres.stop().finally(() => process.exit(130));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const output = join(scratch, 'counts.json');
+  try {
+    const succeeded = await runProgram(
+      [
+        '--disable-warning=ExperimentalWarning',
+        '--test',
+        `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
+        '--test-timeout=180000',
+        '--test-reporter=./local/testing/terseReporter.ts',
+        '--test-reporter-destination=stdout',
+        '--test-reporter=./local/testing/countsReporter.ts',
+        `--test-reporter-destination=${output}`,
+        ...files.sort(),
+      ],
+      { ...env, TEST_POSTGRES_URL: postgres.url },
+    );
+    const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
+      'tests' | 'passed' | 'skipped' | 'todo',
+      number
+    >;
+    const failed = counts.tests - counts.passed - counts.skipped - counts.todo;
+    return { passed: counts.passed, failed: succeeded ? failed : Math.max(failed, 1) };
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await postgres.stop();
+  }
+}
+
+/** Journeys in a real browser. One that passes only when repeated counts as failed. */
+async function runJourneys(): Promise<Counts> {
+  const journeys = globSync('e2e/**/*.{test,spec}.ts', { cwd: root }).filter(isChosen);
+  if (filters.length > 0 && journeys.length === 0) return { passed: 0, failed: 0 };
+  const output = join(scratch, 'journeys.json');
+  const succeeded = await runProgram(
+    [
+      join(root, 'node_modules/@playwright/test/cli.js'),
+      'test',
+      '-c',
+      'e2e/playwright.config.ts',
+      '--reporter=line,json',
+      ...(filters.length > 0 ? journeys : []),
+    ],
+    { ...env, CHROMIUM_PATH: await findChromium(), PLAYWRIGHT_JSON_OUTPUT_NAME: output, CI: '1' },
+  );
+  const { stats } = JSON.parse(readFileSync(output, 'utf8')) as {
+    stats: Record<'expected' | 'unexpected' | 'flaky', number>;
+  };
+  const failed = stats.unexpected + stats.flaky;
+  return { passed: stats.expected, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+function isChosen(file: string): boolean {
+  return filters.length === 0 || filters.some((filter) => file.includes(filter));
+}
+
+/** Somebody's own keys and settings must neither reach the tests nor decide how they end. */
+function cleanEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const ours =
+    /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_URL|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|LIMITS?(_.*)?|LOG_LEVEL|NODE_ENV|EMULATORS_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !ours.test(name)));
+}
