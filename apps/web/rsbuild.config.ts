@@ -24,7 +24,7 @@ export default defineConfig({
     minify: {
       jsOptions: {
         minimizerOptions: {
-          compress: { ecma: 2020, passes: 3, unsafe_arrows: true, unsafe_methods: true },
+          compress: { ecma: 2020, passes: 3 },
           format: { ecma: 2020, comments: false },
         },
       },
