@@ -1,7 +1,6 @@
 import { Suspense, use, useState } from 'react';
 import {
   type ActionFunctionArgs,
-  Link,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetcher,
@@ -16,6 +15,7 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';

@@ -1,5 +1,5 @@
 import { Suspense, use, useEffect, useState } from 'react';
-import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -11,6 +11,7 @@ import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
