@@ -55,7 +55,7 @@ export function Payment(props: Props) {
   }
   if (!stripe) {
     return (
-      <div className={styles.unloaded} role="status">
+      <div className={`${styles.unloaded} ${styles.roomy}`} role="status">
         <span className={styles.waiting}>Loading the card form…</span>
       </div>
     );
@@ -230,7 +230,13 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
         )}
         {changed && (
           <Note>
-            {changed} Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
+            {changed}
+            {!changed.includes(displayPrice(totalCents)) && (
+              <>
+                {' '}
+                Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
+              </>
+            )}
           </Note>
         )}
         {error && <Alert>{error}</Alert>}
