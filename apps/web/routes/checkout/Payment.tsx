@@ -228,6 +228,14 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
             required
           />
         )}
+        <Button
+          type="submit"
+          full
+          disabled={!stripe || !elements || orderIsChanging || updating}
+          busy={processing && 'Processing…'}
+        >
+          Buy Now
+        </Button>
         {changed && (
           <Note>
             {changed}
@@ -240,14 +248,6 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
           </Note>
         )}
         {error && <Alert>{error}</Alert>}
-        <Button
-          type="submit"
-          full
-          disabled={!stripe || !elements || orderIsChanging || updating}
-          busy={processing && 'Processing…'}
-        >
-          Buy Now
-        </Button>
         <p className={styles.small}>
           <Icon name="leaf" size={16} />
           {checkout.carbonNote}
