@@ -23,8 +23,9 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
 }
 
 export function Component() {
-  const { getStarted } = useSite();
+  const { getStarted, programmes, defaultProgramme } = useSite();
   const programme = useProgramme();
+  const usual = programmes[defaultProgramme] as Programme;
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
   const [confirmed, setConfirmed] = useState(false);
@@ -111,7 +112,8 @@ export function Component() {
         {getStarted.facts.map(({ title, text }) => (
           <li key={title}>
             <h2>{title}</h2>
-            <p>{text.replaceAll('{price}', programme.membershipFrom)}</p>
+            {/* The server writes the default programme's price; another programme's visitor reads that one's. */}
+            <p>{text.replaceAll(usual.membershipFrom, programme.membershipFrom)}</p>
           </li>
         ))}
       </ul>

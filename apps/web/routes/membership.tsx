@@ -65,14 +65,20 @@ export function Component() {
       <Suspense fallback={<Placeholder />}>
         <Loaded details={details} />
       </Suspense>
-      <div className={ui.foot}>
-        <Link className={ui.plain} to={screens.studentDetails}>
-          <Icon name="arrowLeft" size={18} />
-          Back
-        </Link>
-        <StartOver />
-      </div>
     </Card>
+  );
+}
+
+/** Comes with the cards, so that it has one place. */
+function Foot() {
+  return (
+    <div className={ui.foot}>
+      <Link className={ui.plain} to={screens.studentDetails}>
+        <Icon name="arrowLeft" size={18} />
+        Back
+      </Link>
+      <StartOver />
+    </div>
   );
 }
 
@@ -86,6 +92,7 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
         <p className={styles.error} role="alert">
           {outcome.message}
         </p>
+        <Foot />
       </>
     );
   }
@@ -128,6 +135,7 @@ function Choice({ details }: { details: Details }) {
         <Icon name="shield" size={18} />
         {refundNote}
       </p>
+      <Foot />
     </>
   );
 }

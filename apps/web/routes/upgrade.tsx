@@ -116,7 +116,7 @@ function Offer({
   const navigate = useNavigate();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
-  useEffect(() => celebrate([society.colours.gold, society.colours.red]), [society]);
+  useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   async function upgrade() {
     if (busy) return;
