@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { isRunning } from './processes.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -33,6 +34,7 @@ export async function buildWeb(
   const fresh = mkdtempSync(join(web, `dist.new-${process.pid}-`));
   try {
     await bundle(fresh, options.signal);
+    compress(join(fresh, 'static'));
     writeFileSync(join(fresh, '.sources'), sources);
     const old = `${fresh}.old`;
     if (existsSync(output)) renameSync(output, old);
@@ -71,6 +73,17 @@ function bundle(into: string, signal?: AbortSignal): Promise<void> {
       code === 0 ? done() : fail(new Error(`The web app could not be built:\n${said.trim()}`)),
     );
   });
+}
+
+/** Each file beside itself as Brotli and gzip, as small as they get: the server sends what the browser takes. */
+function compress(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(path);
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes));
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
 }
 
 /** A hash over everything that can change the build: its sources, the packages it imports, the versions of all others. */

@@ -45,8 +45,13 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof ConfigFaults || error instanceof SocietyFaults) {
-    console.error(`Induct does not start:\n${error.faults.map((fault) => `  ${fault}`).join('\n')}`);
-  } else console.error(error);
+  if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
+  // A plain Error is one of our own sentences; anything more special needs its stack.
+  else if (error instanceof Error && error.constructor === Error) refuse([error.message]);
+  else console.error(error);
   process.exit(1);
 });
+
+function refuse(sentences: readonly string[]): void {
+  console.error(`Induct does not start:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`);
+}

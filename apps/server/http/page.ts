@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
@@ -50,14 +51,35 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     immutable: true,
     maxAge: '365d',
     index: false,
+    preCompressed: true,
   });
+  const [getStarted, others] = [encode(page.getStarted), encode(page.app)];
   app.get('/favicon.ico', { schema: { hide: true } }, (_, reply) => reply.status(204).send());
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
     const path = request.url.split('?', 1)[0]!;
     if (/^\/(api|static|emulated)(\/|$)/.test(path)) return reply.callNotFound();
-    const body = path === '/' || path === screens.getStarted ? page.getStarted : page.app;
-    return reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(body);
+    const document = path === '/' || path === screens.getStarted ? getStarted : others;
+    const encoding = preferredEncoding(request.headers['accept-encoding']);
+    void reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: document.etag });
+    if (request.headers['if-none-match'] === document.etag) return reply.status(304).send();
+    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
+    return reply.type('text/html; charset=utf-8').send(document[encoding]);
   });
+}
+
+/** A page in every encoding, made once. */
+function encode(html: string) {
+  const identity = Buffer.from(html);
+  const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
+  return { identity, br: brotliCompressSync(identity), gzip: gzipSync(identity, { level: 9 }), etag };
+}
+
+function preferredEncoding(accepted: string | string[] | undefined): 'br' | 'gzip' | 'identity' {
+  const names = String(accepted ?? '')
+    .split(/\s*,\s*/)
+    .filter((one) => !/;\s*q=0(\.0*)?$/.test(one))
+    .map((one) => one.split(';')[0]);
+  return names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : 'identity';
 }
 
 /** One request less before the first paint: the build's style sheet goes into the page. */

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { readSociety, toSite } from '../society.ts';
+import { handleErrors } from './errors.ts';
+import { type Page, servePage, writePage } from './page.ts';
+
+const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
+const site = toSite(society, {
+  payments: { publishableKey: 'pk_test', scriptUrl: null },
+  uploadMaxBytes: null,
+  apiUrl: '',
+});
+
+/** A build as small as one can be, with what the real one has. */
+async function build(t: TestContext, given = site): Promise<{ app: FastifyInstance; page: Page }> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-page-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'static/css'), { recursive: true });
+  mkdirSync(join(folder, 'server'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'static/css/index.1.css'), 'body{margin:0}');
+  writeFileSync(join(folder, 'static/app.js'), 'plain');
+  writeFileSync(join(folder, 'static/app.js.br'), 'brotli');
+  writeFileSync(
+    join(folder, 'server/render.js'),
+    'export const render = (site) => "<h1>" + site.society.name + "</h1>";',
+  );
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<html><head><title>%society%</title><link href="/static/css/index.1.css" rel="stylesheet"></head><body><div id="root"><!--app--></div><!--site--></body></html>',
+  );
+  const page = await writePage(folder, given);
+  const app = Fastify();
+  handleErrors(app);
+  await servePage(app, folder, page);
+  t.after(() => app.close());
+  return { app, page };
+}
+
+test('Get Started is painted before any script, other screens are not', async (t) => {
+  const { app } = await build(t);
+  const painted = async (url: string) =>
+    (await app.inject(url)).body.includes('<h1>Collegiate Honor Society</h1>');
+  assert.deepEqual(
+    await Promise.all(
+      ['/', '/registration/get-started', '/registration/get-started?programme=undergraduate'].map(painted),
+    ),
+    [true, true, true],
+  );
+  assert.deepEqual(await Promise.all(['/registration/checkout', '/upload-resume/101'].map(painted)), [
+    false,
+    false,
+  ]);
+});
+
+test("the style sheet is in the page with the society's colours, and its hash is the one that the policy names", async (t) => {
+  const { app, page } = await build(t);
+  const { body } = await app.inject('/');
+  const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
+  assert.equal(style, 'body{margin:0}:root{--gold:#E8B23A;--red:#9E1B32}');
+  assert.equal(page.styleHash, `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  assert.doesNotMatch(body, /<link/);
+});
+
+test("nothing in the society's texts can end the element that carries them", async (t) => {
+  const hostile = { ...site, society: { ...site.society, name: '</script><script>alert(1)</script>' } };
+  const { page } = await build(t, hostile);
+  const [, data] = /<script type="application\/json" id="site">(.*?)<\/script>/.exec(page.app) ?? [];
+  assert.deepEqual(JSON.parse(data ?? ''), hostile);
+  assert.doesNotMatch(page.app, /<script>alert/);
+});
+
+test('the page comes in the encoding that the browser takes, and not again when it has it', async (t) => {
+  const { app } = await build(t);
+  const get = (headers: Record<string, string>) => app.inject({ url: '/', headers });
+  const plain = await get({});
+  assert.equal(plain.headers['cache-control'], 'no-cache');
+  const [br, gzip, none] = [
+    await get({ 'accept-encoding': 'gzip, deflate, br' }),
+    await get({ 'accept-encoding': 'gzip' }),
+    await get({ 'accept-encoding': 'br;q=0' }),
+  ];
+  assert.equal(brotliDecompressSync(br.rawPayload).toString(), plain.body);
+  assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body);
+  assert.equal(none.headers['content-encoding'], undefined);
+  assert.equal((await get({ 'if-none-match': String(plain.headers.etag) })).statusCode, 304);
+});
+
+test('hashed files are for ever, in the smallest form, and a missing one is never the page', async (t) => {
+  const { app } = await build(t);
+  const file = await app.inject({ url: '/static/app.js', headers: { 'accept-encoding': 'br' } });
+  assert.deepEqual([file.body, file.headers['content-encoding']], ['brotli', 'br']);
+  assert.match(String(file.headers['cache-control']), /immutable/);
+  for (const url of [
+    '/static/js/gone.js',
+    '/static/%2e%2e/package.json',
+    '/api/nothing',
+    '/emulated/nothing',
+  ]) {
+    const missing = await app.inject(url);
+    assert.equal(missing.statusCode, 404, url);
+    assert.match(String(missing.headers['content-type']), /json/);
+  }
+});
+
+test('without a build there is a sentence that says what to do', async () => {
+  await assert.rejects(writePage('/nowhere', site), /is not built.*npm start/s);
+});
