@@ -10,7 +10,9 @@ export function celebrate(colors: string[]): () => void {
   let stopped = false;
   let clear = () => {};
   import(/* webpackChunkName: "confetti" */ 'canvas-confetti').then(
-    ({ default: confetti }) => {
+    ({ default: { create } }) => {
+      // In this thread: the content security policy refuses the worker that the library makes of a blob.
+      const confetti = create(undefined, { resize: true, useWorker: false });
       const until = Date.now() + CONFETTI_MS;
       const palette = [...colors, '#ffffff'];
       clear = () => confetti.reset();
