@@ -33,7 +33,7 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
-    trace: 'retain-on-failure',
+    trace: 'off',
     screenshot: 'only-on-failure',
   },
   projects: [
