@@ -74,7 +74,7 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
 const unsupported = ['CLAMD_URL', 'SMTP_URL', 'MAIL_FROM'];
 
 /** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults: string[] = [];
   const get = (name: string) => (env[name]?.trim() ? env[name].trim() : undefined);
   const fault = (text: string) => void faults.push(text);

@@ -16,7 +16,7 @@ const webBuild = fileURLToPath(new URL('../web/dist', import.meta.url));
 
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig();
   const log = pino(loggerOptions(config.logLevel) as object);
   await migrate(config.databaseUrl);
   const { deps, database, hubspot } = await wire(config, log);

@@ -61,7 +61,7 @@ async function main(args: string[]): Promise<number> {
     console.error(`There is no command "${args.join(' ')}".\n\n${help()}`);
     return 2;
   }
-  const config = readConfig(process.env);
+  const config = readConfig();
   await migrate(config.databaseUrl);
   const wired = await wire(config, pino({ level: 'warn' }, pino.destination(2)));
   try {

@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { Outlet, ScrollRestoration, useNavigation } from 'react-router';
+import { Outlet, useNavigation } from 'react-router';
 import { phoneLink, useSite } from '../site.ts';
 import { onFirstToast } from '../toasts.ts';
 import { Crest } from './Crest.tsx';
@@ -31,7 +31,6 @@ export function Layout() {
       </main>
       <Footer />
       <Toasts />
-      <ScrollRestoration />
     </div>
   );
 }

@@ -1,20 +1,28 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 
 /** The part of the router that is needed here. */
+interface Moment {
+  location: { key: string };
+  historyAction: string;
+}
 interface Navigating {
-  state: { location: { key: string } };
-  subscribe(listener: (state: { location: { key: string } }) => void): () => void;
+  state: Moment;
+  subscribe(listener: (moment: Moment) => void): () => void;
 }
 
 let navigated = false;
 
-/** From the first navigation on, a new screen's heading takes the focus, so that a screen reader says where one is. */
+/**
+ * From the first navigation on, a new screen's heading takes the focus, so that a screen reader says where one is.
+ * A new screen begins at its top; going back is left to the browser, which knows where one was.
+ */
 export function noteNavigation(router: Navigating): void {
-  const first = router.state.location.key;
-  const stop = router.subscribe(({ location }) => {
-    if (location.key === first) return;
+  let last = router.state.location.key;
+  router.subscribe(({ location, historyAction }) => {
+    if (location.key === last) return;
+    last = location.key;
     navigated = true;
-    stop();
+    if (historyAction !== 'POP') window.scrollTo(0, 0);
   });
 }
 

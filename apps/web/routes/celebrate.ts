@@ -1,24 +1,37 @@
 /** Specification, section 9: confetti for 3000 milliseconds. */
 const CONFETTI_MS = 3000;
+/** How long the last handful may still be seen, within the three seconds. */
+const FALL_MS = 1200;
 /** Milliseconds between two handfuls. */
 const EVERY = 160;
 
 /** Three seconds of confetti from both sides; none under reduced motion. Returns how to stop it early. */
-export function celebrate(colors: string[]): () => void {
+export function celebrate(colors: string[], className: string): () => void {
   if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   let clear = () => {};
+  const canvas = document.createElement('canvas');
+  canvas.className = className;
+  canvas.setAttribute('aria-hidden', 'true');
   import(/* webpackChunkName: "confetti" */ 'canvas-confetti').then(
-    ({ default: { create } }) => {
-      // In this thread: the content security policy refuses the worker that the library makes of a blob.
-      const confetti = create(undefined, { resize: true, useWorker: false });
-      const until = Date.now() + CONFETTI_MS;
+    ({ default: library }) => {
+      if (stopped) return;
+      document.body.append(canvas);
+      const confetti = library.create(canvas, { resize: true });
+      const until = Date.now() + CONFETTI_MS - FALL_MS;
       const palette = [...colors, '#ffffff'];
-      clear = () => confetti.reset();
+      clear = () => {
+        confetti.reset();
+        canvas.remove();
+      };
       const throwSome = () => {
         if (stopped) return;
-        if (Date.now() >= until) return clear();
+        if (Date.now() >= until) {
+          // What is in the air comes down first.
+          timer = setTimeout(clear, FALL_MS);
+          return;
+        }
         const common = { particleCount: 14, spread: 62, startVelocity: 46, ticks: 110, colors: palette };
         void confetti({ ...common, angle: 60, origin: { x: 0, y: 0.7 } });
         void confetti({ ...common, angle: 120, origin: { x: 1, y: 0.7 } });

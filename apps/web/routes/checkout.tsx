@@ -1,7 +1,6 @@
 import { Suspense, use, useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
-  Link,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetchers,
@@ -17,6 +16,7 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Link, redirect, useLoaderData } from 'react-router';
+import { redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
@@ -7,6 +7,7 @@ import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { drop } from '../session.ts';

@@ -1,10 +1,8 @@
 import { useState } from 'react';
-import { type ActionFunctionArgs, redirect, useFetcher, useSearchParams } from 'react-router';
+import { type ActionFunctionArgs, useFetcher, useSearchParams } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
-import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
-import { call, messageOf } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -12,56 +10,22 @@ import { Checkbox, TextField } from '../components/Field.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
-import { storeSession } from '../session.ts';
 import { useSite } from '../site.ts';
 import styles from './getStarted.module.css';
+import type { Submission } from './startJoin.ts';
 
-type Submission =
-  | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
-  | { mode: 'self'; hasConfirmedEligibility: boolean; isTOLA: boolean };
+/** Downloaded with the first touch of the form, so that the first screen is there sooner. */
+const importStart = () => import(/* webpackChunkName: "start" */ './startJoin.ts');
 
-/** Starts a join (specification, section 4, eligibility flow) or answers with the sentence that says why not. */
 export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
-  const submission = (await request.json()) as Submission;
-  const started =
-    submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
-  if ('error' in started) return started;
-  storeSession(started.uuid);
-  return redirect(screens.studentDetails);
-}
-
-async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' }) {
-  const invitationCode = inviteCode.trim();
-  const checked = await attempt(
-    call('checkEligibility', { body: { invitationCode, isTOLA } }),
-    fallback.checkEligibility,
-  );
-  if ('error' in checked) return checked;
-  if (checked.status !== 'success') return { error: checked.message || ELIGIBILITY_FAILED };
-  const { contactId } = checked;
-  return contactId
-    ? attempt(call('initiateJoin', { body: { contactId, invitationCode, isTOLA } }), fallback.initiateJoin)
-    : attempt(call('initiateSchoolJoin', { body: { invitationCode } }), fallback.initiateSchoolJoin);
-}
-
-function joinBySelfNomination({ hasConfirmedEligibility, isTOLA }: Submission & { mode: 'self' }) {
-  return attempt(
-    call('initiateSelfNomination', { body: { hasConfirmedEligibility, isTOLA } }),
-    fallback.initiateSelfNomination,
-  );
-}
-
-async function attempt<T>(calling: Promise<T>, sentence: string): Promise<T | { error: string }> {
-  try {
-    return await calling;
-  } catch (error) {
-    return { error: messageOf(error, sentence) };
-  }
+  const { startJoin } = await importStart();
+  return startJoin((await request.json()) as Submission);
 }
 
 export function Component() {
-  const { getStarted } = useSite();
+  const { getStarted, programmes, defaultProgramme } = useSite();
   const programme = useProgramme();
+  const usual = programmes[defaultProgramme] as Programme;
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
   const [confirmed, setConfirmed] = useState(false);
@@ -100,6 +64,7 @@ export function Component() {
       </fieldset>
       <form
         noValidate
+        onFocus={() => void importStart().catch(() => {})}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
@@ -147,7 +112,8 @@ export function Component() {
         {getStarted.facts.map(({ title, text }) => (
           <li key={title}>
             <h2>{title}</h2>
-            <p>{text.replaceAll('{price}', programme.membershipFrom)}</p>
+            {/* The server writes the default programme's price; another programme's visitor reads that one's. */}
+            <p>{text.replaceAll(usual.membershipFrom, programme.membershipFrom)}</p>
           </li>
         ))}
       </ul>

@@ -1,11 +1,12 @@
 import { Suspense, use } from 'react';
-import { Link, type LoaderFunctionArgs, redirect, useLoaderData } from 'react-router';
+import { type LoaderFunctionArgs, redirect, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import ui from '../components/ui.module.css';

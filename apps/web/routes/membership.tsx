@@ -1,7 +1,6 @@
 import { Suspense, use, useState } from 'react';
 import {
   type ActionFunctionArgs,
-  Link,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetcher,
@@ -16,6 +15,7 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';
@@ -65,14 +65,20 @@ export function Component() {
       <Suspense fallback={<Placeholder />}>
         <Loaded details={details} />
       </Suspense>
-      <div className={ui.foot}>
-        <Link className={ui.plain} to={screens.studentDetails}>
-          <Icon name="arrowLeft" size={18} />
-          Back
-        </Link>
-        <StartOver />
-      </div>
     </Card>
+  );
+}
+
+/** Comes with the cards, so that it has one place. */
+function Foot() {
+  return (
+    <div className={ui.foot}>
+      <Link className={ui.plain} to={screens.studentDetails}>
+        <Icon name="arrowLeft" size={18} />
+        Back
+      </Link>
+      <StartOver />
+    </div>
   );
 }
 
@@ -86,6 +92,7 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
         <p className={styles.error} role="alert">
           {outcome.message}
         </p>
+        <Foot />
       </>
     );
   }
@@ -128,6 +135,7 @@ function Choice({ details }: { details: Details }) {
         <Icon name="shield" size={18} />
         {refundNote}
       </p>
+      <Foot />
     </>
   );
 }

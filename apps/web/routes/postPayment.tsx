@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react';
-import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { call, requireSession } from '../api.ts';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { drop, keep, recall } from '../session.ts';

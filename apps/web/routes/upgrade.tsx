@@ -1,5 +1,5 @@
 import { Suspense, use, useEffect, useState } from 'react';
-import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -11,6 +11,7 @@ import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
@@ -115,7 +116,7 @@ function Offer({
   const navigate = useNavigate();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
-  useEffect(() => celebrate([society.colours.gold, society.colours.red]), [society]);
+  useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   async function upgrade() {
     if (busy) return;

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { requireSession } from '../api.ts';
 import { Card } from '../components/Card.tsx';
+import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../components/UploadArea.tsx';
 import ui from '../components/ui.module.css';

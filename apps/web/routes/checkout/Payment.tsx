@@ -55,7 +55,7 @@ export function Payment(props: Props) {
   }
   if (!stripe) {
     return (
-      <div className={styles.unloaded} role="status">
+      <div className={`${styles.unloaded} ${styles.roomy}`} role="status">
         <span className={styles.waiting}>Loading the card form…</span>
       </div>
     );
@@ -228,12 +228,6 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
             required
           />
         )}
-        {changed && (
-          <Note>
-            {changed} Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
-          </Note>
-        )}
-        {error && <Alert>{error}</Alert>}
         <Button
           type="submit"
           full
@@ -242,6 +236,18 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
         >
           Buy Now
         </Button>
+        {changed && (
+          <Note>
+            {changed}
+            {!changed.includes(displayPrice(totalCents)) && (
+              <>
+                {' '}
+                Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
+              </>
+            )}
+          </Note>
+        )}
+        {error && <Alert>{error}</Alert>}
         <p className={styles.small}>
           <Icon name="leaf" size={16} />
           {checkout.carbonNote}

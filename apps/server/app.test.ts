@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
+import { startTestServer, type TestServer } from './testing/testServer.ts';
+
+let server: TestServer;
+/** A session in each kind of state, and the line of one of them. */
+let sessions: string[];
+let line: string;
+const unhandled: unknown[] = [];
+process.on('unhandledRejection', (reason) => unhandled.push(reason));
+before(async () => {
+  server = await startTestServer();
+  const client = server.client();
+  sessions = [
+    await startJoin(client, 'LINCOLN2026'),
+    await orderingJoin(client),
+    (await paidJoin(server, client)).uuid,
+    '00000000-0000-4000-8000-000000000000',
+  ];
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
+  line = data.products[0]!.sessionProductUuid!;
+});
+after(() => server.close());
+
+/** Everything that a refused call could have changed. */
+async function everything(): Promise<unknown> {
+  const tables = [
+    'contact',
+    'invitation',
+    'join_session',
+    'session_product',
+    'order_snapshot',
+    'payment',
+    'membership',
+    'document',
+    'staff_notice',
+  ];
+  const counts = await Promise.all(
+    tables.map((table) =>
+      sql<{
+        hash: string;
+      }>`select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash from ${sql.table(table)} t`.execute(
+        server.deps.database,
+      ),
+    ),
+  );
+  return counts.map(({ rows }, index) => [tables[index], rows[0]?.hash]);
+}
+
+/** What databases, parsers and arithmetic trip over. */
+const nasty = fc.constantFrom(
+  '',
+  ' ',
+  'a\0b',
+  '\ud800',
+  '__proto__',
+  '1'.repeat(300),
+  '2147483648',
+  '-1',
+  '1e999',
+  "'; drop table join_session --",
+  '%00',
+  '<script>',
+);
+const wild = fc.oneof(
+  { weight: 5, arbitrary: nasty },
+  fc.constant(null),
+  fc.boolean(),
+  fc.integer(),
+  fc.double(),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue(),
+);
+/** A body that each call would take, so that the random parts of it get past the first check. */
+const good: Partial<Record<CallName, object>> = {
+  checkEligibility: { invitationCode: 'LINCOLN2026', isTOLA: true },
+  initiateJoin: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true },
+  initiateSchoolJoin: { invitationCode: 'LINCOLN2026' },
+  initiateSelfNomination: { hasConfirmedEligibility: true, isTOLA: true },
+  initJoin: { exp: '1', sig: 'x' },
+  submitDetails: details(),
+  setMembership: { membershipId: 1 },
+  setSessionProduct: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' },
+  setCustomDonation: { amount: 5 },
+  createPaymentIntent: { amount: 6500, currency: 'usd', billingEmail: 'a@example.com' },
+  beginPayment: { revision: 1, agreeToPolicies: true },
+  postPayment: {
+    paymentIntent: 'pi_1',
+    paymentIntentClientSecret: 'pi_1_secret_1',
+    redirectStatus: 'succeeded',
+  },
+  createUpgradeCharge: { paymentIntent: 'pi_1' },
+  initiateCheckout: {
+    hubspotContactId: '101',
+    mainProductId: 1,
+    upsellProductId: 10,
+    overrideMainPriceCents: 6500,
+  },
+};
+const bodiesOf = (name: CallName) => {
+  const keys = Object.keys(good[name] ?? { anything: 1 });
+  const changed = fc
+    .dictionary(fc.constantFrom(...keys), wild, { minKeys: 1, maxKeys: 2 })
+    .map((change) => JSON.stringify({ ...good[name], ...change }));
+  return fc.oneof(
+    { weight: 6, arbitrary: changed },
+    { weight: 1, arbitrary: fc.jsonValue().map((body) => JSON.stringify(body)) },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  );
+};
+
+for (const name of Object.keys(calls) as CallName[])
+  test(`${name} answers random bodies without a 5xx, in the agreed shape, and a refusal writes nothing`, async () => {
+    const run = fc.asyncProperty(
+      bodiesOf(name),
+      fc.constantFrom(0, 0, 1, 1, 1, 2, 3, 4, 5),
+      fc.constantFrom(...Array(6).fill('application/json'), 'text/plain', 'multipart/form-data; boundary=x'),
+      async (body, which, type) => {
+        const uuid = sessions[which] ?? (which === 4 ? 'nonsense' : '%00');
+        const before = await everything();
+        const response = await fetch(
+          server.url +
+            pathOf(name, {
+              uuid,
+              id: which === 0 ? '999999' : uuid,
+              sessionProductUuid: which === 1 ? line : uuid,
+            }),
+          {
+            method: calls[name].method,
+            ...(calls[name].method === 'POST' ? { body, headers: { 'content-type': type } } : {}),
+          },
+        );
+        const answer = (await response.json()) as { success: boolean; status: string; message?: string };
+        assert.ok(response.status < 500, `${response.status} ${JSON.stringify(answer)}`);
+        assert.ok(response.headers.get('x-request-id'));
+        if (response.status < 400)
+          return assert.deepEqual([answer.success, answer.status], [true, 'success']);
+        assert.deepEqual([answer.success, answer.status], [false, 'error']);
+        assert.ok(answer.message && answer.message.length > 0);
+        assert.deepEqual(await everything(), before);
+      },
+    );
+    await fc.assert(run, { numRuns: 60 });
+    assert.deepEqual(unhandled, []);
+  });
+
+test('OpenAPI describes every call and is readable in a browser', async () => {
+  const document = (await (await fetch(`${server.url}/api/openapi.json`)).json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, { operationId?: string; responses: object }>>;
+  };
+  assert.match(document.openapi, /^3\./);
+  for (const [name, { method, path }] of Object.entries(calls)) {
+    const operation = document.paths[path]?.[method.toLowerCase()];
+    assert.equal(operation?.operationId, name, `${method} ${path}`);
+    assert.ok('200' in operation.responses && '400' in operation.responses);
+  }
+  const page = await fetch(`${server.url}/api/docs/`);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /swagger/i);
+});
+
+test('what is not there is a sentence in the agreed shape, for calls and files alike', async () => {
+  for (const path of ['/api/nothing', '/static/js/missing.js', '/emulated/nothing']) {
+    const response = await fetch(server.url + path);
+    assert.equal(response.status, 404);
+    assert.equal(((await response.json()) as { status: string }).status, 'error');
+  }
+});
+
+test('answers forbid inline scripts, framing and referrers, and calls are never cached', async () => {
+  const { headers } = await fetch(`${server.url}/api/public/site`);
+  const policy = headers.get('content-security-policy') ?? '';
+  assert.match(policy, /script-src 'self'(;|$)/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  assert.equal(headers.get('referrer-policy'), 'no-referrer');
+  assert.equal(headers.get('cache-control'), 'no-store');
+});
+
+test("the browser's cookie is out of reach of scripts", async () => {
+  const response = await fetch(server.url + calls.initiateSelfNomination.path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ hasConfirmedEligibility: true }),
+  });
+  assert.match(response.headers.getSetCookie()[0] ?? '', /HttpOnly; SameSite=Lax/);
+});
+
+test('a fault of ours is 500 without its internals', async () => {
+  const broken = await startTestServer();
+  const client = broken.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  await sql`alter table join_session rename to gone`.execute(broken.deps.database);
+  const { status, message, body } = await client.call('getMembershipDetails', { params: { uuid } });
+  assert.equal(status, 500);
+  assert.equal(message, 'Something went wrong on our side. Nothing was lost; please try again.');
+  assert.doesNotMatch(JSON.stringify(body), /join_session|relation/);
+  await broken.close();
+});
