@@ -131,7 +131,7 @@ for (const code of ['EXPIRED2025', 'NOSUCHCODE']) {
     await expect(page.getByRole('alert')).toHaveText(
       'Eligibility check failed. No contact found or invalid invite code.',
     );
-    await expect(page.getByRole('button', { name: 'Close' })).toHaveCount(0);
+    await expect(page.getByRole('dialog')).toHaveCount(0);
   });
 }
 

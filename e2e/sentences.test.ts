@@ -374,7 +374,7 @@ test('a payment return that fails, or misses its parameters, is only logged and 
     await page.goto(`/registration/post-payment${query}`);
     await expect(back).toBeVisible();
     await expect(alert(page)).toHaveCount(0);
-    await expect(button(page, 'Close')).toHaveCount(0);
+    await expect(page.getByRole('dialog')).toHaveCount(0);
     await expect(page).toHaveURL('/registration/post-payment');
   }
   expect(complaints.seen.length).toBeGreaterThanOrEqual(3);
@@ -399,7 +399,8 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   const box = (await unauthorized.boundingBox())!;
   expect(box.y).toBeLessThan(120);
   expect(box.x + box.width).toBeGreaterThan(1280 - 40);
-  await button(page, 'Close').click();
+  await unauthorized.hover();
+  await unauthorized.getByRole('button', { name: 'Close' }).click();
   await expect(unauthorized).toHaveCount(0);
 
   fault.with = { status: 400, message: SAID };
