@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -100,9 +101,12 @@ test('kill -9 of one connection makes the server recover without being lost', as
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
   const dataDir = temporaryFolder(t);
   await (await startPostgres({ dataDir })).stop();
+  // Neither PostgreSQL's parent nor somebody else's process: those it would not mind itself.
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
+  t.after(() => other.kill('SIGKILL'));
   writeFileSync(
     join(dataDir, 'postgres/postmaster.pid'),
-    `${process.pid}\n${join(dataDir, 'postgres')}\n0\n1\n\n\n\nready\n`,
+    `${other.pid}\n${join(dataDir, 'postgres')}\n0\n1\n\n\n\nready\n`,
   );
   const server = await startPostgres({ dataDir });
   assert.equal(server.adopted, false);

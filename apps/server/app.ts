@@ -12,7 +12,7 @@ import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { handleErrors } from './http/errors.ts';
 import { loggerOptions } from './http/logging.ts';
-import { servePage } from './http/page.ts';
+import { type Page, servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
@@ -44,8 +44,17 @@ export async function buildApp(
   handleErrors(app);
   acceptEmptyJson(app);
 
+  const site = toSite(society, {
+    payments: {
+      publishableKey: config.providers.stripe.publishableKey,
+      scriptUrl: config.providers.stripe.url === null ? null : '/emulated/stripe/stripe.js',
+    },
+    uploadMaxBytes: config.uploadMaxBytes,
+    apiUrl: config.apiUrl,
+  });
+  const page = webBuild === undefined ? null : await writePage(webBuild, site);
   await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: policy(deps) },
+    contentSecurityPolicy: { useDefaults: false, directives: policy(deps, page) },
     referrerPolicy: { policy: 'no-referrer' },
   });
   if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
@@ -77,14 +86,6 @@ export async function buildApp(
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
   app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
-  const site = toSite(society, {
-    payments: {
-      publishableKey: config.providers.stripe.publishableKey,
-      scriptUrl: config.providers.stripe.url === null ? null : '/emulated/stripe/stripe.js',
-    },
-    uploadMaxBytes: config.uploadMaxBytes,
-    apiUrl: config.apiUrl,
-  });
   serve(app, 'getSite', () => ({ data: site }));
   eligibilityRoutes(app, deps);
   joinRoutes(app, deps);
@@ -96,7 +97,7 @@ export async function buildApp(
   await app.register(documentRoutes, { deps });
   if (config.providers.stripe.url !== null)
     await app.register(forwardEmulated, { to: config.providers.stripe.url });
-  if (webBuild !== undefined) await servePage(app, webBuild, site);
+  if (page) await servePage(app, webBuild!, page);
   return app;
 }
 
@@ -110,8 +111,8 @@ function acceptEmptyJson(app: FastifyInstance): void {
   });
 }
 
-/** Nothing inline, nothing from anywhere but here and, with real keys, Stripe. */
-function policy({ config }: Deps): Record<string, string[]> {
+/** Nothing inline but the page's own style sheet, nothing from anywhere but here and, with real keys, Stripe. */
+function policy({ config }: Deps, page: Page | null): Record<string, string[]> {
   const stripe = config.providers.stripe.url === null;
   return {
     'default-src': ["'self'"],
@@ -120,7 +121,7 @@ function policy({ config }: Deps): Record<string, string[]> {
     'frame-ancestors': ["'none'"],
     'form-action': ["'self'"],
     'img-src': ["'self'", 'data:', ...(stripe ? ['https://*.stripe.com'] : [])],
-    'style-src': ["'self'"],
+    'style-src': ["'self'", ...(page ? [page.styleHash] : [])],
     'script-src': ["'self'", ...(stripe ? ['https://js.stripe.com'] : [])],
     'frame-src': stripe ? ['https://js.stripe.com', 'https://hooks.stripe.com'] : ["'self'"],
     'connect-src': [

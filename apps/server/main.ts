@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const { deps, database, hubspot } = await wire(config, log);
   if (config.providers.emulated)
     await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
-  const app = await buildApp(deps, existsSync(webBuild) ? { webBuild } : {});
+  const app = await buildApp(deps, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {});
   const stopPushing = startPushing(deps, hubspot);
   const url = await app.listen({ host: config.host, port: config.port });
   process.send?.({ listening: url });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
+import { after } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalFile, readLocalFile } from '../localFile.ts';
 import { type Holder, readHolder } from '../lock.ts';
@@ -17,6 +18,12 @@ export interface Command {
   ended: Promise<number>;
 }
 
+/** Every process of every start of this test file. A failed test must leave none, or the file would never end. */
+const pidsSoFar: number[] = [];
+after(() => {
+  for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
+});
+
 /** Runs `npm run --silent NAME -- ARGS` with these settings and no others. */
 export function npmRun(name: string, settings: Record<string, string>, args: string[] = []): Command {
   const { PATH, HOME } = process.env;
@@ -27,6 +34,7 @@ export function npmRun(name: string, settings: Record<string, string>, args: str
     env: { PATH, HOME, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  pidsSoFar.push(program.pid!);
   let output = '';
   program.stdout?.on('data', (chunk) => (output += chunk));
   program.stderr?.on('data', (chunk) => (output += chunk));
@@ -66,18 +74,20 @@ export async function startInduct(
   const postgres = Number(
     readFileSync(join(settings.DATA_DIR, 'postgres/postmaster.pid'), 'utf8').split('\n')[0],
   );
+  const pids = {
+    npm: command.process.pid!,
+    bootstrap: parentOf(start),
+    start,
+    emulators: children[0]!.pid,
+    server: children[1]!.pid,
+    postgres,
+  };
+  pidsSoFar.push(...Object.values(pids));
   return {
     ...command,
     url: local.server.url,
     local,
-    pids: {
-      npm: command.process.pid!,
-      bootstrap: parentOf(start),
-      start,
-      emulators: children[0]!.pid,
-      server: children[1]!.pid,
-      postgres,
-    },
+    pids,
   };
 }
 

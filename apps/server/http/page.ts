@@ -1,18 +1,49 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
 
-/**
- * The web app's build: hashed files under /static for ever, and one page for every other address, written once at
- * start with the society's data. A missing file under /static is 404, never the page.
- */
-export async function servePage(app: FastifyInstance, buildDir: string, site: Site): Promise<void> {
+/** The web app's page, written once at start with the society's data. */
+export interface Page {
+  /** With Get Started already painted; for the addresses that show it. */
+  getStarted: string;
+  /** For every other address: the app draws it. */
+  app: string;
+  /** The style sheet is in the page; this is what lets the content security policy have it. */
+  styleHash: string;
+}
+
+/** Reads the build (`apps/web/dist`) and writes the society into its page. */
+export async function writePage(buildDir: string, site: Site): Promise<Page> {
   const template = resolve(buildDir, 'index.html');
   if (!existsSync(template))
     throw new Error(`The web app is not built: ${template} is missing. \`npm start\` builds it.`);
-  const page = writePage(readFileSync(template, 'utf8'), site);
+  const { render } = (await import(pathToFileURL(resolve(buildDir, 'server/render.js')).href)) as {
+    render(site: Site): string;
+  };
+
+  const { html, css } = takeStyles(readFileSync(template, 'utf8'), buildDir);
+  const { gold, red } = site.society.colours;
+  const style = `${css}:root{--gold:${gold};--red:${red}}`;
+  const write = (markup: string) =>
+    fill(html, {
+      '</head>': `<style>${style}</style></head>`,
+      '<!--app-->': markup,
+      '<!--site-->': `<script type="application/json" id="site">${dataForScript(site)}</script>`,
+    }).replaceAll('%society%', () => escapeHtml(site.society.name));
+  return {
+    getStarted: write(render(site)),
+    app: write(''),
+    styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  };
+}
+
+/** Hashed files under /static for ever, and the page for every other address. A missing file is 404, never the page. */
+export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
     root: resolve(buildDir, 'static'),
     prefix: '/static/',
@@ -22,22 +53,39 @@ export async function servePage(app: FastifyInstance, buildDir: string, site: Si
   });
   app.get('/favicon.ico', { schema: { hide: true } }, (_, reply) => reply.status(204).send());
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
-    if (/^\/(api|static|emulated)(\/|$)/.test(request.url)) return reply.callNotFound();
-    return reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page);
+    const path = request.url.split('?', 1)[0]!;
+    if (/^\/(api|static|emulated)(\/|$)/.test(path)) return reply.callNotFound();
+    const body = path === '/' || path === screens.getStarted ? page.getStarted : page.app;
+    return reply.header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(body);
   });
 }
 
-/** Data in a script element of no executable type: the policy that forbids inline scripts does not concern it. */
-export function writePage(template: string, site: Site): string {
-  const data = JSON.stringify(site)
+/** One request less before the first paint: the build's style sheet goes into the page. */
+function takeStyles(html: string, buildDir: string): { html: string; css: string } {
+  let css = '';
+  const without = html.replace(/<link[^>]*href="(\/static\/css\/[^"]+)"[^>]*>/g, (_, href: string) => {
+    css += readFileSync(resolve(buildDir, `.${href}`), 'utf8');
+    return '';
+  });
+  if (css === '') throw new Error('The web app was built without a style sheet.');
+  return { html: without, css };
+}
+
+function fill(html: string, places: Record<string, string>): string {
+  let filled = html;
+  for (const [place, text] of Object.entries(places)) {
+    if (!filled.includes(place)) throw new Error(`The web app's page has no place for ${place}.`);
+    filled = filled.replace(place, () => text);
+  }
+  return filled;
+}
+
+/** JSON that cannot end the script element it stands in. Of no executable type, so the policy does not concern it. */
+function dataForScript(site: Site): string {
+  return JSON.stringify(site)
     .replaceAll('<', '\\u003c')
     .replaceAll('\u2028', '\\u2028')
     .replaceAll('\u2029', '\\u2029');
-  if (!template.includes('<!--site-->'))
-    throw new Error('The web page has no place for the society (<!--site-->).');
-  return template
-    .replace('<!--site-->', () => `<script type="application/json" id="site">${data}</script>`)
-    .replaceAll('%society%', () => escapeHtml(site.society.name));
 }
 
 function escapeHtml(text: string): string {
