@@ -94,8 +94,9 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Upload Transcript')).toBeFocused();
-  await tabTo(page, 'Choose a file');
+  // Listening comes first: the browser is told of it, which takes a moment.
   const chooser = page.waitForEvent('filechooser');
+  await tabTo(page, 'Choose a file');
   await page.keyboard.press('Enter');
   await (await chooser).setFiles({
     name: 'transcript.png',
