@@ -75,7 +75,6 @@ test('axe finds nothing on Checkout: empty, with an order, with errors @phone', 
   await inspect(page);
   await button(page, 'Donate $25').click();
   await button(page, 'Add Lapel Pin').click();
-  await expect(page.getByText('$102.00').first()).toBeVisible();
   if (isMobile) await button(page, 'Show order summary').click();
   await expect(total(page)).toHaveText('$102.00');
   await inspect(page);
@@ -210,7 +209,7 @@ test('the progress bar has three steps, links back, and names the current one', 
   await expect(steps.getByRole('link')).toHaveCount(0);
 });
 
-test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, States or free text by country', async ({
+test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, regions of the country', async ({
   page,
 }) => {
   await detailedJoin(page);
@@ -226,6 +225,4 @@ test('the choices of Student Details: ten years from this one, GPA 0.0 to 4.0, S
   await expect(gpas.last()).toHaveText('4.0');
   await page.getByLabel('Country').selectOption('Chile');
   await expect(page.getByRole('combobox', { name: /^State\/Province/ })).toHaveValue('');
-  await page.getByLabel('Country').selectOption('Gibraltar');
-  await expect(page.getByRole('textbox', { name: /^State\/Province/ })).toHaveValue('');
 });
