@@ -105,8 +105,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  const publicUrl =
-    address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  // Where one listens on every address, people come by a name: this machine's, unless PUBLIC_URL says another.
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
   const proxy = get('TRUST_PROXY');
   if (proxy !== undefined && !/^(true|false|[0-9a-fA-F.:/]+(,\s*[0-9a-fA-F.:/]+)*)$/.test(proxy))

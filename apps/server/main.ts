@@ -7,6 +7,7 @@ import { startPushing } from './contacts/push.ts';
 import { migrate } from './database/migrate.ts';
 import { loggerOptions } from './http/logging.ts';
 import { importInvitations } from './invitations/importInvitations.ts';
+import { startSweeping } from './payments/sweep.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
   if (config.providers.emulated)
     await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
   const app = await buildApp(deps, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {});
-  const stopPushing = startPushing(deps, hubspot);
+  const background = [startPushing(deps, hubspot), startSweeping(deps)];
   const url = await app.listen({ host: config.host, port: config.port });
   process.send?.({ listening: url });
   log.info({ url, emulated: config.providers.emulated }, 'listening');
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    await stopPushing();
+    await Promise.all(background.map((end) => end()));
     await app.close();
     await database.destroy();
     process.exit(0);

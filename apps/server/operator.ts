@@ -1,7 +1,9 @@
+import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { importInvitations, NotInvitations } from './invitations/importInvitations.ts';
+import { mintLink } from './links/mintLink.ts';
 import { SocietyFaults } from './society.ts';
 import { type Wired, wire } from './wire.ts';
 
@@ -32,15 +34,45 @@ const commands: Record<string, Command> = {
       return faults.length > 0 ? 1 : 0;
     },
   },
+  links: {
+    usage: 'links init|checkout|resume CONTACT_ID [--mp ID] [--usp ID] [--c CENTS] [--days N]',
+    summary: "Print a signed link to a contact's page, good for N days (30).",
+    async run(args, { deps }) {
+      const { values, positionals } = parseArgs({
+        args,
+        allowPositionals: true,
+        options: {
+          mp: { type: 'string' },
+          usp: { type: 'string' },
+          c: { type: 'string' },
+          days: { type: 'string', default: '30' },
+        },
+      });
+      const [kind, contactId] = positionals;
+      const { days, ...parameters } = values;
+      const isKind = kind === 'init' || kind === 'checkout' || kind === 'resume';
+      const numbers = [days, ...Object.values(parameters)];
+      if (
+        !isKind ||
+        !/^[0-9]{1,20}$/.test(contactId ?? '') ||
+        numbers.some((number) => !/^[1-9]\d{0,8}$/.test(number))
+      )
+        return misused('links');
+      if (kind !== 'checkout' && Object.keys(parameters).length > 0) return misused('links');
+      const expires = new Date(deps.now().getTime() + Number(days) * 86_400_000);
+      console.log(
+        mintLink(deps.links, deps.config.publicUrl, { kind, contactId: contactId!, parameters }, expires),
+      );
+      return 0;
+    },
+  },
 };
 
 function help(): string {
-  const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length));
+  const described = [...Object.values(commands), { usage: 'help', summary: 'Show this.' }];
   return [
     'npm run operator -- COMMAND',
-    '',
-    ...Object.values(commands).map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
-    `  ${'help'.padEnd(width)}  Show this.`,
+    ...described.map(({ usage, summary }) => `\n  ${usage}\n      ${summary}`),
   ].join('\n');
 }
 
@@ -75,7 +107,8 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) console.error(error.faults.join('\n'));
-  else if (error instanceof NotInvitations) console.error(error.message);
+  else if (error instanceof NotInvitations || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS'))
+    console.error((error as Error).message);
   else console.error(error);
   process.exitCode = 1;
 }

@@ -11,11 +11,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type * as TypeScript from 'typescript-json-schema/node_modules/typescript';
-
-// TypeScript 7 exposes no JavaScript compiler API; this development dependency brings version 5, which does.
-const require = createRequire(import.meta.url);
-const ts = createRequire(require.resolve('typescript-json-schema'))('typescript') as typeof TypeScript;
+// TypeScript 7 exposes no JavaScript compiler API; version 5, a development dependency under this name, does.
+import ts from 'typescript5';
 
 export type Schema = { [key: string]: unknown };
 
@@ -54,7 +51,7 @@ const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
 /** The generated document. `x-source` says which package and API version it was read from. */
 export function generateShapes(): Schema {
-  const stripe = dirname(dirname(require.resolve('stripe')));
+  const stripe = dirname(dirname(createRequire(import.meta.url).resolve('stripe')));
   const version = JSON.parse(readFileSync(join(stripe, 'package.json'), 'utf8')).version as string;
   const apiVersion = /ApiVersion = '([^']+)'/.exec(
     readFileSync(join(stripe, 'esm/apiVersion.js'), 'utf8'),
@@ -68,7 +65,7 @@ export function generateShapes(): Schema {
     target: ts.ScriptTarget.ESNext,
   });
   const checker = program.getTypeChecker();
-  const exported = new Map<string, TypeScript.Symbol>();
+  const exported = new Map<string, ts.Symbol>();
   for (const path of files) {
     const module = checker.getSymbolAtLocation(program.getSourceFile(path)!)!;
     for (const symbol of checker.getExportsOfModule(module)) exported.set(symbol.name, symbol);
@@ -94,7 +91,7 @@ export function generateShapes(): Schema {
     reference(checker.getDeclaredTypeOfSymbol(symbol), name, request);
   }
 
-  function reference(type: TypeScript.Type, name: string, request: boolean): Schema {
+  function reference(type: ts.Type, name: string, request: boolean): Schema {
     if (!definitions[name]) {
       definitions[name] = {};
       definitions[name] = closedObject(type, name, request);
@@ -102,7 +99,7 @@ export function generateShapes(): Schema {
     return { $ref: `#/definitions/${name}` };
   }
 
-  function closedObject(type: TypeScript.Type, name: string, request: boolean): Schema {
+  function closedObject(type: ts.Type, name: string, request: boolean): Schema {
     const index = type.getStringIndexType();
     const properties: Record<string, Schema> = {};
     const required: string[] = [];
@@ -130,7 +127,7 @@ export function generateShapes(): Schema {
   }
 
   /** The schema of a property, or undefined when nothing of it is emulated. */
-  function schemaOf(type: TypeScript.Type, path: string, request: boolean): Schema | undefined {
+  function schemaOf(type: ts.Type, path: string, request: boolean): Schema | undefined {
     const parts = type.isUnion() ? type.types : [type];
     const literals: (string | number | boolean | null)[] = [];
     const schemas: Schema[] = [];
@@ -147,7 +144,7 @@ export function generateShapes(): Schema {
       // `string & Record<never, never>` marks an open list of literals: new ones may come, these are known.
       else if (part.isIntersection()) known = true;
       else if (checker.isArrayType(part)) {
-        const item = schemaOf(checker.getTypeArguments(part as TypeScript.TypeReference)[0]!, path, request);
+        const item = schemaOf(checker.getTypeArguments(part as ts.TypeReference)[0]!, path, request);
         schemas.push({ type: 'array', ...(item && { items: item }) });
       } else {
         const object = objectSchema(part, path, request);
@@ -164,7 +161,7 @@ export function generateShapes(): Schema {
     return distinct.length > 1 ? { anyOf: distinct } : distinct[0];
   }
 
-  function objectSchema(type: TypeScript.Type, path: string, request: boolean): Schema | undefined {
+  function objectSchema(type: ts.Type, path: string, request: boolean): Schema | undefined {
     const symbol = type.aliasSymbol ?? type.getSymbol();
     const marker = type.getProperty('object');
     const isResource = marker && type.getProperty('id') !== undefined;
@@ -172,7 +169,7 @@ export function generateShapes(): Schema {
     if (symbol?.name === 'Date') return { type: 'number' };
     const name = symbol && symbol.name !== '__type' ? checker.getFullyQualifiedName(symbol) : path;
     if (symbol?.name === 'ApiList') {
-      const item = schemaOf(checker.getTypeArguments(type as TypeScript.TypeReference)[0]!, path, request);
+      const item = schemaOf(checker.getTypeArguments(type as ts.TypeReference)[0]!, path, request);
       return item && list(item);
     }
     return reference(type, name.replace(/^".*"\./, ''), request);
@@ -195,7 +192,7 @@ function list(items: Schema): Schema {
 }
 
 /** Names of the payment methods other than card: each is a property of PaymentMethod that holds an object. */
-function otherPaymentMethods(checker: TypeScript.TypeChecker, paymentMethod: TypeScript.Symbol): Set<string> {
+function otherPaymentMethods(checker: ts.TypeChecker, paymentMethod: ts.Symbol): Set<string> {
   const type = checker.getDeclaredTypeOfSymbol(paymentMethod);
   const listed = checker.getNonNullableType(checker.getTypeOfSymbol(type.getProperty('type')!));
   const names = (listed.isUnion() ? listed.types : []).flatMap((part) =>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
 import { CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
 import { fromJoin } from '../hubspot/properties.ts';
@@ -24,30 +25,11 @@ interface Row {
   membership_id: number | null;
 }
 
-/**
- * Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now.
- * Returns how to stop; a batch under way is finished first.
- */
+/** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
-  const round = () => {
-    running = (async () => {
-      try {
-        while (!stopped && (await pushDue(deps, hubspot)) === BATCH);
-      } catch (error) {
-        deps.log.error({ err: error }, 'sending joins to HubSpot failed');
-      }
-      if (!stopped) timer = setTimeout(round, INTERVAL_MS);
-    })();
-  };
-  round();
-  return async () => {
-    stopped = true;
-    clearTimeout(timer);
-    await running;
-  };
+  return repeat('push joins to HubSpot', INTERVAL_MS, deps.log, async () => ({
+    more: (await pushDue(deps, hubspot)) === BATCH,
+  }));
 }
 
 /** One round: takes up to a batch of due rows and sends them. Returns how many it took. Another process takes others. */

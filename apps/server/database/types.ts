@@ -114,6 +114,7 @@ export interface PaymentTable {
   card_last4: string | null;
   refunded_cents: Generated<number>;
   succeeded_at: NullableTimestamp;
+  checked_at: Timestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

@@ -16,7 +16,7 @@ export interface LinkSignature {
 export interface Links {
   /** Throws a {@link Refusal} (403) unless the link may be followed. Says nothing about whether the contact exists. */
   check(target: LinkTarget, signature: LinkSignature): void;
-  sign(target: LinkTarget, expires: Date): Required<LinkSignature>;
+  sign(target: LinkTarget, expires: Date): { exp: string; sig: string };
 }
 
 export const LINK_INVALID =

@@ -148,7 +148,8 @@ async function recordSuccess(
     .execute();
 }
 
-async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
+/** An intent counts as cancelled only when Stripe says so. */
+export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
   await database
     .updateTable('payment')
     .set({ status: 'canceled', updated_at: sql`now()` })

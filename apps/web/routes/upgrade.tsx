@@ -176,7 +176,7 @@ function Offer({
             <div>
               <dt>Charged to</dt>
               <dd>
-                {cardBrand(details.card.brand)} ending {details.card.last4}
+                {details.card.brand} ending {details.card.last4}
               </dd>
             </div>
           )}
@@ -201,16 +201,6 @@ function Offer({
       </section>
     </>
   );
-}
-
-/** The provider's name for a brand as people write it: "visa" → "Visa". */
-function cardBrand(brand: string): string {
-  const names: Record<string, string> = {
-    amex: 'American Express',
-    mastercard: 'Mastercard',
-    unionpay: 'UnionPay',
-  };
-  return names[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1);
 }
 
 /** The size of the offer that comes. */

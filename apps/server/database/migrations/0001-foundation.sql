@@ -108,12 +108,14 @@ create table payment (
   card_last4 text,
   refunded_cents integer not null default 0,
   succeeded_at timestamptz,
+  -- When Stripe was last asked about it by the sweep.
+  checked_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (session_uuid, kind, attempt)
 );
 create unique index payment_one_open on payment (session_uuid, kind) where status = 'open';
-create index payment_open_by_age on payment (created_at) where status = 'open';
+create index payment_unsettled on payment (checked_at) where status in ('open', 'refund_due');
 
 -- What somebody holds. Written with the payment that bought it, in one transaction.
 create table membership (

@@ -1,0 +1,32 @@
+import type { Log } from './deps.ts';
+
+/**
+ * Runs a task again and again, `intervalMs` after it last ended, and at once while it says there is more. A failure is
+ * logged and tried again. Returns how to stop: a round under way is finished first.
+ */
+export function repeat(
+  name: string,
+  intervalMs: number,
+  log: Log,
+  task: () => Promise<{ more: boolean }>,
+): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const round = () => {
+    running = (async () => {
+      try {
+        while (!stopped && (await task()).more);
+      } catch (error) {
+        log.error({ err: error, task: name }, 'a background task failed and will be tried again');
+      }
+      if (!stopped) timer = setTimeout(round, intervalMs);
+    })();
+  };
+  round();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { sweepPayments } from './sweep.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** Lets time pass for everything that the database holds. */
+const pass = (time: string) =>
+  sql`with sessions as (update join_session set paying_since = paying_since - ${time}::interval)
+    update payment set checked_at = checked_at - ${time}::interval, created_at = created_at - ${time}::interval`.execute(
+    server.deps.database,
+  );
+const stateOf = async (uuid: string) =>
+  (
+    await server.deps.database
+      .selectFrom('join_session')
+      .select('state')
+      .where('uuid', '=', uuid)
+      .executeTakeFirstOrThrow()
+  ).state;
+const statusOf = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('payment')
+      .select('status')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow()
+  ).status;
+
+async function begun() {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+  return { uuid, intentId: intent.id };
+}
+
+test('a payment that neither the browser nor a webhook reported is confirmed within ten minutes', async () => {
+  const { uuid, intentId } = await begun();
+  await payByCard(server, intentId);
+  assert.equal(await stateOf(uuid), 'paying');
+  await pass('6 minutes');
+  await sweepPayments(server.deps);
+  assert.deepEqual([await stateOf(uuid), await statusOf(intentId)], ['paid', 'succeeded']);
+});
+
+test('an order whose payment was begun and left opens again', async () => {
+  const { uuid } = await begun();
+  await pass('6 minutes');
+  await sweepPayments(server.deps);
+  assert.equal(await stateOf(uuid), 'ordering');
+});
+
+test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
+  const { uuid, intentId } = await begun();
+  await pass('25 hours');
+  await sweepPayments(server.deps);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal((body as unknown as { status: string }).status, 'canceled');
+  assert.equal(await statusOf(intentId), 'canceled');
+  const next = await openIntent(server.client(), uuid);
+  assert.notEqual(next.id, intentId);
+});
+
+test('a success confirms even when it is found only after a day', async () => {
+  const { uuid, intentId } = await begun();
+  await payByCard(server, intentId);
+  await pass('26 hours');
+  await sweepPayments(server.deps);
+  assert.equal(await stateOf(uuid), 'paid');
+});
+
+test('while Stripe is down nothing is given up, and one failure does not hold up the others', async () => {
+  const [first, second] = [await begun(), await begun()];
+  await payByCard(server, second.intentId);
+  await pass('6 minutes');
+  await fetch(`${server.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({
+      kind: 'status',
+      status: 500,
+      path: `/v1/payment_intents/${first.intentId}`,
+      times: 3,
+    }),
+  });
+  await sweepPayments(server.deps);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.deepEqual([await stateOf(first.uuid), await stateOf(second.uuid)], ['paying', 'paid']);
+});
+
+test('a refund that a crash kept from being made is made', async () => {
+  const [one, two] = await Promise.all(
+    [0, 1].map(async () => {
+      const client = server.client();
+      const uuid = await orderingJoin(client, 'HONOR103');
+      const intent = await openIntent(client, uuid);
+      await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+      return intent.id;
+    }),
+  );
+  await payByCard(server, one!);
+  await payByCard(server, two!);
+  // Refunds fail until the process is gone.
+  await fetch(`${server.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ kind: 'status', status: 500, path: '/v1/refunds', times: 3 }),
+  });
+  await pass('6 minutes');
+  await sweepPayments(server.deps);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.deepEqual([await statusOf(one!), await statusOf(two!)].sort(), ['refund_due', 'succeeded']);
+  await pass('6 minutes');
+  await sweepPayments(server.deps);
+  assert.deepEqual([await statusOf(one!), await statusOf(two!)].sort(), ['refunded', 'succeeded']);
+});
