@@ -37,7 +37,10 @@ function start(site: Site) {
     </StrictMode>
   );
   const container = document.getElementById('root') as HTMLElement;
-  if (path === screens.getStarted && container.firstElementChild) hydrateRoot(container, app);
+  // The server paints Get Started for the default programme; another one, which the query names, is drawn anew.
+  const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
+  const isPainted = container.firstElementChild !== null && programme === site.defaultProgramme;
+  if (path === screens.getStarted && isPainted) hydrateRoot(container, app);
   else {
     container.replaceChildren();
     createRoot(container).render(app);

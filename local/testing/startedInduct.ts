@@ -60,10 +60,15 @@ export async function startInduct(
   void command.ended.then((value) => {
     code = value;
   });
-  await until(() => {
-    if (code !== undefined) throw new Error(`npm start ended with ${code}:\n${command.output()}`);
-    return command.output().includes('Induct is ready');
-  }, 60_000);
+  try {
+    await until(() => {
+      if (code !== undefined) throw new Error(`npm start ended with ${code}:\n${command.output()}`);
+      return command.output().includes('Induct is ready');
+    }, 60_000);
+  } catch (error) {
+    if (code === undefined) process.kill(-command.process.pid!, 'SIGINT');
+    throw error;
+  }
   const local = readLocalFile(settings.DATA_DIR)!;
   const { pid: start, children } = readHolder(settings.DATA_DIR) as Holder;
   const postgres = Number(

@@ -10,7 +10,7 @@ import {
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { call, messageOf, type Outcome, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -41,7 +41,7 @@ export async function loader() {
   loadPayments(theSite().payments).catch(() => {
     // The payment form says so and offers another try.
   });
-  const loading = outcomeOf(loadCheckout(uuid), fallback.getCheckoutDetails);
+  const loading = loadCheckout(uuid);
   if (!standing) return { checkout: loading };
   const outcome = await loading;
   if ('goOn' in outcome) throw redirect(outcome.goOn);

@@ -1,7 +1,8 @@
 import type { Data, Product } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
-import { ApiError, call } from '../api.ts';
+import { fallback } from '#core/sentences.ts';
+import { ApiError, call, type Outcome, outcomeOf } from '../api.ts';
 
 export type CheckoutDetails = Data<'getCheckoutDetails'>;
 export type PaymentIntent = Data<'createPaymentIntent'>;
@@ -19,22 +20,28 @@ const ATTEMPTS = 3;
 
 /**
  * The order, and a payment intent for exactly its total: the same intent, with the same client secret, as long as
- * the order can still be paid with it.
+ * the order can still be paid with it. Each of the two calls has its own sentence for a failure.
  */
-export async function loadCheckout(uuid: string): Promise<Checkout> {
+export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
   for (let attempt = 1; ; attempt++) {
-    const details = await call('getCheckoutDetails', { params: { uuid }, loading: true });
+    const outcome = await outcomeOf(
+      call('getCheckoutDetails', { params: { uuid }, loading: true }),
+      fallback.getCheckoutDetails,
+    );
+    if (!('data' in outcome)) return outcome;
+    const details = outcome.data;
     const order = orderOf(details.products);
     const amount = order.totalDueTodayCents;
-    if (amount === 0) return { details, order, intent: null };
+    if (amount === 0) return { data: { details, order, intent: null } };
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
       const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true });
-      return { details, order, intent };
+      return { data: { details, order, intent } };
     } catch (error) {
       const changed = error instanceof ApiError && error.status === 409 && !error.goOn;
-      if (!changed || attempt === ATTEMPTS) throw error;
+      if (!changed || attempt === ATTEMPTS)
+        return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
     }
   }
 }

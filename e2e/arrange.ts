@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { type CallName, pathOf } from '../packages/contract/calls.ts';
+import { theInduct } from './fixtures.ts';
+import { stripe } from './providers.ts';
+
+/** Valid student details; a test names what it is about. */
+export function details(change: Record<string, unknown> = {}) {
+  return {
+    firstName: 'Jordan',
+    middleName: '',
+    lastName: 'Rivera',
+    address1: '12 Oak Street',
+    address2: '',
+    city: 'Austin',
+    state: 'Texas',
+    zipcode: '78701',
+    country: 'United States',
+    personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com`,
+    schoolEmail: '',
+    agreeToPolicies: true,
+    isTOLA: true,
+    highSchoolName: 'Lincoln High School',
+    highSchoolGraduationYear: String(new Date().getFullYear() + 1),
+    highSchoolGpa: '3.8',
+    ...change,
+  };
+}
+
+/**
+ * Brings this browser to a state of the join without walking there: the same calls with the same cookies, and the
+ * session id where the page looks for it.
+ */
+export async function call(
+  page: Page,
+  name: CallName,
+  params: Record<string, string> = {},
+  body?: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it asks for
+): Promise<any> {
+  const url = theInduct().server.url + pathOf(name, params);
+  const { request } = page.context();
+  const response = body === undefined ? await request.get(url) : await request.post(url, { data: body });
+  const answer = await response.json();
+  if (!response.ok()) throw new Error(`${name}: ${response.status()} ${JSON.stringify(answer)}`);
+  return answer.data;
+}
+
+/** The browser stores the session with its first page, and never again: Start Over stays possible. */
+export async function storeSession(page: Page, uuid: string): Promise<void> {
+  await page.context().addInitScript((value) => {
+    if (!location.protocol.startsWith('http') || document.cookie.includes('arranged=1')) return;
+    // biome-ignore lint/suspicious/noDocumentCookie: it outlives a tab, and shows that this was done
+    document.cookie = 'arranged=1; path=/';
+    localStorage.setItem('joinSessionUuid', value);
+  }, uuid);
+}
+
+/** Started by a school's code, as often as one likes. */
+export async function startedJoin(page: Page): Promise<string> {
+  const { uuid } = await call(page, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' });
+  await storeSession(page, uuid);
+  return uuid;
+}
+
+export async function selfNomination(page: Page, { isTOLA = true } = {}): Promise<string> {
+  const body = { hasConfirmedEligibility: true, isTOLA };
+  const { uuid } = await call(page, 'initiateSelfNomination', {}, body);
+  await storeSession(page, uuid);
+  return uuid;
+}
+
+type Start = (page: Page) => Promise<string>;
+
+export async function detailedJoin(page: Page, start: Start = startedJoin): Promise<string> {
+  const uuid = await start(page);
+  await call(page, 'submitDetails', { uuid }, details());
+  return uuid;
+}
+
+/** With a membership in the order: at Checkout. */
+export async function orderingJoin(
+  page: Page,
+  start: Start = startedJoin,
+  membershipId = 1,
+): Promise<string> {
+  const uuid = await detailedJoin(page, start);
+  await call(page, 'setMembership', { uuid }, { membershipId });
+  return uuid;
+}
+
+/** The intent for the order as it is. */
+export async function openIntent(
+  page: Page,
+  uuid: string,
+): Promise<{ id: string; secret: string; revision: number }> {
+  const { products, billingEmail } = await call(page, 'getCheckoutDetails', { uuid });
+  const amount = (products as { price: string }[]).reduce(
+    (sum, { price }) => sum + Math.round(Number(price) * 100),
+    0,
+  );
+  const intent = await call(page, 'createPaymentIntent', { uuid }, { amount, currency: 'usd', billingEmail });
+  const secret = intent.clientSecret as string;
+  return { id: secret.split('_secret_')[0]!, secret, revision: intent.revision };
+}
+
+export interface PaidJoin {
+  uuid: string;
+  intent: string;
+  upgradePath: string;
+}
+
+/** Paid and confirmed: before the upgrade is decided. */
+export async function paidJoin(
+  page: Page,
+  start: Start = startedJoin,
+  card = 'pm_card_visa',
+  membershipId = 1,
+): Promise<PaidJoin> {
+  const { server, stripe: account } = theInduct();
+  const uuid = await orderingJoin(page, start, membershipId);
+  const { id, secret, revision } = await openIntent(page, uuid);
+  await call(page, 'beginPayment', { uuid }, { revision });
+  await stripe(account).confirm(id, card, `${server.url}/registration/post-payment`);
+  const body = { paymentIntent: id, paymentIntentClientSecret: secret, redirectStatus: 'succeeded' };
+  await call(page, 'postPayment', { uuid }, body);
+  return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
+}

@@ -1,0 +1,26 @@
+import { paidJoin } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { button } from './steps.ts';
+
+test('confetti is thrown for three seconds', async ({ page }) => {
+  const { upgradePath } = await paidJoin(page);
+  await page.clock.install();
+  await page.goto(upgradePath);
+  const canvas = page.locator('canvas');
+  await expect(canvas).toHaveCount(1);
+  await page.clock.runFor(1500);
+  await expect(canvas).toHaveCount(1);
+  await page.clock.runFor(1700);
+  await expect(canvas).toHaveCount(0);
+});
+
+test('who prefers reduced motion gets no confetti', async ({ page }) => {
+  const { upgradePath } = await paidJoin(page);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.goto(upgradePath, { waitUntil: 'networkidle' });
+  await expect(button(page, 'Upgrade Now')).toBeVisible();
+  await expect(page.locator('canvas')).toHaveCount(0);
+  expect(asked.filter((url) => url.includes('confetti'))).toEqual([]);
+});

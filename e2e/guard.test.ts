@@ -1,0 +1,116 @@
+import { orderingJoin, paidJoin, startedJoin } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+
+const HOME = '/registration/get-started';
+
+/** Every path of the specification, and where a browser without a stored session ends up. */
+const withoutSession: Record<string, string> = {
+  '/': HOME,
+  '/registration/get-started': HOME,
+  '/registration/101/init': '/registration/student-details',
+  '/registration/student-details': HOME,
+  '/registration/membership': HOME,
+  '/registration/checkout': HOME,
+  '/registration/post-payment': HOME,
+  '/registration/upgrade': HOME,
+  '/registration/upload-transcript': HOME,
+  '/registration/congratulations': HOME,
+  '/registration/initiate/upgrade': '/registration/initiate/upgrade',
+  '/initialize/checkout?vid=101': '/registration/checkout',
+  '/upload-resume/101': '/upload-resume/101',
+  '/no/such/page': HOME,
+};
+
+test('without a stored session every path leads where the guard says', async ({ page }) => {
+  for (const [path, end] of Object.entries(withoutSession)) {
+    await page.goto(path);
+    await expect(page, path).toHaveURL(end);
+    await expect(page.getByRole('heading', { level: 1 }), path).toBeVisible();
+    await page.evaluate(() => localStorage.clear());
+  }
+});
+
+/** Where a browser with a join at this state ends up. */
+const CHECKOUT = '/registration/checkout';
+const DETAILS = '/registration/student-details';
+const states = {
+  'a join just started': {
+    arrange: startedJoin,
+    ends: {
+      '/': HOME,
+      [HOME]: HOME,
+      [DETAILS]: DETAILS,
+      '/registration/membership': DETAILS,
+      [CHECKOUT]: DETAILS,
+      '/registration/upload-transcript': '/registration/upload-transcript',
+      '/registration/congratulations': DETAILS,
+      '/registration/upgrade': DETAILS,
+      '/registration/initiate/upgrade?payment_intent=pi_1': DETAILS,
+      '/upload-resume/101': '/upload-resume/101',
+      '/no/such/page': '/no/such/page',
+    },
+  },
+  'a join at checkout': {
+    arrange: orderingJoin,
+    ends: {
+      '/': HOME,
+      [DETAILS]: DETAILS,
+      '/registration/membership': '/registration/membership',
+      [CHECKOUT]: CHECKOUT,
+      '/registration/congratulations': CHECKOUT,
+      '/registration/upgrade': CHECKOUT,
+    },
+  },
+} as const;
+
+for (const [name, { arrange, ends }] of Object.entries(states)) {
+  test(`with ${name} every path leads to a screen that the join allows`, async ({ page, complaints }) => {
+    complaints.expect(/status of 409/);
+    await arrange(page);
+    for (const [path, end] of Object.entries(ends)) {
+      await page.goto(path);
+      await expect(page, path).toHaveURL(end);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    }
+  });
+}
+
+test('a paid join opens where it left off on every earlier path, and is charged once', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/status of 409/, /payment return misses its parameters/);
+  const { intent, upgradePath } = await paidJoin(page);
+  for (const path of [
+    DETAILS,
+    '/registration/membership',
+    CHECKOUT,
+    '/registration/upgrade',
+    '/registration/initiate/upgrade',
+  ]) {
+    await page.goto(path);
+    await expect(page.getByRole('button', { name: 'Upgrade Now' }), path).toBeVisible();
+  }
+  await page.goto(upgradePath);
+  await page.getByRole('button', { name: 'Skip' }).click();
+  await expect(page).toHaveURL('/registration/congratulations');
+  for (const path of [DETAILS, '/registration/membership', CHECKOUT, upgradePath]) {
+    await page.goto(path);
+    await expect(page, path).toHaveURL('/registration/congratulations');
+  }
+  expect(await stripeApi.taken(intent)).toEqual([6500]);
+});
+
+test('a session that no longer exists says so and lets one start over', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/');
+  await page.evaluate(() => localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'));
+  await page.goto(DETAILS);
+  await expect(page.getByRole('main').getByRole('alert')).toHaveText(
+    'This join session was not found. Please start over.',
+  );
+  await page.getByRole('button', { name: 'Start Over' }).click();
+  await expect(page).toHaveURL(HOME);
+  expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
+});

@@ -1,0 +1,190 @@
+import { orderingJoin, selfNomination } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { button, buyNow, paidIntent, total, typeCard, watchIntents } from './steps.ts';
+
+const CHECKOUT = '/registration/checkout';
+const authentication = 'Authenticate your payment';
+
+test('insufficient funds are told in the provider’s words, and the same page takes another card', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/status of 402/);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000000000009995');
+  await buyNow(page);
+  await expect(page.getByRole('alert')).toHaveText('Your card has insufficient funds.');
+  await expect(page).toHaveURL(CHECKOUT);
+  await expect(page.getByLabel('Card number')).toHaveValue('4000 0000 0000 9995');
+  await typeCard(page);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('a card that asks for authentication pays once it is given @phone', async ({ page, stripeApi }) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000002500003155');
+  await buyNow(page);
+  await page
+    .getByRole('dialog', { name: authentication })
+    .getByRole('button', { name: 'Complete authentication' })
+    .click();
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('authentication that fails charges nothing, and another card pays', async ({ page, stripeApi }) => {
+  const intents = watchIntents(page);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000002500003155');
+  await buyNow(page);
+  await page
+    .getByRole('dialog', { name: authentication })
+    .getByRole('button', { name: 'Fail authentication' })
+    .click();
+  await expect(page.getByRole('alert')).toHaveText(
+    'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
+  );
+  expect(await stripeApi.charges(intents[0]!.clientSecret.split('_secret_')[0]!)).toEqual([]);
+  await typeCard(page);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('an upgrade that asks for authentication is charged once it is given', async ({ page, stripeApi }) => {
+  const uuid = await orderingJoin(page, selfNomination);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000000000003220');
+  await buyNow(page);
+  const dialog = page.getByRole('dialog', { name: authentication });
+  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await paidIntent(page);
+  await button(page, 'Upgrade Now').click();
+  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await expect(page.getByRole('alert')).toContainText('We are unable to authenticate your payment method.');
+  await button(page, 'Upgrade Now').click();
+  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await expect(page).toHaveURL('/registration/upload-transcript');
+  const intents = await stripeApi.intentsOf(uuid);
+  const taken = await Promise.all(intents.map(({ id }) => stripeApi.taken(id)));
+  expect(taken.flat().sort()).toEqual([4500, 6500]);
+});
+
+test('a donation added after the card was typed keeps the card, the client secret and raises the intent', async ({
+  page,
+  stripeApi,
+}) => {
+  const answers = watchIntents(page);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  await button(page, 'Donate $25').click();
+  await expect(total(page)).toHaveText('$90.00');
+  await page.getByLabel('Custom amount').fill('12.34');
+  await button(page, 'Add donation').click();
+  await expect(total(page)).toHaveText('$102.34');
+  await expect(page.getByLabel('Custom amount')).toHaveValue('');
+  await button(page, 'Add Lapel Pin').click();
+  await expect(total(page)).toHaveText('$114.34');
+  await expect(button(page, 'Add Lapel Pin')).toBeHidden();
+  await button(page, 'Remove Lapel Pin').click();
+  await expect(total(page)).toHaveText('$102.34');
+  await expect(button(page, 'Add Lapel Pin')).toBeVisible();
+  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(page.getByLabel('Security code')).toHaveValue('123');
+  await expect.poll(() => answers.at(-1)?.amount).toBe(10234);
+  expect(new Set(answers.map(({ clientSecret }) => clientSecret)).size).toBe(1);
+  const id = answers[0]!.clientSecret.split('_secret_')[0]!;
+  expect((await stripeApi.intent(id)).amount).toBe(10234);
+  await buyNow(page);
+  expect(await paidIntent(page)).toBe(id);
+  expect(await stripeApi.taken(id)).toEqual([10234]);
+});
+
+test('a total that changed in another tab is shown first, and charged only when Buy Now is pressed again', async ({
+  page,
+  context,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/status of 409/);
+  const answers = watchIntents(page);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  const other = await context.newPage();
+  await other.goto(CHECKOUT);
+  await button(other, 'Add Lapel Pin').click();
+  await expect(total(other)).toHaveText('$77.00');
+  await expect(total(page)).toHaveText('$65.00');
+  await buyNow(page);
+  await expect(page.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
+  await expect(total(page)).toHaveText('$77.00');
+  const id = answers[0]!.clientSecret.split('_secret_')[0]!;
+  expect(await stripeApi.charges(id)).toEqual([]);
+  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await buyNow(page);
+  expect(await paidIntent(page)).toBe(id);
+  expect(await stripeApi.charges(id)).toEqual([
+    expect.objectContaining({ amount: 7700, status: 'succeeded' }),
+  ]);
+});
+
+test('Buy Now and Upgrade Now pressed twice charge once', async ({ page, stripeApi }) => {
+  const uuid = await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  await button(page, 'Buy Now').dblclick();
+  const intent = await paidIntent(page);
+  await button(page, 'Upgrade Now').dblclick();
+  await expect(page).toHaveURL('/registration/congratulations');
+  expect(await stripeApi.charges(intent)).toHaveLength(1);
+  const charges = await Promise.all((await stripeApi.intentsOf(uuid)).map(({ id }) => stripeApi.charges(id)));
+  expect(
+    charges
+      .flat()
+      .map(({ amount }) => amount)
+      .sort(),
+  ).toEqual([4500, 6500]);
+});
+
+test('two tabs that pay at the same time charge once', async ({ page, context, complaints, stripeApi }) => {
+  complaints.expectFailedRequests();
+  const uuid = await orderingJoin(page);
+  const other = await context.newPage();
+  for (const tab of [page, other]) {
+    await tab.goto(CHECKOUT);
+    await typeCard(tab);
+  }
+  await Promise.all([buyNow(page), buyNow(other)]);
+  const intent = await paidIntent(page);
+  await paidIntent(other);
+  expect(await stripeApi.taken(intent)).toEqual([6500]);
+  expect(await stripeApi.intentsOf(uuid)).toHaveLength(1);
+});
+
+test('what is missing in the card form is told there, and nothing is asked of the server', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await page.getByLabel('Card number').fill('4242');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await buyNow(page);
+  await expect(page.getByText('Your card number is incomplete.').first()).toBeVisible();
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  expect(asked).toEqual([]);
+});
+
+test('a newcomer pays with the test card that the form offers', async ({ page, stripeApi }) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await expect(page.getByText('Test mode: no card is charged')).toBeVisible();
+  await button(page, 'Use 4242 4242 4242 4242 (pays)').click();
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});

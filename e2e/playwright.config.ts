@@ -1,0 +1,56 @@
+import { defineConfig, devices } from '@playwright/test';
+import { findChromium } from '../local/chromium.ts';
+
+/** The machine's own browser. Without the flags it talks to its maker. */
+const launchOptions = {
+  executablePath: await findChromium(),
+  args: [
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+};
+
+/**
+ * Journeys in a real browser against the real start, which `start.ts` brings up once for all of them. Every test has
+ * an identity of its own, so they run side by side. `@phone` marks what a phone does as well, `@phone-only` what
+ * only a phone does.
+ */
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../test-results',
+  globalSetup: './start.ts',
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  forbidOnly: !!process.env.CI,
+  timeout: 30_000,
+  expect: { timeout: 7_000 },
+  reporter: 'list',
+  use: {
+    launchOptions,
+    locale: 'en-US',
+    trace: 'off',
+    screenshot: 'only-on-failure',
+  },
+  projects: [
+    {
+      name: 'desktop',
+      grepInvert: /@phone-only/,
+      use: { ...devices['Desktop Chrome'], viewport: { width: 1280, height: 900 } },
+    },
+    {
+      name: 'phone',
+      grep: /@phone/,
+      use: {
+        ...devices['Desktop Chrome'],
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+        isMobile: true,
+      },
+    },
+  ],
+});

@@ -1,0 +1,112 @@
+import { startedJoin } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import {
+  button,
+  buyNow,
+  chooseMembership,
+  fillDetails,
+  heading,
+  paidIntent,
+  save,
+  total,
+  typeCard,
+  watchIntents,
+} from './steps.ts';
+
+test('Back, reload and a second tab at every step lose nothing and charge once', async ({
+  page,
+  context,
+  complaints,
+  stripeApi,
+}) => {
+  test.slow();
+  complaints.expect(/status of 409/);
+  const intents = watchIntents(page);
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await button(page, 'Submit').click();
+
+  await test.step('details', async () => {
+    await fillDetails(page, { city: 'Round Rock' });
+    await page.reload();
+    await expect(page.getByLabel('City')).toHaveValue('Round Rock');
+    await expect(page.getByLabel('State/Province')).toHaveValue('Texas');
+    await expect(page.getByLabel('I agree to the policies')).toBeChecked();
+    await page.goBack();
+    await expect(heading(page, 'Get Started')).toBeVisible();
+    await page.goForward();
+    await expect(page.getByLabel('City')).toHaveValue('Round Rock');
+    const tab = await context.newPage();
+    await tab.goto('/registration/student-details');
+    await expect(tab.getByLabel('High school name')).toHaveValue('Lincoln High School');
+    await tab.close();
+    await save(page);
+  });
+
+  await test.step('membership', async () => {
+    await page.reload();
+    await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+    await page.goBack();
+    await expect(page.getByLabel('City')).toHaveValue('Round Rock');
+    await page.goForward();
+    const tab = await context.newPage();
+    await tab.goto('/registration/student-details');
+    await expect(tab.getByLabel('City')).toHaveValue('Round Rock');
+    await tab.close();
+    await chooseMembership(page);
+  });
+
+  await test.step('checkout', async () => {
+    await button(page, 'Donate $10').click();
+    await expect(total(page)).toHaveText('$75.00');
+    await page.reload();
+    await expect(total(page)).toHaveText('$75.00');
+    await page.goBack();
+    await expect(button(page, 'Selected: Membership')).toBeVisible();
+    await page.goBack();
+    await expect(page.getByLabel('City')).toHaveValue('Round Rock');
+    await page.goForward();
+    await page.goForward();
+    await expect(total(page)).toHaveText('$75.00');
+    const tab = await context.newPage();
+    await tab.goto('/registration/checkout');
+    await expect(total(tab)).toHaveText('$75.00');
+    await typeCard(page);
+    await buyNow(page);
+    const intent = await paidIntent(page);
+    expect(new Set(intents.map(({ clientSecret }) => clientSecret)).size).toBe(1);
+    await typeCard(tab);
+    await buyNow(tab);
+    await paidIntent(tab);
+    expect(await stripeApi.taken(intent)).toEqual([7500]);
+    await tab.close();
+  });
+
+  await test.step('upgrade', async () => {
+    const intent = await paidIntent(page);
+    await page.reload();
+    await expect(button(page, 'Upgrade Now')).toBeVisible();
+    await page.goBack();
+    await expect(button(page, 'Upgrade Now')).toBeVisible();
+    await button(page, 'Skip').click();
+    await expect(page).toHaveURL('/registration/congratulations');
+    await page.goBack();
+    await expect(page).toHaveURL('/registration/congratulations');
+    await page.reload();
+    await expect(page.getByText('Jordan, you are now a member of Collegiate Honor Society.')).toBeVisible();
+    expect(await stripeApi.charges(intent)).toHaveLength(1);
+  });
+});
+
+test('Start Over forgets the session and what was typed', async ({ page }) => {
+  await startedJoin(page);
+  await page.goto('/registration/student-details');
+  await page.getByLabel('First name').fill('Jordan');
+  await button(page, 'Start Over').click();
+  await expect(page).toHaveURL('/registration/get-started');
+  expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await button(page, 'Submit').click();
+  await expect(page.getByLabel('High school name')).toHaveValue('Lincoln High School');
+  await expect(page.getByLabel('First name')).toHaveValue('');
+});

@@ -1,0 +1,105 @@
+import { expect, type Page, type Response } from '@playwright/test';
+import { details } from './arrange.ts';
+
+/** What a joiner does, by what a joiner reads. */
+
+export const button = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) });
+
+export const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name, ...(typeof name === 'string' && { exact: true }) });
+
+export const field = (page: Page, label: string) => page.getByRole('textbox', { name: label });
+
+export async function enterCode(page: Page, code: string): Promise<void> {
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill(code);
+  await button(page, 'Submit').click();
+}
+
+export async function selfNominate(page: Page, programme = ''): Promise<void> {
+  await page.goto(`/registration/get-started${programme && `?programme=${programme}`}`);
+  await button(page, 'I am Self-Nominating').click();
+  await page.getByLabel('Yes, I confirm I meet the eligibility requirements').check();
+  await button(page, 'Submit').click();
+}
+
+/** Every field that has to be filled, as somebody whom the society does not know. */
+export async function fillDetails(page: Page, change: Record<string, string> = {}): Promise<void> {
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  const given = details(change) as unknown as Record<string, string>;
+  await page.getByLabel('First name').fill(given.firstName!);
+  await page.getByLabel('Last name').fill(given.lastName!);
+  await page.getByLabel('Personal email').fill(given.personalEmail!);
+  await page.getByLabel('Address line 1').fill(given.address1!);
+  await page.getByLabel('City').fill(given.city!);
+  await page.getByLabel('State/Province').selectOption(given.state!);
+  await page.getByLabel('Zipcode').fill(given.zipcode!);
+  await page.getByLabel('High school name').fill(given.highSchoolName!);
+  await page.getByLabel('Graduation year').selectOption(given.highSchoolGraduationYear!);
+  await page.getByLabel('High school GPA').selectOption(given.highSchoolGpa!);
+  await page.getByLabel('I agree to the policies').check();
+}
+
+export async function save(page: Page): Promise<void> {
+  await button(page, 'Save').click();
+  await expect(page).toHaveURL('/registration/membership');
+}
+
+export async function chooseMembership(page: Page, name = 'Membership'): Promise<void> {
+  await button(page, `Choose this membership: ${name}`).click();
+  await expect(page).toHaveURL('/registration/checkout');
+}
+
+export async function typeCard(page: Page, number = '4242424242424242'): Promise<void> {
+  await page.getByLabel('Card number').fill(number);
+  await page.getByLabel('Expiration date').fill('1234');
+  await page.getByLabel('Security code').fill('123');
+}
+
+export async function typeBillingAddress(page: Page): Promise<void> {
+  await page.getByLabel('Full name').fill('Jordan Rivera');
+  await page.getByLabel('Address line 1').fill('12 Oak Street');
+  await page.getByLabel('City').fill('Austin');
+  await page.getByLabel('State').selectOption('Texas');
+  await page.getByLabel('ZIP code').fill('78701');
+}
+
+export async function buyNow(page: Page): Promise<void> {
+  await button(page, 'Buy Now').click();
+}
+
+/** Pays with a card that just pays, and gives the payment intent. */
+export async function pay(page: Page): Promise<string> {
+  await typeCard(page);
+  await buyNow(page);
+  return paidIntent(page);
+}
+
+/** The payment intent that the upgrade screen was reached with. */
+export async function paidIntent(page: Page): Promise<string> {
+  await expect(page).toHaveURL(/\/registration\/upgrade\?payment_intent=pi_/);
+  return new URL(page.url()).searchParams.get('payment_intent')!;
+}
+
+export const total = (page: Page) =>
+  page.getByText('Total Due Today', { exact: true }).locator('..').getByRole('definition');
+
+export interface IntentAnswer {
+  clientSecret: string;
+  amount: number;
+  revision: number;
+}
+
+/** Keeps every payment intent that the page is given. */
+export function watchIntents(page: Page): IntentAnswer[] {
+  const answers: IntentAnswer[] = [];
+  page.on('response', (response: Response) => {
+    if (!response.url().endsWith('/create-payment-intent') || !response.ok()) return;
+    void response.json().then(
+      ({ data }) => answers.push(data),
+      () => {},
+    );
+  });
+  return answers;
+}
