@@ -8,9 +8,11 @@ test('confetti is thrown for three seconds', async ({ page }) => {
   await page.goto(upgradePath);
   const canvas = page.locator('canvas');
   await expect(canvas).toHaveCount(1);
-  await page.clock.runFor(1500);
+  // From here time passes only as told.
+  await page.clock.pauseAt(Date.now() + 500);
+  await page.clock.runFor(1000);
   await expect(canvas).toHaveCount(1);
-  await page.clock.runFor(1700);
+  await page.clock.runFor(2000);
   await expect(canvas).toHaveCount(0);
 });
 

@@ -8,14 +8,29 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   baseURL,
 }) => {
   const requested: string[] = [];
-  page.on('request', (request) => {
-    if (request.resourceType() === 'script') requested.push(new URL(request.url()).pathname);
+  const sources: Promise<string>[] = [];
+  page.on('response', (response) => {
+    if (response.request().resourceType() !== 'script') return;
+    requested.push(new URL(response.url()).pathname);
+    sources.push(response.text());
   });
   await page.goto('/', { waitUntil: 'networkidle' });
   await expect(heading(page, 'Get Started')).toBeVisible();
   expect(requested.length).toBeGreaterThan(0);
   expect(requested.filter((path) => !path.startsWith('/static/js/') || path.includes('/async/'))).toEqual([]);
   expect(requested.filter((path) => path.includes('stripe'))).toEqual([]);
+  // Words of every later screen: none of them is in what was downloaded.
+  const source = (await Promise.all(sources)).join();
+  expect(source).toContain('I am Self-Nominating');
+  for (const words of [
+    'Graduation year',
+    'Choose this membership',
+    'Buy Now',
+    'Upgrade Now',
+    'Drop your',
+    'Shop Now',
+  ])
+    expect(source.includes(words), words).toBe(false);
   const withoutScripts = await browser.newContext({ javaScriptEnabled: false, baseURL: baseURL! });
   const plain = await withoutScripts.newPage();
   await plain.goto('/registration/get-started');

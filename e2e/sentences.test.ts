@@ -408,9 +408,11 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   const badRequest = toast(page, 'Bad Request', 'There was a problem with your request.');
   await expect(badRequest).toBeVisible();
   await page.mouse.move(10, 500);
-  await page.clock.fastForward(4000);
+  // From here time passes only as told.
+  await page.clock.pauseAt(Date.now() + 500);
+  await page.clock.runFor(2500);
   await expect(badRequest).toBeVisible();
-  await page.clock.fastForward(1100);
+  await page.clock.runFor(2500);
   await expect(badRequest).toHaveCount(0);
 });
 
