@@ -121,7 +121,9 @@ test('a total that changed in another tab is shown first, and charged only when 
   await expect(total(other)).toHaveText('$77.00');
   await expect(total(page)).toHaveText('$65.00');
   await buyNow(page);
-  await expect(page.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
+  // Beside Buy Now; the toast of every failed response says it too.
+  const form = page.getByRole('region', { name: 'Payment' });
+  await expect(form.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
   await expect(total(page)).toHaveText('$77.00');
   const id = answers[0]!.clientSecret.split('_secret_')[0]!;
   expect(await stripeApi.charges(id)).toEqual([]);
