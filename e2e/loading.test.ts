@@ -114,3 +114,20 @@ test('waiting has the size of what comes: skeletons for details, two cards and t
     open();
   }
 });
+
+test('what is typed before the scripts have arrived is not lost', async ({ page }) => {
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  await page.route('**/static/js/index*', async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await expect(page.getByRole('button', { name: 'Submit' })).toBeDisabled();
+  arrive();
+  await page.getByRole('button', { name: 'Submit' }).click();
+  await expect(page).toHaveURL('/registration/student-details');
+});

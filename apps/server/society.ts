@@ -232,7 +232,7 @@ function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number
   return offset;
 }
 
-/** Fills {product}, {society}, {email}, {phone}, {fee}, {price} and {discount} into a text of the file. */
+/** Fills {product}, {society}, {email}, {phone}, {fee} and {discount} into a text of the file. */
 export function fillIn(text: string, society: Society, key: string): string {
   const programme = society.programme(key);
   const values: Record<string, string> = {
@@ -241,7 +241,6 @@ export function fillIn(text: string, society: Society, key: string): string {
     email: society.society.supportEmail,
     phone: society.society.supportPhone,
     fee: shortPrice(programme.processingFee),
-    price: shortPrice(society.product(programme.defaultMembership)!.price!),
     discount: `${society.store.discountPercent}%`,
   };
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
@@ -273,7 +272,7 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
     ),
     getStarted: {
       lead: fill(society.pages.getStarted.lead),
-      facts: society.pages.getStarted.facts.map(({ title, text }) => ({ title, text: fill(text) })),
+      facts: society.pages.getStarted.facts,
     },
     checkout: { ...society.pages.checkout, maximumDonation: society.donations.maximum / 100 },
     congratulations: {

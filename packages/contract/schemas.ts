@@ -124,6 +124,7 @@ const site = z.object({
       membershipFrom: z.string(),
     }),
   ),
+  /** The facts' texts may have {price} and {refund}, which are the chosen programme's. */
   getStarted: z.object({
     lead: z.string(),
     facts: z.array(z.object({ title: z.string(), text: z.string() })),

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type ActionFunctionArgs, useFetcher, useSearchParams } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
@@ -23,11 +23,13 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
 }
 
 export function Component() {
-  const { getStarted, programmes, defaultProgramme } = useSite();
+  const { getStarted } = useSite();
   const programme = useProgramme();
-  const usual = programmes[defaultProgramme] as Programme;
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
+  const codeField = useRef<HTMLInputElement>(null);
+  // What was typed before the scripts arrived stands in the field, not yet here.
+  useEffect(() => setInviteCode(codeField.current?.value ?? ''), []);
   const [confirmed, setConfirmed] = useState(false);
   const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
   const fetcher = useFetcher<typeof action>();
@@ -72,6 +74,7 @@ export function Component() {
       >
         {mode === 'invite' ? (
           <TextField
+            ref={codeField}
             id="inviteCode"
             name="inviteCode"
             label="Invite code"
@@ -112,8 +115,7 @@ export function Component() {
         {getStarted.facts.map(({ title, text }) => (
           <li key={title}>
             <h2>{title}</h2>
-            {/* The server writes the default programme's price; another programme's visitor reads that one's. */}
-            <p>{text.replaceAll(usual.membershipFrom, programme.membershipFrom)}</p>
+            <p>{text.replace('{price}', programme.membershipFrom).replace('{refund}', programme.refund)}</p>
           </li>
         ))}
       </ul>
