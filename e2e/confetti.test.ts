@@ -9,10 +9,10 @@ test('confetti is thrown for three seconds', async ({ page }) => {
   const canvas = page.locator('canvas');
   await expect(canvas).toHaveCount(1);
   // From here time passes only as told.
-  await page.clock.pauseAt(Date.now() + 500);
-  await page.clock.runFor(1000);
+  await page.clock.pauseAt(Date.now() + 1000);
+  await page.clock.runFor(300);
   await expect(canvas).toHaveCount(1);
-  await page.clock.runFor(2000);
+  await page.clock.runFor(2700);
   await expect(canvas).toHaveCount(0);
 });
 

@@ -122,8 +122,8 @@ test('a total that changed in another tab is shown first, and charged only when 
   await expect(total(page)).toHaveText('$65.00');
   await buyNow(page);
   // Beside Buy Now; the toast of every failed response says it too.
-  const form = page.getByRole('region', { name: 'Payment' });
-  await expect(form.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
+  const payment = page.getByRole('region', { name: 'Payment', exact: true });
+  await expect(payment.getByText('Your order has changed: the total is now $77.00.')).toBeVisible();
   await expect(total(page)).toHaveText('$77.00');
   const id = answers[0]!.clientSecret.split('_secret_')[0]!;
   expect(await stripeApi.charges(id)).toEqual([]);

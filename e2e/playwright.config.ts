@@ -33,7 +33,8 @@ export default defineConfig({
   use: {
     launchOptions,
     locale: 'en-US',
-    trace: 'off',
+    // A trace costs as much time as the journey itself: ask for it when one fails.
+    trace: process.env.E2E_TRACE ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
   },
   projects: [

@@ -409,10 +409,10 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   await expect(badRequest).toBeVisible();
   await page.mouse.move(10, 500);
   // From here time passes only as told.
-  await page.clock.pauseAt(Date.now() + 500);
-  await page.clock.runFor(2500);
+  await page.clock.pauseAt(Date.now() + 1000);
+  await page.clock.runFor(2000);
   await expect(badRequest).toBeVisible();
-  await page.clock.runFor(2500);
+  await page.clock.runFor(3000);
   await expect(badRequest).toHaveCount(0);
 });
 

@@ -32,7 +32,7 @@ function Connection() {
 }
 
 function List() {
-  const { toasts } = Toast.useToastManager();
+  const { toasts, close } = Toast.useToastManager();
   return toasts.map((toast) => {
     const kind: Kind = toast.type === 'success' ? 'success' : 'error';
     return (
@@ -51,9 +51,10 @@ function List() {
             <Toast.Title className={styles.title} />
             <Toast.Description className={styles.description} />
           </div>
-          <Toast.Close className={styles.close} aria-label="Close">
+          {/* Not Toast.Close: that one is hidden from screen readers until the toast has the pointer or the focus. */}
+          <button type="button" className={styles.close} aria-label="Close" onClick={() => close(toast.id)}>
             <Icon name="close" size={16} />
-          </Toast.Close>
+          </button>
         </Toast.Content>
       </Toast.Root>
     );

@@ -168,7 +168,6 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
         {intent && (
           <Payment
             details={details}
-            totalCents={order.totalDueTodayCents}
             intent={intent}
             orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
           />

@@ -3,7 +3,6 @@ import type { Appearance, Stripe } from '@stripe/stripe-js';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
-import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { ApiError, call, messageOf } from '../../api.ts';
@@ -21,7 +20,6 @@ const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 interface Props {
   details: CheckoutDetails;
-  totalCents: number;
   intent: PaymentIntent;
   orderIsChanging: boolean;
 }
@@ -67,7 +65,7 @@ export function Payment(props: Props) {
   );
 }
 
-function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
+function CardForm({ details, intent, orderIsChanging }: Props) {
   const { society, checkout } = useSite();
   const stripe = useStripe();
   const elements = useElements();
@@ -236,17 +234,7 @@ function CardForm({ details, totalCents, intent, orderIsChanging }: Props) {
         >
           Buy Now
         </Button>
-        {changed && (
-          <Note>
-            {changed}
-            {!changed.includes(displayPrice(totalCents)) && (
-              <>
-                {' '}
-                Total Due Today: <strong>{displayPrice(totalCents)}</strong>.
-              </>
-            )}
-          </Note>
-        )}
+        {changed && <Note>{changed}</Note>}
         {error && <Alert>{error}</Alert>}
         <p className={styles.small}>
           <Icon name="leaf" size={16} />
