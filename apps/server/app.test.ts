@@ -165,7 +165,7 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
 });
 
 test('what is not there is a sentence in the agreed shape, for calls and files alike', async () => {
-  for (const path of ['/api/nothing', '/static/js/missing.js', '/emulated/nothing']) {
+  for (const path of ['/api/nothing', '/static/js/missing.js', '/emulated/nothing', '/%', '/%c0%af']) {
     const response = await fetch(server.url + path);
     assert.equal(response.status, 404);
     assert.equal(((await response.json()) as { status: string }).status, 'error');

@@ -4,13 +4,13 @@ import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Deps } from './deps.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
-import { handleErrors } from './http/errors.ts';
+import { handleErrors, nothingHere } from './http/errors.ts';
 import { loggerOptions } from './http/logging.ts';
 import { type Page, servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
@@ -37,6 +37,8 @@ export async function buildApp(
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
+    // An address that cannot be read is answered before any route or hook.
+    frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
   });
   app.setValidatorCompiler(validatorCompiler);

@@ -19,10 +19,21 @@ const text = (max: number) =>
       'Contains characters that cannot be stored.',
     );
 
+/** What a client left out, or sent as null, is empty: the rules of core then say what is missing, in their sentences. */
+const given = (max: number) =>
+  text(max)
+    .nullish()
+    .transform((value) => value ?? '');
+const flag = (fallback: boolean) =>
+  z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? fallback);
+
 const uuid = z.uuid();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
-const invitationCode = text(200);
+const invitationCode = given(200);
 /** Numeric string in dollars, as "65.00". */
 const price = z.string().regex(/^\d+\.\d{2}$/);
 const nullableText = z.string().nullable();
@@ -64,13 +75,13 @@ const product = z.object({
 
 const feature = z.object({ id: z.int(), description: z.string() });
 
-const detailText = text(1000).default('');
+const detailText = given(1000);
 const studentDetails = z.object({
   ...(Object.fromEntries(
     studentDetailsFields.filter((field) => field !== 'agreeToPolicies').map((field) => [field, detailText]),
   ) as Record<Exclude<StudentDetailsField, 'agreeToPolicies'>, typeof detailText>),
-  agreeToPolicies: z.boolean().default(false),
-  isTOLA: z.boolean().default(true),
+  agreeToPolicies: flag(false),
+  isTOLA: flag(true),
 });
 
 const contact = z.object({
@@ -161,7 +172,7 @@ const noBody = none.nullish();
 /** For each call: its path parameters, its query, its body and the `data` of its success. Multipart bodies are read as streams. */
 export const schemas = {
   checkEligibility: {
-    body: z.object({ invitationCode, isTOLA: z.boolean().default(true) }),
+    body: z.object({ invitationCode, isTOLA: flag(true) }),
     data: z.object({
       status: z.enum(['success', 'failed']),
       message: z.string(),
@@ -169,12 +180,12 @@ export const schemas = {
     }),
   },
   initiateJoin: {
-    body: z.object({ contactId, invitationCode, isTOLA: z.boolean().default(true) }),
+    body: z.object({ contactId, invitationCode, isTOLA: flag(true) }),
     data: started,
   },
   initiateSchoolJoin: { body: z.object({ invitationCode }), data: started },
   initiateSelfNomination: {
-    body: z.object({ hasConfirmedEligibility: z.boolean(), isTOLA: z.boolean().default(true) }),
+    body: z.object({ hasConfirmedEligibility: flag(false), isTOLA: flag(true) }),
     data: started,
   },
   initJoin: {
@@ -246,14 +257,14 @@ export const schemas = {
   createPaymentIntent: {
     params: sessionParams,
     /** Cents. The server never believes the amount: another one than its own is 409. */
-    body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: text(320) }),
+    body: z.object({ amount: z.int(), currency: z.literal('usd'), billingEmail: given(320) }),
     data: paymentIntentAnswer,
   },
   beginPayment: {
     params: sessionParams,
     body: z.object({
       revision: z.int().min(0).max(2_147_483_647),
-      agreeToPolicies: z.boolean().default(false),
+      agreeToPolicies: flag(false),
     }),
     data: z.object({ revision: z.int(), amount: z.int() }),
   },
@@ -294,7 +305,7 @@ export const schemas = {
   },
   createUpgradeCharge: {
     params: sessionParams,
-    body: z.object({ paymentIntent: text(255) }),
+    body: z.object({ paymentIntent: given(255) }),
     data: z.object({
       /** succeeded, requires_action (finish it in the page with `clientSecret`, then call again), processing or failed. */
       status: z.enum(['succeeded', 'requires_action', 'processing', 'failed']),

@@ -3,14 +3,13 @@ import type { Product } from '#contract/schemas.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { displayPrice, MINIMUM_CHARGE_CENTS, parseDonation } from '#core/money.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
-import { settlePaying } from '../payments/settlePaying.ts';
+import { whileFrozen } from '../payments/settlePaying.ts';
 import { type CatalogueProduct, toWireProduct } from '../society.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-const LINE_NOT_FOUND = 'This item is not in the order.';
 /** Enough for anybody, and an end to a script. */
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
@@ -40,7 +39,7 @@ async function addLine(
   priceCents: number,
 ): Promise<Product> {
   const add = async () => {
-    const { rows } = await sql<{ uuid: string | null; price_cents: number }>`
+    const { rows } = await sql<{ uuid: string | null; price_cents: number; lines: number }>`
       with session as (
         select uuid, (select count(*) from session_product where session_uuid = join_session.uuid and removed_at is null) as lines
         from join_session where uuid = ${uuid} and state = any(${statesAllowing('changeOrder')}) for update
@@ -52,7 +51,7 @@ async function addLine(
       ), moved as (
         update join_session set revision = revision + 1, updated_at = now() where uuid in (select session_uuid from added)
       )
-      select line.uuid, line.price_cents from session left join (
+      select line.uuid, line.price_cents, session.lines::int from session left join (
         select uuid, session_uuid, price_cents from added
         union all
         select uuid, session_uuid, price_cents from session_product
@@ -61,7 +60,9 @@ async function addLine(
       ) line on line.session_uuid = session.uuid`.execute(deps.database);
     return rows[0];
   };
-  const line = await whileFrozen(deps, uuid, add);
+  let line = await whileFrozen(deps, uuid, add);
+  // Added by another tab while this statement waited for the session: a new statement sees it.
+  if (line?.uuid === null && line.lines < MOST_LINES) line = await add();
   if (!line) throw await whyNot(deps, 'changeOrder', uuid);
   if (line.uuid === null) throw new Refusal(409, ORDER_FULL);
   return toWireProduct(product, { uuid: line.uuid, priceCents: line.price_cents });
@@ -93,15 +94,4 @@ export async function deleteSessionProduct(deps: Deps, lineUuid: string): Promis
   };
   if (!(await whileFrozen(deps, line.session_uuid, remove)))
     throw await whyNot(deps, 'changeOrder', line.session_uuid);
-}
-
-/** A change that finds the order frozen tries once more when Stripe says that the payment came to nothing. */
-async function whileFrozen<T>(
-  deps: Deps,
-  uuid: string,
-  change: () => Promise<T | undefined>,
-): Promise<T | undefined> {
-  const first = await change();
-  if (first !== undefined) return first;
-  return (await settlePaying(deps, uuid)) === 'ordering' ? change() : undefined;
 }

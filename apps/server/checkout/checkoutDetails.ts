@@ -21,7 +21,8 @@ interface Line {
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
   // A payment that was begun and left: ask Stripe how it ended before showing the order.
-  if (session?.state === 'paying' && (await settlePaying(deps, uuid)) !== 'paying') session = await find();
+  if (session?.state === 'paying' && (await settlePaying(deps, uuid, 'look')) !== 'paying')
+    session = await find();
   if (!session) throw await whyNot(deps, 'readCheckout', uuid);
 
   const { society } = deps;

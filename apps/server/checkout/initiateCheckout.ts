@@ -8,6 +8,8 @@ import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 
+/** No membership costs more; and a total that Stripe does not take would be a dead end. */
+const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
@@ -52,6 +54,11 @@ export async function initiateCheckout(
     throw new Refusal(
       400,
       `The price in this link is too low: ${product.name} costs at least ${displayPrice(floor)}.`,
+    );
+  if (override != null && override > HIGHEST_OVERRIDE_CENTS)
+    throw new Refusal(
+      400,
+      `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   if ((await deps.contacts.refresh(contactId)) === 'unknown')
     throw new Refusal(404, fallback.initiateCheckout);

@@ -23,6 +23,8 @@ export class Refusal extends Error {
 
 export const SESSION_NOT_FOUND = 'This join session was not found. Please start over.';
 
+export const LINE_NOT_FOUND = 'This item is not in the order.';
+
 export function sessionNotFound(): Refusal {
   return new Refusal(404, SESSION_NOT_FOUND);
 }

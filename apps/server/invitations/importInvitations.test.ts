@@ -102,14 +102,15 @@ test('what HubSpot told of a contact is not overwritten by an import', async () 
   assert.equal(profile.firstName, 'From HubSpot');
 });
 
-test("a code given twice in one file is the last line's", async () => {
-  await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
+test("a code given twice in one file is named, and stays the first one's", async () => {
+  const report = await take(file(HEADER, 'TWICE,501,,,,', 'twice,502,,,,'));
+  assert.deepEqual(report.faults, [{ line: 3, text: 'the code TWICE is already on line 2.' }]);
   const { contact_id } = await database
     .selectFrom('invitation')
     .select('contact_id')
     .where('code', '=', 'TWICE')
     .executeTakeFirstOrThrow();
-  assert.equal(contact_id, '502');
+  assert.equal(contact_id, '501');
 });
 
 for (const [what, lines, sentence] of [

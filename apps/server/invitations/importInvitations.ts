@@ -57,6 +57,7 @@ export async function importInvitations(
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   let header: Column[] | null = null;
   let batch = new Map<string, { line: number; invitation: Invitation }>();
+  const lineOf = new Map<string, number>();
   try {
     for await (const { info, record } of rows) {
       if (!header) {
@@ -68,6 +69,15 @@ export async function importInvitations(
         report.faults.push({ line: info.lines, text: read });
         continue;
       }
+      const earlier = lineOf.get(read.code);
+      if (earlier !== undefined) {
+        report.faults.push({
+          line: info.lines,
+          text: `the code ${read.code} is already on line ${earlier}.`,
+        });
+        continue;
+      }
+      lineOf.set(read.code, info.lines);
       batch.set(read.code, { line: info.lines, invitation: read });
       if (batch.size === BATCH) {
         await write(database, batch, report);

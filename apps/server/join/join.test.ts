@@ -199,3 +199,26 @@ test('joins by one personal code are limited; a school of 300 behind one address
     await limited.close();
   }
 });
+
+test('what is left out or null is empty, and the rules say what is missing', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const nulls = { ...details(), middleName: null, address2: null, schoolEmail: null, isTOLA: null };
+  assert.equal((await client.call('submitDetails', { params: { uuid }, body: nulls })).status, 200);
+  const missing = await client.call('submitDetails', {
+    params: { uuid },
+    body: { ...details(), firstName: null, city: undefined },
+  });
+  assert.deepEqual(missing.errors, { firstName: 'First name is required.', city: 'City is required.' });
+  const noCode = await client.call('checkEligibility', { body: { isTOLA: null } });
+  assert.equal(noCode.message, 'Invite code is required.');
+});
+
+test("a path that names no contact says so in the catalogue's sentence", async () => {
+  for (const id of ['abc', '-1']) {
+    const { status, message } = await server.client().call('initJoin', { params: { id }, body: {} });
+    assert.deepEqual([status, message], [404, 'Failed to initiate join process.']);
+  }
+  const line = await server.client().call('deleteSessionProduct', { params: { sessionProductUuid: 'xyz' } });
+  assert.deepEqual([line.status, line.message], [404, 'This item is not in the order.']);
+});

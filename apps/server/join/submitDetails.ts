@@ -5,6 +5,7 @@ import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/st
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
+import { whileFrozen } from '../payments/settlePaying.ts';
 import { whyNot } from './standing.ts';
 
 /** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
@@ -16,7 +17,8 @@ export async function submitDetails(
   const { isTOLA: _, ...details } = given;
   const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
-  const { rows } = await sql`
+  const save = async () => {
+    const { rows } = await sql<{ uuid: string }>`
     update join_session set
       details = ${JSON.stringify(trimDetails(details))}::jsonb,
       has_agreed_to_policies = true,
@@ -25,7 +27,9 @@ export async function submitDetails(
       updated_at = now()
     where uuid = ${uuid} and state = any(${statesAllowing('submitDetails')})
     returning uuid`.execute(deps.database);
-  if (rows.length === 0) throw await whyNot(deps, 'submitDetails', uuid);
+    return rows[0];
+  };
+  if (!(await whileFrozen(deps, uuid, save))) throw await whyNot(deps, 'submitDetails', uuid);
   return DETAILS_SUBMITTED;
 }
 

@@ -3,6 +3,7 @@ import { statesAllowing } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
+import { whileFrozen } from '../payments/settlePaying.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
@@ -11,7 +12,8 @@ const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of thos
 export async function setMembership(deps: Deps, uuid: string, membershipId: number): Promise<void> {
   const product = deps.society.product(membershipId);
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);
-  const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
+  const choose = async () => {
+    const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
     with session as (
       select uuid, programme = ${product.programme!} as programme_fits, exists (
         select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and standing = 'active'
@@ -31,7 +33,9 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
       where uuid in (select uuid from session where programme_fits and not is_member)
     )
     select programme_fits, is_member from session`.execute(deps.database);
-  const session = rows[0];
+    return rows[0];
+  };
+  const session = await whileFrozen(deps, uuid, choose);
   if (!session) throw await whyNot(deps, 'setMembership', uuid);
   if (!session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import Stripe from 'stripe';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
 import {
@@ -152,6 +153,27 @@ test('while a payment is under way the order is frozen, and the same revision ma
     (await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } })).status,
     409,
   );
+});
+
+test('an authentication that was left does not lock the order: a change cancels it in Stripe, and the new total is paid', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  const asked = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
+  assert.equal((asked.body as unknown as { status: string }).status, 'requires_action');
+  assert.equal((await donate(client, uuid)).status, 409, 'not while it may still be under way');
+  await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await donate(client, uuid)).status, 200);
+  const left = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
+  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  const next = await openIntent(client, uuid);
+  assert.deepEqual([next.amount, next.id === intent.id], [9000, false]);
+  await begin(client, uuid, next.revision);
+  await payByCard(server, next.id);
+  assert.equal((await report(client, uuid, next)).data.status, 'succeeded');
 });
 
 test('after a decline the order opens again and another card pays', async () => {

@@ -17,7 +17,7 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
     data: await beginPayment(deps, params.uuid, body),
   }));
   serve(app, 'releasePayment', async ({ params }) => {
-    const state = await settlePaying(deps, params.uuid, { hasFailed: true });
+    const state = await settlePaying(deps, params.uuid, 'failed');
     const standing = await standingOf(deps, params.uuid);
     if (!state || !standing) throw sessionNotFound();
     return { data: { state: standing.state, goOn: standing.goOn } };

@@ -1,21 +1,25 @@
 import { sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
-import { confirmPayment } from './confirmPayment.ts';
+import { UnexpectedState } from '../stripe/provider.ts';
+import { confirmPayment, markCanceled } from './confirmPayment.ts';
 
-/** How long a begun payment may go without a word from the page before its order opens again, in seconds. */
-const SILENT_SECONDS = 60;
-/** The same while the bank waits for the cardholder's authentication. */
-const AUTHENTICATION_SECONDS = 180;
+/** For this long after Buy Now a payment is under way whatever Stripe says: the page may be about to confirm it. Seconds. */
+const UNDER_WAY_SECONDS = 15;
 
 /**
  * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order
- * when it came to nothing, still paying while its outcome is open. `hasFailed`: the page has seen it fail.
+ * when it came to nothing, still paying while its outcome is open.
+ *
+ * - `look`: somebody only wants to know. A silent payment stays as it is.
+ * - `failed`: the page, or Stripe, has seen it fail: the order opens, and the same intent takes the next card.
+ * - `change`: the joiner wants another order. A payment that was begun and left is cancelled in Stripe first, so that
+ *   no other tab can still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,
   uuid: string,
-  { hasFailed = false } = {},
+  why: 'look' | 'failed' | 'change',
 ): Promise<JoinSessionState | null> {
   const { rows } = await sql<{ state: JoinSessionState; intent_id: string | null; seconds: number }>`
     select state, intent_id, extract(epoch from now() - paying_since)::float as seconds
@@ -28,8 +32,11 @@ export async function settlePaying(
     const status = await confirmPayment(deps, session.intent_id);
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    if (status === 'requires_action' && session.seconds < AUTHENTICATION_SECONDS) return 'paying';
-    if (status !== 'canceled' && !hasFailed && session.seconds < SILENT_SECONDS) return 'paying';
+    const isLeft = status !== 'canceled' && !(why === 'failed' && status === 'requires_payment_method');
+    if (isLeft) {
+      if (why === 'look' || session.seconds < UNDER_WAY_SECONDS) return 'paying';
+      if (!(await cancel(deps, session.intent_id))) return settlePaying(deps, uuid, 'look');
+    }
   }
   await deps.database
     .updateTable('join_session')
@@ -38,4 +45,27 @@ export async function settlePaying(
     .where('state', '=', 'paying')
     .execute();
   return 'ordering';
+}
+
+/** A change that finds the order frozen is tried once more when the payment turns out to have come to nothing. */
+export async function whileFrozen<T>(
+  deps: Deps,
+  uuid: string,
+  change: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const first = await change();
+  if (first !== undefined) return first;
+  return (await settlePaying(deps, uuid, 'change')) === 'ordering' ? change() : undefined;
+}
+
+/** False when it was paid in this very moment. */
+async function cancel(deps: Deps, intentId: string): Promise<boolean> {
+  try {
+    await deps.payments.cancelIntent(intentId);
+  } catch (error) {
+    if (error instanceof UnexpectedState) return false;
+    throw error;
+  }
+  await markCanceled(deps.database, intentId);
+  return true;
 }

@@ -51,13 +51,6 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
   assert.deepEqual([await stateOf(uuid), await statusOf(intentId)], ['paid', 'succeeded']);
 });
 
-test('an order whose payment was begun and left opens again', async () => {
-  const { uuid } = await begun();
-  await pass('6 minutes');
-  await sweepPayments(server.deps);
-  assert.equal(await stateOf(uuid), 'ordering');
-});
-
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
   const { uuid, intentId } = await begun();
   await pass('25 hours');

@@ -75,5 +75,5 @@ async function settle(
       if (!(error instanceof UnexpectedState)) throw error;
     }
   }
-  if (kind === 'join') await settlePaying(deps, session_uuid);
+  if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }

@@ -30,7 +30,7 @@ export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps
       if (event.type === 'payment_intent.succeeded' || event.type === 'payment_intent.canceled')
         await confirmPayment(deps, event.intentId!);
       else if (event.type === 'payment_intent.payment_failed' && kind === 'join')
-        await settlePaying(deps, session, { hasFailed: true });
+        await settlePaying(deps, session, 'failed');
     }
     return { received: true, handled: isOurs };
   });
