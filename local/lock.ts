@@ -1,5 +1,5 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify, lives, type ProcessIdentity } from './processes.ts';
 
@@ -23,9 +23,23 @@ export interface Lock {
   afterCrash: boolean;
 }
 
+/** Makes a folder and its parents. One by one: Node's own way never ends where a parent cannot be made (under /proc). */
+function makeFolder(folder: string): void {
+  try {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (dirname(folder) !== folder) makeFolder(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && !('code' in error)) throw error;
+    throw new Error(`The folder ${folder} cannot be made or used. DATA_DIR names where to keep everything.`, {
+      cause: error,
+    });
+  }
+}
+
 /** One command at a time uses a data folder: throws a sentence that says who does. Waits for one that is about to end. */
 export async function takeLock(dataDir: string, command: string, url?: string): Promise<Lock> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const file = join(dataDir, 'running.json');
   const own = `${file}.${process.pid}`;
   const holder: Holder = { ...identify(process.pid)!, command, ...(url && { url }), children: [] };

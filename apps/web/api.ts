@@ -100,14 +100,17 @@ export function messageOf(error: unknown, fallback: string): string {
 }
 
 /** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */
-export type Outcome<T> = { data: T } | { message: string } | { goOn: string };
+export type Outcome<T> =
+  | { data: T }
+  | { message: string /** The server does not know this session: only a new start helps. */; isLost: boolean }
+  | { goOn: string };
 
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
     return { data: await loading };
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
-    return { message: messageOf(error, fallback) };
+    return { message: messageOf(error, fallback), isLost: error instanceof ApiError && error.status === 404 };
   }
 }
 

@@ -8,6 +8,7 @@ import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
+import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { drop } from '../session.ts';
@@ -16,22 +17,29 @@ import styles from './congratulations.module.css';
 
 type Welcome = Data<'getWelcome'>;
 
-export async function loader(): Promise<{ welcome: Welcome | null; error: string | null } | Response> {
+interface Loaded {
+  welcome: Welcome | null;
+  error: string | null;
+  isLost: boolean;
+}
+
+export async function loader(): Promise<Loaded | Response> {
   const uuid = requireSession();
   const outcome = await outcomeOf(
     call('getWelcome', { params: { uuid }, loading: true }),
     'We could not look up your membership just now.',
   );
   if ('goOn' in outcome) return redirect(outcome.goOn);
-  if ('message' in outcome) return { welcome: null, error: outcome.message };
+  if ('message' in outcome) return { welcome: null, error: outcome.message, isLost: outcome.isLost };
   drop('joinDraft');
-  return { welcome: outcome.data, error: null };
+  return { welcome: outcome.data, error: null, isLost: false };
 }
 
 export function Component() {
   const { society, congratulations } = useSite();
-  const { welcome, error } = useLoaderData() as { welcome: Welcome | null; error: string | null };
+  const { welcome, error, isLost } = useLoaderData() as Loaded;
   const { store } = congratulations;
+  if (isLost && error) return <Lost title="Congratulations" message={error} />;
   return (
     <Card>
       <header className={styles.hero}>

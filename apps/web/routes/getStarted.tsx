@@ -27,9 +27,14 @@ export function Component() {
   const programme = useProgramme();
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
+  const [touched, setTouched] = useState(false);
   const codeField = useRef<HTMLInputElement>(null);
   // What was typed before the scripts arrived stands in the field, not yet here.
-  useEffect(() => setInviteCode(codeField.current?.value ?? ''), []);
+  useEffect(() => {
+    const typed = codeField.current?.value ?? '';
+    setInviteCode(typed);
+    setTouched(typed !== '');
+  }, []);
   const [confirmed, setConfirmed] = useState(false);
   const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
   const fetcher = useFetcher<typeof action>();
@@ -82,9 +87,10 @@ export function Component() {
             value={inviteCode}
             onChange={(event) => {
               setInviteCode(event.target.value);
+              setTouched(true);
               setErredMode(null);
             }}
-            error={inviteCode === '' ? undefined : (broken ?? undefined)}
+            error={(touched && broken) || undefined}
             required
             maxLength={INVITE_CODE_MAX_LENGTH + 20}
             autoComplete="off"

@@ -15,6 +15,7 @@ import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
+import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { loadPayments } from '../payments.ts';
 import { storedSession } from '../session.ts';
@@ -67,9 +68,13 @@ function Loaded({
         <PageHeading title="Upgrade Membership" />
         <div className={ui.stack}>
           <Alert>Error: {outcome.message}</Alert>
-          <Link className={ui.plain} to={screens.congratulations}>
-            Continue without the upgrade
-          </Link>
+          {outcome.isLost ? (
+            <StartOver />
+          ) : (
+            <Link className={ui.plain} to={screens.congratulations}>
+              Continue without the upgrade
+            </Link>
+          )}
         </div>
       </>
     );

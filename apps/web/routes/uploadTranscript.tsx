@@ -1,27 +1,35 @@
 import { useState } from 'react';
+import { redirect, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
-import { requireSession } from '../api.ts';
+import { fallback } from '#core/sentences.ts';
+import { call, outcomeOf, requireSession } from '../api.ts';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
+import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../components/UploadArea.tsx';
 import ui from '../components/ui.module.css';
 import { useSite } from '../site.ts';
 import { upload } from '../upload.ts';
 
-export function loader() {
-  requireSession();
-  return null;
+/** Whether this session may upload; when that cannot be told now, the upload itself will say. */
+export async function loader(): Promise<{ lost: string | null } | Response> {
+  const uuid = requireSession();
+  const outcome = await outcomeOf(call('getWelcome', { params: { uuid }, loading: true }), fallback.upload);
+  if ('goOn' in outcome) return redirect(outcome.goOn);
+  return { lost: 'message' in outcome && outcome.isLost ? outcome.message : null };
 }
 
 export function Component() {
   const { society } = useSite();
+  const { lost } = useLoaderData() as { lost: string | null };
   const [uploaded, setUploaded] = useState<UploadedFile[]>([]);
   const send: Send = async (file, onProgress, signal) => {
     const params = { uuid: requireSession() };
     await upload('uploadTranscript', { params, file, onProgress, signal });
     setUploaded((files) => [...files, { name: file.name, size: file.size }]);
   };
+  if (lost) return <Lost title="Upload Transcript" message={lost} />;
   return (
     <Card>
       <PageHeading title="Upload Transcript" />

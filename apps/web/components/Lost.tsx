@@ -1,0 +1,18 @@
+import { Alert } from './Alert.tsx';
+import { Card } from './Card.tsx';
+import { PageHeading } from './PageHeading.tsx';
+import { StartOver } from './StartOver.tsx';
+import ui from './ui.module.css';
+
+/** A screen of a session that the server does not know (any more): what happened, and the one thing that helps. */
+export function Lost({ title, message }: { title: string; message: string }) {
+  return (
+    <Card>
+      <PageHeading title={title} />
+      <div className={ui.stack}>
+        <Alert>{message}</Alert>
+        <StartOver />
+      </div>
+    </Card>
+  );
+}
