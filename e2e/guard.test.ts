@@ -42,7 +42,7 @@ const states = {
       [DETAILS]: DETAILS,
       '/registration/membership': DETAILS,
       [CHECKOUT]: DETAILS,
-      '/registration/upload-transcript': '/registration/upload-transcript',
+      '/registration/upload-transcript': DETAILS,
       '/registration/congratulations': DETAILS,
       '/registration/upgrade': DETAILS,
       '/registration/initiate/upgrade?payment_intent=pi_1': DETAILS,
@@ -57,6 +57,7 @@ const states = {
       [DETAILS]: DETAILS,
       '/registration/membership': '/registration/membership',
       [CHECKOUT]: CHECKOUT,
+      '/registration/upload-transcript': CHECKOUT,
       '/registration/congratulations': CHECKOUT,
       '/registration/upgrade': CHECKOUT,
     },
@@ -102,15 +103,28 @@ test('a paid join opens where it left off on every earlier path, and is charged 
   expect(await stripeApi.taken(intent)).toEqual([6500]);
 });
 
-test('a session that no longer exists says so and lets one start over', async ({ page, complaints }) => {
-  complaints.expectFailedRequests();
-  await page.goto('/');
-  await page.evaluate(() => localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'));
-  await page.goto(DETAILS);
-  await expect(page.getByRole('main').getByRole('alert')).toHaveText(
-    'This join session was not found. Please start over.',
-  );
-  await page.getByRole('button', { name: 'Start Over' }).click();
-  await expect(page).toHaveURL(HOME);
-  expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
-});
+for (const screen of [
+  'student-details',
+  'membership',
+  'checkout',
+  'upgrade',
+  'upload-transcript',
+  'congratulations',
+])
+  test(`a session that no longer exists is told so at ${screen}, and one can start over`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await page.goto('/');
+    await page.evaluate(() =>
+      localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
+    );
+    await page.goto(`/registration/${screen}`);
+    await expect(page.getByRole('main').getByRole('alert')).toContainText(
+      'This join session was not found. Please start over.',
+    );
+    await page.getByRole('button', { name: 'Start Over' }).click();
+    await expect(page).toHaveURL(HOME);
+    expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
+  });
