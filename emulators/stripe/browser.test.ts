@@ -6,35 +6,31 @@ import { after, before, type TestContext, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, chromium, type Page } from '@playwright/test';
 import type Stripe from 'stripe';
+import { findChromium } from '../../local/chromium.ts';
 import { type StripeEmulator, startStripeEmulator } from './server.ts';
-import { findChromium, serveTestPage } from './test-page/serve.ts';
+import { serveTestPage } from './test-page/serve.ts';
 import { CARDS_ONLY, clientOf } from './test-support.ts';
-
-const executablePath = findChromium();
-const skip = executablePath ? false : 'no Chromium on this machine';
 
 let emulator: StripeEmulator;
 let site: { url: string; close(): Promise<void> };
 let browser: Browser;
 let stripe: Stripe;
 
-if (executablePath) {
-  before(async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'stripe-emulator-'));
-    emulator = await startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir });
-    site = await serveTestPage(emulator.url);
-    stripe = clientOf(emulator.url);
-    browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-quic', '--disable-background-networking'],
-    });
+before(async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stripe-emulator-'));
+  emulator = await startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir });
+  site = await serveTestPage(emulator.url);
+  stripe = clientOf(emulator.url);
+  browser = await chromium.launch({
+    executablePath: await findChromium(),
+    args: ['--no-sandbox', '--disable-quic', '--disable-background-networking'],
   });
-  after(async () => {
-    await browser.close();
-    await site.close();
-    await emulator.close();
-  });
-}
+});
+after(async () => {
+  await browser.close();
+  await site.close();
+  await emulator.close();
+});
 
 /** The payment page for a new intent, with everything that its console complained about. */
 async function open(t: TestContext, query = '') {
@@ -65,9 +61,7 @@ async function typeCard(page: Page, number: string): Promise<void> {
 const pay = (page: Page) => page.getByRole('button', { name: 'Pay', exact: true }).click();
 const said = (page: Page, text: string | RegExp) => page.locator('output').getByText(text).waitFor();
 
-test('a card that is typed pays, with the name and address beside it, under a strict policy and without a complaint', {
-  skip,
-}, async (t) => {
+test('a card that is typed pays, with the name and address beside it, under a strict policy and without a complaint', async (t) => {
   const { page, intent, complaints } = await open(t);
   await typeAddress(page);
   await typeCard(page, '4242424242424242');
@@ -90,7 +84,7 @@ test('a card that is typed pays, with the name and address beside it, under a st
   assert.deepEqual(complaints, []);
 });
 
-test('after payment the page goes to the return address with what Stripe appends', { skip }, async (t) => {
+test('after payment the page goes to the return address with what Stripe appends', async (t) => {
   const { page, intent } = await open(t, '&redirect=always');
   await typeAddress(page);
   await page.getByRole('button', { name: 'Use 4242 4242 4242 4242 (pays)' }).click();
@@ -102,7 +96,7 @@ test('after payment the page goes to the return address with what Stripe appends
   assert.equal(searchParams.get('redirect_status'), 'succeeded');
 });
 
-test('what is incomplete is told under its field, and the first fault has the focus', { skip }, async (t) => {
+test('what is incomplete is told under its field, and the first fault has the focus', async (t) => {
   const { page } = await open(t);
   await pay(page);
   await said(page, 'This field is incomplete.');
@@ -122,7 +116,7 @@ test('what is incomplete is told under its field, and the first fault has the fo
   );
 });
 
-test('a wrong number and a past date are told as soon as they are whole', { skip }, async (t) => {
+test('a wrong number and a past date are told as soon as they are whole', async (t) => {
   const { page } = await open(t);
   await page.getByLabel('Card number').fill('4242424242424241');
   await page.getByText('Your card number is invalid.').waitFor();
@@ -133,7 +127,7 @@ test('a wrong number and a past date are told as soon as they are whole', { skip
   assert.equal(await page.getByText('Your card number is invalid.').isVisible(), false);
 });
 
-test('editing in the middle of a number keeps the caret where it was', { skip }, async (t) => {
+test('editing in the middle of a number keeps the caret where it was', async (t) => {
   const { page } = await open(t);
   const number = page.getByLabel('Card number');
   await number.fill('4242 4242 4242 4242');
@@ -145,7 +139,7 @@ test('editing in the middle of a number keeps the caret where it was', { skip },
   assert.equal(await number.inputValue(), '4242 4242 4242 4242');
 });
 
-test('what was typed stays when the amount has changed and updates are fetched', { skip }, async (t) => {
+test('what was typed stays when the amount has changed and updates are fetched', async (t) => {
   const { page, intent } = await open(t);
   await typeAddress(page);
   await typeCard(page, '4242424242424242');
@@ -158,7 +152,7 @@ test('what was typed stays when the amount has changed and updates are fetched',
   assert.equal((await stripe.paymentIntents.retrieve(intent.id)).amount_received, 9000);
 });
 
-test('a declined card tells so, and the next one pays', { skip }, async (t) => {
+test('a declined card tells so, and the next one pays', async (t) => {
   const { page, complaints } = await open(t);
   await typeAddress(page);
   await page.getByRole('button', { name: /is declined/ }).click();
@@ -180,9 +174,7 @@ test('a declined card tells so, and the next one pays', { skip }, async (t) => {
   );
 });
 
-test('authentication is asked for in the page: failed it charges nothing, completed it pays', {
-  skip,
-}, async (t) => {
+test('authentication is asked for in the page: failed it charges nothing, completed it pays', async (t) => {
   const { page, intent } = await open(t);
   await typeAddress(page);
   await page.getByRole('button', { name: /asks for authentication/ }).click();
@@ -197,7 +189,7 @@ test('authentication is asked for in the page: failed it charges nothing, comple
   await said(page, 'succeeded');
 });
 
-test('Escape answers the question of authentication as failed', { skip }, async (t) => {
+test('Escape answers the question of authentication as failed', async (t) => {
   const { page } = await open(t);
   await typeAddress(page);
   await page.getByRole('button', { name: /asks for authentication/ }).click();
@@ -207,7 +199,7 @@ test('Escape answers the question of authentication as failed', { skip }, async 
   await said(page, /^We are unable to authenticate/);
 });
 
-test('a Canadian address asks for a province and a postal code', { skip }, async (t) => {
+test('a Canadian address asks for a province and a postal code', async (t) => {
   const { page } = await open(t);
   await page.getByLabel('Country or region').selectOption('Canada');
   await page.getByLabel('Province').selectOption('Quebec');
@@ -220,7 +212,7 @@ test('a Canadian address asks for a province and a postal code', { skip }, async
   ]);
 });
 
-test('without an address element the card form asks for country and ZIP code itself', { skip }, async (t) => {
+test('without an address element the card form asks for country and ZIP code itself', async (t) => {
   const { page, intent } = await open(t, '&no-address');
   await typeCard(page, '4242424242424242');
   await page.getByLabel('ZIP code').fill('78701');
@@ -230,7 +222,7 @@ test('without an address element the card form asks for country and ZIP code its
   assert.equal((payment_method as Stripe.PaymentMethod).billing_details.address?.postal_code, '78701');
 });
 
-test('the elements tell when they are ready and what was typed', { skip }, async (t) => {
+test('the elements tell when they are ready and what was typed', async (t) => {
   const { page } = await open(t);
   await typeAddress(page);
   await page.waitForFunction(
@@ -259,7 +251,7 @@ test('the elements tell when they are ready and what was typed', { skip }, async
   });
 });
 
-test('a client secret that Stripe does not know is a load error of the element', { skip }, async (t) => {
+test('a client secret that Stripe does not know is a load error of the element', async (t) => {
   const page = await browser.newPage();
   t.after(() => page.close());
   await page.goto(`${site.url}/?secret=pi_none_secret_none`);
@@ -270,9 +262,7 @@ test('a client secret that Stripe does not know is a load error of the element',
   );
 });
 
-test('a provider that cannot be reached is an api_connection_error, and nothing typed is lost', {
-  skip,
-}, async (t) => {
+test('a provider that cannot be reached is an api_connection_error, and nothing typed is lost', async (t) => {
   const { page } = await open(t);
   await typeAddress(page);
   await typeCard(page, '4242424242424242');
@@ -282,9 +272,7 @@ test('a provider that cannot be reached is an api_connection_error, and nothing 
   assert.equal(await page.getByLabel('Card number').inputValue(), '4242 4242 4242 4242');
 });
 
-test('axe finds nothing, neither in the form with its errors nor in the question of authentication', {
-  skip,
-}, async (t) => {
+test('axe finds nothing, neither in the form with its errors nor in the question of authentication', async (t) => {
   const context = await browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRsbuild } from '@rsbuild/core';
@@ -62,15 +62,4 @@ export async function serveTestPage(emulator: string): Promise<{ url: string; cl
   app.get('/*', (_, reply) => reply.type('text/html').send(HTML));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url, close: () => app.close() };
-}
-
-/** A browser of this machine, as the tests look for one everywhere. */
-export function findChromium(): string | undefined {
-  const paths = [
-    process.env.CHROMIUM_PATH,
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-  ];
-  return paths.find((path) => path !== undefined && existsSync(path));
 }
