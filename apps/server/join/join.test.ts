@@ -53,6 +53,12 @@ test('a member is not let in again by code or link', async () => {
   const byLink = await client.call('initJoin', { params: { id: '105' }, body: {} });
   assert.equal(byLink.status, 409);
   assert.match(byLink.message ?? '', /already a member/);
+  const started = await server.deps.database
+    .selectFrom('join_session')
+    .select('uuid')
+    .where('contact_id', '=', '105')
+    .execute();
+  assert.deepEqual(started, [], 'and nothing is written');
 });
 
 test('a self-nomination needs the confirmation', async () => {

@@ -242,6 +242,29 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
   );
 });
 
+test("an amount that is not its snapshot's confirms nothing", async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await begin(client, uuid, intent.revision);
+  await server.stripe('POST', `/v1/payment_intents/${intent.id}`, { amount: '100' });
+  await payByCard(server, intent.id);
+  await assert.rejects(confirmPayment(server.deps, intent.id), /received 100 usd, its snapshot says 6500/);
+  assert.deepEqual([await stateOf(uuid), await membershipsOf(uuid)], ['paying', []]);
+});
+
+test('a success of another environment on the same account confirms nothing here', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await server.stripe('POST', `/v1/payment_intents/${intent.id}`, {
+    'metadata[environment]': 'somebody-else',
+  });
+  await payByCard(server, intent.id);
+  assert.equal(await confirmPayment(server.deps, intent.id), 'foreign');
+  assert.equal(await stateOf(uuid), 'ordering');
+});
+
 test('a webhook needs a signature that holds, and events of others are none of our business', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -66,6 +66,28 @@ test('pressed twice at once and again later, the card is charged once', async ()
   );
 });
 
+test('two presses that are at Stripe at the same time are one charge there', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  // Neither is answered before both have been sent.
+  const slow = { kind: 'slow', ms: 300, method: 'POST', path: '/v1/payment_intents', times: 2 };
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(slow) });
+  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.deepEqual(
+    answers.map(({ data }) => data.status),
+    ['succeeded', 'succeeded'],
+  );
+  const { customer_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('customer_id')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  const { body } = await server.stripe('GET', `/v1/payment_intents?customer=${customer_id}`);
+  const amounts = (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
+  assert.deepEqual(amounts.sort(), [4500, 6500]);
+});
+
 test('only the browser that paid is offered an upgrade and may buy it', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const other = server.client();
