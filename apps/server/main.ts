@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { buildApp } from './app.ts';
 import { ConfigFaults, readConfig } from './config.ts';
-import { startPushing } from './contacts/push.ts';
 import { migrate } from './database/migrate.ts';
 import { loggerOptions } from './http/logging.ts';
 import { importInvitations } from './invitations/importInvitations.ts';
-import { startSweeping } from './payments/sweep.ts';
+import { run } from './run.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
@@ -20,22 +18,18 @@ async function main(): Promise<void> {
   const config = readConfig();
   const log = pino(loggerOptions(config.logLevel) as object);
   await migrate(config.databaseUrl);
-  const { deps, database, hubspot } = await wire(config, log);
+  const wired = await wire(config, log);
   if (config.providers.emulated)
-    await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
-  const app = await buildApp(deps, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {});
-  const background = [startPushing(deps, hubspot), startSweeping(deps)];
-  const url = await app.listen({ host: config.host, port: config.port });
-  process.send?.({ listening: url });
-  log.info({ url, emulated: config.providers.emulated }, 'listening');
+    await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
+  const server = await run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {});
+  process.send?.({ listening: server.url });
+  log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    await Promise.all(background.map((end) => end()));
-    await app.close();
-    await database.destroy();
+    await server.stop();
     process.exit(0);
   };
   process.once('SIGTERM', () => void stop());

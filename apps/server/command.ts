@@ -1,0 +1,26 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { Wired } from './wire.ts';
+
+/** One command of staff. Exit status 0: done; 1: not, or not all; 2: not understood. */
+export interface Command {
+  /** The words that name it, then its arguments. */
+  usage: string;
+  summary: string;
+  run(args: string[], wired: Wired): Promise<number>;
+}
+
+export function misused({ usage }: Command): number {
+  console.error(`Usage: npm run operator -- ${usage}`);
+  return 2;
+}
+
+/** The arguments, or null when one is not known or lacks its value: that has been said. */
+export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
+  try {
+    return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
+  } catch (error) {
+    if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
+    console.error((error as Error).message);
+    return null;
+  }
+}

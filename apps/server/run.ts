@@ -1,0 +1,23 @@
+import { buildApp } from './app.ts';
+import { startPushing } from './contacts/push.ts';
+import { startSweeping } from './payments/sweep.ts';
+import type { Wired } from './wire.ts';
+
+/** Serves, and does in the background what no call waits for. `stop` finishes what is under way. */
+export async function run(
+  { deps, database, hubspot }: Wired,
+  options: { webBuild?: string },
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const { host, port } = deps.config;
+  const app = await buildApp(deps, options);
+  const background = [startPushing(deps, hubspot), startSweeping(deps)];
+  const url = await app.listen({ host, port });
+  return {
+    url,
+    async stop() {
+      await Promise.all(background.map((end) => end()));
+      await app.close();
+      await database.destroy();
+    },
+  };
+}
