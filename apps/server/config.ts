@@ -20,6 +20,14 @@ export interface Limits {
   joinsPerCode: Limit;
   /** Joins started from one address: generous, a whole school stands behind one. */
   joinsPerAddress: Limit;
+  /** Payment intents opened for one join. */
+  intentsPerSession: Limit;
+  /** Payment intents opened from one address. */
+  intentsPerAddress: Limit;
+  /** Declined cards of one join, before it has to wait. */
+  cardFailuresPerSession: Limit;
+  /** Declined cards of all joins from one address, before they have to wait. */
+  cardFailuresPerAddress: Limit;
 }
 export interface Limit {
   count: number;
@@ -68,6 +76,10 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', limit: { count: 200, minutes: 10 } },
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
+  intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
+  intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
+  cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },
+  cardFailuresPerAddress: { setting: 'LIMIT_CARD_FAILURES_PER_ADDRESS', limit: { count: 200, minutes: 60 } },
 };
 
 /** Settings that are planned and would be dangerous to ignore silently. */
@@ -168,11 +180,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       fault(`${setting} must be a count and a window in minutes, as ${limit.count}/${limit.minutes}.`);
       return limit;
     };
-    return {
-      wrongCodesPerAddress: read(defaultLimits.wrongCodesPerAddress),
-      joinsPerCode: read(defaultLimits.joinsPerCode),
-      joinsPerAddress: read(defaultLimits.joinsPerAddress),
-    };
+    return Object.fromEntries(
+      Object.entries(defaultLimits).map(([name, limit]) => [name, read(limit)]),
+    ) as Record<keyof Limits, Limit>;
   }
 
   /** All real or all emulated. A half-set group, a mix, or a key of the wrong kind is a fault. */

@@ -2,13 +2,25 @@ import { pino } from 'pino';
 import type { Command } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
+import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
+import { findCommand } from './join/findCommand.ts';
 import { linksCommand } from './links/linksCommand.ts';
+import { noticesCommand } from './notices/noticesCommand.ts';
+import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
 /** The staff command line: a second front door on the same rooms. */
-const commands: readonly Command[] = [importCommand, linksCommand];
+const commands: readonly Command[] = [
+  importCommand,
+  linksCommand,
+  findCommand,
+  refundCommand,
+  reconcileCommand,
+  settleCommand,
+  noticesCommand,
+];
 
 /** The words before the first argument: "invitations import FILE.csv" → ["invitations", "import"]. */
 function wordsOf({ usage }: Command): string[] {
@@ -49,6 +61,7 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) console.error(error.faults.join('\n'));
+  else if (error instanceof Refusal) console.error(error.message);
   else console.error(error);
   process.exitCode = 1;
 }

@@ -68,7 +68,7 @@ export async function initiateCheckout(
   const { rows } = await sql<{ uuid: string | null; owns_it: boolean }>`
     with allowed as (
       select id, ${product.type === 'membership'} and is_member or exists (
-        select from membership where membership.contact_id = contact.id and type = ${product.type} and standing = 'active'
+        select from membership where membership.contact_id = contact.id and type = ${product.type} and is_held
       ) as owns_it, ${
         limit
           ? sql`(select count(*) from (

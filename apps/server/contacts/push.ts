@@ -23,6 +23,7 @@ interface Row {
   paid_at: Date | null;
   amount_cents: number | null;
   membership_id: number | null;
+  is_held: boolean;
 }
 
 /** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
@@ -47,8 +48,9 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<numbe
       returning join_session.*
     )
     select uuid, state, origin, contact_id, crm_contact_id, details, profile_revision, paid_at,
-      (select sum(amount_cents)::int from payment where session_uuid = taken.uuid and status = 'succeeded') as amount_cents,
-      (select product_id from membership where session_uuid = taken.uuid order by id limit 1) as membership_id
+      (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = taken.uuid and status = 'succeeded') as amount_cents,
+      (select product_id from membership where session_uuid = taken.uuid order by id limit 1) as membership_id,
+      exists (select from membership where session_uuid = taken.uuid and is_held) as is_held
     from taken`.execute(database);
 
   const known = rows.flatMap((row) => {
@@ -184,5 +186,6 @@ function propertiesOf({ society }: Deps, row: Row): Record<string, string> {
     membership: row.membership_id === null ? null : (society.product(row.membership_id)?.name ?? null),
     amountCents: row.amount_cents,
     paidAt: row.paid_at,
+    isHeld: row.is_held,
   });
 }

@@ -2,6 +2,8 @@ import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#contract/schemas.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { ProductType } from '#core/product.ts';
+import type { Difference } from '#core/reconciliation.ts';
+import type { Dispute, GivenBack, MembershipStanding, PaidLine, RefundStatus } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 
 /** The tables of migrations/, for Kysely. */
@@ -16,6 +18,16 @@ export interface Tables {
   document: DocumentTable;
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
+  refund: RefundTable;
+  card_failure: {
+    charge_id: string;
+    session_uuid: string;
+    address_hash: string | null;
+    created_at: Timestamp;
+  };
+  stripe_event: { id: string; handled_at: Timestamp };
+  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp };
+  reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
 }
 
@@ -82,20 +94,12 @@ export interface SessionProductTable {
   removed_at: NullableTimestamp;
 }
 
-/** A line as an order snapshot keeps it. */
-export interface SnapshotItem {
-  productId: number;
-  type: ProductType;
-  name: string;
-  priceCents: number;
-}
-
 export interface OrderSnapshotTable {
   session_uuid: string;
   kind: 'join' | 'upgrade';
   revision: number;
   amount_cents: number;
-  items: Json<SnapshotItem[]>;
+  items: Json<PaidLine[]>;
   created_at: Timestamp;
 }
 
@@ -104,7 +108,7 @@ export interface PaymentTable {
   session_uuid: string;
   kind: 'join' | 'upgrade';
   attempt: number;
-  status: 'open' | 'succeeded' | 'canceled' | 'refund_due' | 'refunded';
+  status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
   client_secret: string;
   customer_id: string;
   amount_cents: number;
@@ -113,6 +117,8 @@ export interface PaymentTable {
   card_brand: string | null;
   card_last4: string | null;
   refunded_cents: Generated<number>;
+  dispute: Dispute | null;
+  followed: Generated<number>;
   succeeded_at: NullableTimestamp;
   checked_at: Timestamp;
   created_at: Timestamp;
@@ -126,7 +132,8 @@ export interface MembershipTable {
   product_id: number;
   type: 'membership' | 'membership_upgrade';
   payment_intent: string;
-  standing: Generated<'active' | 'refunded' | 'disputed'>;
+  standing: Generated<MembershipStanding>;
+  is_held: ColumnType<boolean, never, never>;
   created_at: Timestamp;
 }
 
@@ -141,6 +148,26 @@ export interface DocumentTable {
   sha256: Buffer;
   storage_key: string;
   created_at: Timestamp;
+}
+
+export interface RefundTable {
+  uuid: Generated<string>;
+  intent_id: string;
+  stripe_id: string | null;
+  amount_cents: number;
+  reason: 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
+  lines: ColumnType<GivenBack['lines'], string | null | undefined, string | null>;
+  status: RefundStatus;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface ReconciliationTable {
+  id: Generated<number>;
+  started_at: Timestamp;
+  finished_at: Timestamp;
+  counts: Json<Record<string, number>>;
+  differences: Json<Difference[]>;
 }
 
 export interface StaffNoticeTable {

@@ -56,7 +56,7 @@ export async function checkEligibility(
     }>`
       select invitation.code, invitation.contact_id, coalesce(invitation.expires_at <= now(), false) as expired,
         coalesce(contact.is_member or exists (
-          select from membership where membership.contact_id = contact.id and type = 'membership' and standing = 'active'
+          select from membership where membership.contact_id = contact.id and type = 'membership' and is_held
         ), false) as is_member,
         ${limitedCount('wrong_code', key, limit)} as wrong
       from (select) as nothing

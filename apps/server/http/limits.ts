@@ -23,3 +23,18 @@ export async function countLimit(database: Database, name: string, key: string, 
     values (${name}, ${key}, date_bin(make_interval(secs => ${stepSeconds}), now(), 'epoch'), 1)
     on conflict (name, key, window_start) do update set count = limit_count.count + 1`.execute(database);
 }
+
+/** Counts one more unless the limit is full; false then. */
+export async function countWithin(
+  database: Database,
+  name: string,
+  key: string,
+  limit: Limit,
+): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`select ${limitedCount(name, key, limit)} as count`.execute(
+    database,
+  );
+  if (rows[0]!.count >= limit.count) return false;
+  await countLimit(database, name, key, limit);
+  return true;
+}

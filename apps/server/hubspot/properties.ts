@@ -55,6 +55,8 @@ export function fromJoin(join: {
   membership: string | null;
   amountCents: number | null;
   paidAt: Date | null;
+  /** The membership is still held: not refunded, nor lost in a dispute. */
+  isHeld: boolean;
 }): Record<string, string> {
   const { details } = join;
   const properties: Record<string, string> = {};
@@ -80,7 +82,7 @@ export function fromJoin(join: {
   }
   give('join_stage', join.state);
   if (join.paidAt) {
-    give(MEMBERSHIP_STATUS, 'member');
+    give(MEMBERSHIP_STATUS, join.isHeld ? 'member' : 'former');
     give('membership_name', join.membership);
     give('amount_paid', join.amountCents === null ? undefined : (join.amountCents / 100).toFixed(2));
     give('paid_at', join.paidAt.toISOString());

@@ -131,7 +131,7 @@ function outcome(
 function isMember(contactId: 'contact.id' | 'invitation.contact_id') {
   const id = sql.ref(contactId);
   return sql<boolean>`coalesce((select is_member from contact as holder where holder.id = ${id}), false) or exists (
-    select from membership where membership.contact_id = ${id} and type = 'membership' and standing = 'active')`;
+    select from membership where membership.contact_id = ${id} and type = 'membership' and is_held)`;
 }
 
 function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'invitation_code', value: string) {

@@ -16,7 +16,7 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
     const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
     with session as (
       select uuid, programme = ${product.programme!} as programme_fits, exists (
-        select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and standing = 'active'
+        select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
       ) as is_member
       from join_session where uuid = ${uuid} and state = any(${statesAllowing('setMembership')}) for update
     ), chosen as (

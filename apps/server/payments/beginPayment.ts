@@ -6,9 +6,13 @@ import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { UnexpectedState } from '../stripe/provider.ts';
-import { confirmPayment } from './confirmPayment.ts';
+import { tooManyDeclined } from './cardFailures.ts';
 import { orderOf, totalChanged, updateOpenIntent } from './createPaymentIntent.ts';
+import { settlePaying } from './settlePaying.ts';
 
+const PAYING_ELSEWHERE =
+  'A payment for this membership is under way in another window or on another device. Finish it there, or wait a moment and try again.';
+const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
@@ -21,22 +25,11 @@ export async function beginPayment(
   { revision, agreeToPolicies }: { revision: number; agreeToPolicies: boolean },
 ): Promise<Data<'beginPayment'>> {
   const order = await orderOf(deps, uuid);
-  if (order.revision !== revision || !order.open || order.open.revision !== revision)
-    throw totalChanged(order.totalCents);
-  const { rows } = await sql<{ has_agreed: boolean; is_member: boolean; frozen: boolean }>`
-    with session as (
-      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
-        select from membership held join session_product line on line.session_uuid = join_session.uuid and line.removed_at is null and line.type = held.type
-        where held.contact_id = join_session.contact_id and held.standing = 'active'
-      ) as is_member
-      from join_session where uuid = ${uuid} and state = any(${statesAllowing('beginPayment')}) for update
-    ), frozen as (
-      update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
-      from session where join_session.uuid = session.uuid and revision = ${revision} and has_agreed and not is_member
-      returning join_session.uuid
-    )
-    select has_agreed, is_member, exists (select from frozen) as frozen from session`.execute(deps.database);
-  const session = rows[0];
+  if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
+  if (order.revision !== revision) throw totalChanged(order.totalCents);
+  if (!order.open) throw new Refusal(409, FORM_EXPIRED);
+  if (order.open.revision !== revision) throw totalChanged(order.totalCents);
+  const session = await freeze(deps, uuid, { revision, agreeToPolicies });
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
@@ -45,8 +38,57 @@ export async function beginPayment(
     await updateOpenIntent(deps, uuid, order, order.open.intentId, order.email);
   } catch (error) {
     if (!(error instanceof UnexpectedState)) throw error;
-    await confirmPayment(deps, order.open.intentId);
+    if ((await settlePaying(deps, uuid, 'failed')) === 'ordering') throw new Refusal(409, FORM_EXPIRED);
     throw await whyNot(deps, 'changeOrder', uuid);
   }
   return { revision, amount: order.totalCents };
+}
+
+interface Frozen {
+  has_agreed: boolean;
+  is_member: boolean;
+  frozen: boolean;
+}
+
+/** Undefined when the session is not in a state to be paid. One contact pays in one place at a time. */
+async function freeze(
+  deps: Deps,
+  uuid: string,
+  { revision, agreeToPolicies }: { revision: number; agreeToPolicies: boolean },
+  isSecondTry = false,
+): Promise<Frozen | undefined> {
+  try {
+    return await tryToFreeze(deps, uuid, revision, agreeToPolicies);
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'join_session_one_paying') throw error;
+    const { rows } = await sql<{ uuid: string }>`
+      select other.uuid from join_session other join join_session own using (contact_id)
+      where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
+    // A payment that was begun there and left does not stand in the way here.
+    const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
+    if (other === 'paying' || isSecondTry) throw new Refusal(409, PAYING_ELSEWHERE);
+    return freeze(deps, uuid, { revision, agreeToPolicies }, true);
+  }
+}
+
+async function tryToFreeze(
+  deps: Deps,
+  uuid: string,
+  revision: number,
+  agreeToPolicies: boolean,
+): Promise<Frozen | undefined> {
+  const { rows } = await sql<Frozen>`
+    with session as (
+      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
+        select from membership held join session_product line on line.session_uuid = join_session.uuid and line.removed_at is null and line.type = held.type
+        where held.contact_id = join_session.contact_id and held.is_held
+      ) as is_member
+      from join_session where uuid = ${uuid} and state = any(${statesAllowing('beginPayment')}) for update
+    ), frozen as (
+      update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
+      from session where join_session.uuid = session.uuid and revision = ${revision} and has_agreed and not is_member
+      returning join_session.uuid
+    )
+    select has_agreed, is_member, exists (select from frozen) as frozen from session`.execute(deps.database);
+  return rows[0];
 }

@@ -1,11 +1,33 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
+import { displayPrice } from '#core/money.ts';
 import { isMembershipType } from '#core/product.ts';
-import type { SnapshotItem, Tables } from '../database/types.ts';
+import type { PaidLine } from '#core/refunds.ts';
+import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import type { Intent } from '../stripe/provider.ts';
+import { markCanceled } from './cancelIntent.ts';
+import { followPayment } from './followPayment.ts';
+import { giveBack, promiseRefund } from './giveBack.ts';
 
-/** What became of the intent: Stripe's status, or that it is not ours, or that its money went back. */
+/** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
+
+/** Which order an intent is for, as its metadata says. */
+export interface IntentOf {
+  uuid: string;
+  kind: 'join' | 'upgrade';
+  revision: number;
+}
+
+/** Null when the intent is another app's or another environment's on the same Stripe account. */
+export function intentOf(
+  deps: Pick<Deps, 'environment'>,
+  { metadata }: Pick<Intent, 'metadata'>,
+): IntentOf | null {
+  const { app, environment, session: uuid, kind, revision } = metadata;
+  if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
+  return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
+}
 
 /**
  * The only way to paid. The return page, the webhook and the sweep all call it, in any order and any number of times.
@@ -15,14 +37,8 @@ export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   const intent = await deps.payments.retrieveIntent(intentId);
-  const { app, environment, session: uuid, kind, revision } = intent.metadata;
-  if (
-    app !== 'induct' ||
-    environment !== deps.environment ||
-    !uuid ||
-    (kind !== 'join' && kind !== 'upgrade')
-  )
-    return 'foreign';
+  const of = intentOf(deps, intent);
+  if (!of) return 'foreign';
   if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
   if (intent.status !== 'succeeded') return intent.status;
 
@@ -30,15 +46,15 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
     const session = await trx
       .selectFrom('join_session')
       .select(['uuid', 'state', 'contact_id', 'upgrade'])
-      .where('uuid', '=', uuid)
+      .where('uuid', '=', of.uuid)
       .forUpdate()
       .executeTakeFirst();
     const snapshot = await trx
       .selectFrom('order_snapshot')
       .select(['amount_cents', 'items'])
-      .where('session_uuid', '=', uuid)
-      .where('kind', '=', kind)
-      .where('revision', '=', Number(revision))
+      .where('session_uuid', '=', of.uuid)
+      .where('kind', '=', of.kind)
+      .where('revision', '=', of.revision)
       .executeTakeFirst();
     if (!session || !snapshot)
       throw new Error(`intent ${intentId} names a session or snapshot that does not exist`);
@@ -46,34 +62,42 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
       throw new Error(
         `intent ${intentId} received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
       );
-
-    const payment = await trx
-      .selectFrom('payment')
-      .select('status')
-      .where('intent_id', '=', intentId)
-      .executeTakeFirst();
-    if (payment?.status === 'refunded') return 'refunded';
-    if (payment?.status === 'refund_due') return 'duplicate';
-    if (payment?.status === 'succeeded') return 'succeeded';
-    await recordSuccess(trx, intent, { uuid, kind, revision: Number(revision) });
-
     const bought = snapshot.items.find(({ type }) => isMembershipType(type));
     if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
-    const isSecond = kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken';
-    if (isSecond || (await holds(trx, session.contact_id, bought))) {
-      // Written before the refund is asked for: a crash in between leaves the debt on record.
+
+    const { rows } = await sql<{ status: string; has_membership: boolean }>`
+      select status, exists (select from membership where payment_intent = intent_id) as has_membership
+      from payment where intent_id = ${intentId}`.execute(trx);
+    const payment = rows[0];
+    if (payment?.status === 'duplicate') return 'refunded';
+    if (payment?.status === 'succeeded' && payment.has_membership) return 'succeeded';
+
+    const unwanted = await whyUnwanted(trx, session, of.kind, bought);
+    await recordSuccess(trx, intent, of, unwanted ? 'duplicate' : 'succeeded');
+    if (unwanted) {
+      await promiseRefund(trx, { intentId, amountCents: intent.amountReceivedCents, reason: 'duplicate' });
       await trx
-        .updateTable('payment')
-        .set({ status: 'refund_due' })
-        .where('intent_id', '=', intentId)
+        .insertInto('staff_notice')
+        .values({
+          kind: 'duplicate_payment',
+          session_uuid: of.uuid,
+          message: `Payment ${intentId} of ${displayPrice(intent.amountReceivedCents)} ${unwanted} It goes back in full.`,
+        })
         .execute();
-      return 'duplicate';
+      // The order is open again; whoever tries to pay it learns that the membership is held.
+      await trx
+        .updateTable('join_session')
+        .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
+        .where('uuid', '=', of.uuid)
+        .where('state', '=', 'paying')
+        .execute();
+      return 'refunded';
     }
 
     await trx
       .insertInto('membership')
       .values({
-        session_uuid: uuid,
+        session_uuid: of.uuid,
         contact_id: session.contact_id,
         product_id: bought.productId,
         type: bought.type as 'membership' | 'membership_upgrade',
@@ -83,47 +107,70 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
     await trx
       .updateTable('join_session')
       .set({
-        ...(kind === 'join'
+        ...(of.kind === 'join'
           ? { state: 'paid', paid_at: sql`now()`, paying_since: null }
           : { upgrade: 'taken' }),
         profile_revision: sql`profile_revision + 1`,
         crm_next_try_at: sql`now()`,
         updated_at: sql`now()`,
       })
-      .where('uuid', '=', uuid)
+      .where('uuid', '=', of.uuid)
       .execute();
     return 'succeeded';
   });
-  if (outcome === 'duplicate') return refundDuplicate(deps, intent, uuid, kind);
+
+  // The payment stands as it is written; what goes back, or went back meanwhile, is done again by the sweep if it fails.
+  const { charge } = intent;
+  try {
+    if (outcome === 'refunded') await giveBack(deps, intentId);
+    else if (charge && (charge.refundedCents > 0 || charge.isDisputed)) await followPayment(deps, intentId);
+  } catch (error) {
+    deps.log.error({ err: error, intent: intentId }, 'money could not be given back yet');
+  }
   return outcome;
 }
 
-/** The session row is locked first, so of two payments of one contact the second sees the first's membership. */
-async function holds(
+/** Why a payment buys nothing, as a part of a sentence to staff; null when it buys what it is for. */
+async function whyUnwanted(
   trx: Transaction<Tables>,
-  contactId: string | null,
-  bought: SnapshotItem,
-): Promise<boolean> {
-  if (contactId === null) return false;
-  // Two sessions of one contact are two rows: their common lock is the contact.
-  await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
-  const held = await trx
+  session: { uuid: string; state: string; contact_id: string | null; upgrade: string },
+  kind: 'join' | 'upgrade',
+  bought: PaidLine,
+): Promise<string | null> {
+  const what = kind === 'join' ? 'a membership' : 'a membership upgrade';
+  if (kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken')
+    return `was a second one for ${what} that this join has already paid for.`;
+  if (session.contact_id !== null) {
+    // Two sessions of one contact are two rows: their common lock is the contact, so the second sees the first's membership.
+    await trx.selectFrom('contact').select('id').where('id', '=', session.contact_id).forUpdate().execute();
+    const held = await trx
+      .selectFrom('membership')
+      .select('id')
+      .where('contact_id', '=', session.contact_id)
+      .where('type', '=', bought.type as 'membership' | 'membership_upgrade')
+      .where('is_held', '=', true)
+      .executeTakeFirst();
+    if (held) return `was for ${what} that contact ${session.contact_id} already holds by another join.`;
+  }
+  if (kind === 'join') return null;
+  const base = await trx
     .selectFrom('membership')
     .select('id')
-    .where('contact_id', '=', contactId)
-    .where('type', '=', bought.type as 'membership' | 'membership_upgrade')
-    .where('standing', '=', 'active')
+    .where('session_uuid', '=', session.uuid)
+    .where('is_held', '=', true)
     .executeTakeFirst();
-  return held !== undefined;
+  return base ? null : 'was for the upgrade of a membership that has ended meanwhile.';
 }
 
-async function recordSuccess(
+/** Writes that an intent was paid, whether or not we had a row of it. */
+export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
-  { uuid, kind, revision }: { uuid: string; kind: 'join' | 'upgrade'; revision: number },
+  { uuid, kind, revision }: IntentOf,
+  status: 'succeeded' | 'duplicate',
 ): Promise<void> {
   const settled = {
-    status: 'succeeded' as const,
+    status,
     amount_cents: intent.amountReceivedCents,
     revision,
     payment_method_id: intent.paymentMethodId,
@@ -134,64 +181,21 @@ async function recordSuccess(
   };
   await trx
     .insertInto('payment')
-    .values({
-      intent_id: intent.id,
-      session_uuid: uuid,
-      kind,
-      // An intent whose row a crash kept us from writing: it counts after the others.
-      attempt: sql<number>`(select count(*)::int + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
-      client_secret: intent.clientSecret,
-      customer_id: intent.customerId ?? '',
-      ...settled,
-    })
+    .values({ ...unwritten(intent, { uuid, kind, revision }), ...settled })
     .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled))
     .execute();
 }
 
-/** An intent counts as cancelled only when Stripe says so. */
-export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
-  await database
-    .updateTable('payment')
-    .set({ status: 'canceled', updated_at: sql`now()` })
-    .where('intent_id', '=', intentId)
-    .where('status', '=', 'open')
-    .execute();
-}
-
-/** Money for something the payer already has goes back by itself, in full, and staff are told. */
-async function refundDuplicate(
-  deps: Deps,
-  intent: Intent,
-  uuid: string,
-  kind: 'join' | 'upgrade',
-): Promise<PaymentOutcome> {
-  await deps.payments.refund({
-    intentId: intent.id,
-    amountCents: intent.amountReceivedCents,
-    reason: 'duplicate',
-    idempotencyKey: `${deps.environment}-${intent.id}-refund-duplicate`,
-  });
-  await deps.database.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('payment')
-      .set({ status: 'refunded', refunded_cents: intent.amountReceivedCents, updated_at: sql`now()` })
-      .where('intent_id', '=', intent.id)
-      .execute();
-    await trx
-      .insertInto('staff_notice')
-      .values({
-        kind: 'duplicate_payment',
-        session_uuid: uuid,
-        message: `Payment ${intent.id} was for a ${kind === 'join' ? 'membership' : 'membership upgrade'} that the payer already holds. It was refunded in full.`,
-      })
-      .execute();
-    if (kind === 'join')
-      await trx
-        .updateTable('join_session')
-        .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
-        .where('uuid', '=', uuid)
-        .where('state', '=', 'paying')
-        .execute();
-  });
-  return 'refunded';
+/** The row of an intent that a crash kept us from writing: it counts after the others. */
+export function unwritten(intent: Intent, { uuid, kind, revision }: IntentOf) {
+  return {
+    intent_id: intent.id,
+    session_uuid: uuid,
+    kind,
+    attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
+    client_secret: intent.clientSecret,
+    customer_id: intent.customerId ?? '',
+    amount_cents: intent.amountCents,
+    revision,
+  };
 }

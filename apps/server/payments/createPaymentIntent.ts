@@ -4,12 +4,16 @@ import { MEMBERSHIP_FIRST, statesAllowing } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import { type OrderLine, summarise } from '#core/orderSummary.ts';
 import type { ProductType } from '#core/product.ts';
+import type { PaidLine } from '#core/refunds.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import type { SnapshotItem } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, upgradeOffer, whyNot } from '../join/standing.ts';
+import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { type Intent, UnexpectedState } from '../stripe/provider.ts';
+import { cancelIntent } from './cancelIntent.ts';
+import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 interface Line extends OrderLine {
@@ -28,6 +32,11 @@ export interface Order {
   name: string | null;
   /** How many intents this session has had: part of the next one's idempotency key. */
   attempts: number;
+  /** Of them, those that count for the limit. */
+  recentAttempts: number;
+  addressHash: string | null;
+  /** Too many cards were declined: seconds to wait. */
+  pauseSeconds: number;
   open: { intentId: string; clientSecret: string; revision: number; amountCents: number } | null;
 }
 
@@ -110,6 +119,7 @@ function metadataOf(deps: Deps, uuid: string, revision: number) {
 
 /** Keys come from the session and the attempt, so a call repeated after a crash or by a second tab finds the same intent. */
 async function openIntent(deps: Deps, uuid: string, order: Order, email: string | null): Promise<Intent> {
+  await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
   const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}`;
   const customerId = await deps.payments.createCustomer({
@@ -152,12 +162,25 @@ async function openIntent(deps: Deps, uuid: string, order: Order, email: string 
     .where('status', '=', 'open')
     .executeTakeFirst();
   if (theirs?.intent_id === intent.id) return intent;
-  await deps.payments.cancelIntent(intent.id);
+  await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);
 }
 
+/** Limits on new intents: whoever tests stolen cards needs many. */
+async function refuseTooMany(deps: Deps, order: Order): Promise<void> {
+  if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
+  const { limits } = deps.config;
+  if (!limits) return;
+  if (order.recentAttempts >= limits.intentsPerSession.count)
+    throw new Refusal(429, TOO_MANY, { retryAfter: limits.intentsPerSession.minutes * 60 });
+  const { addressHash } = order;
+  const perAddress = limits.intentsPerAddress;
+  if (addressHash !== null && !(await countWithin(deps.database, 'intents', addressHash, perAddress)))
+    throw new Refusal(429, TOO_MANY, { retryAfter: perAddress.minutes * 60 });
+}
+
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {
-  const items: SnapshotItem[] = order.lines.map(({ productId, productType, name, priceCents }) => ({
+  const items: PaidLine[] = order.lines.map(({ productId, productType, name, priceCents }) => ({
     productId,
     type: productType,
     name,
@@ -178,6 +201,7 @@ async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<voi
 
 /** The order of a session that may be paid for, with the intent that is open for it. Throws when there is nothing to pay. */
 export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
+  const { limits } = deps.config;
   const { rows } = await sql<{
     state: string;
     revision: number;
@@ -185,6 +209,10 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     email: string | null;
     name: string | null;
     attempts: number;
+    recent_attempts: number;
+    address_hash: string | null;
+    pause_seconds: number;
+    is_held: boolean;
     open: Order['open'];
     lines: { productId: number; productType: ProductType; name: string; priceCents: number }[] | null;
   }>`
@@ -192,6 +220,13 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
       coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
       nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
+      (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
+        and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
+      address_hash, ${pauseSeconds(deps)} as pause_seconds,
+      exists (
+        select from membership held join session_product line on line.type = held.type
+        where held.contact_id = session.contact_id and held.is_held and line.session_uuid = session.uuid and line.removed_at is null
+      ) as is_held,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open,
       (select json_agg(json_build_object('productId', product_id, 'productType', type, 'name', name, 'priceCents', price_cents) order by created_at)
@@ -202,6 +237,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
   );
   const row = rows[0];
   if (!row) throw await whyNot(deps, 'createPaymentIntent', uuid);
+  if (row.is_held) throw new Refusal(409, ALREADY_MEMBER);
   const lines = row.lines ?? [];
   const { membership, totalDueTodayCents } = summarise(lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await standingOf(deps, uuid))?.goOn });
@@ -215,6 +251,9 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     email: row.email,
     name: row.name,
     attempts: row.attempts,
+    recentAttempts: row.recent_attempts,
+    addressHash: row.address_hash,
+    pauseSeconds: row.pause_seconds,
     open: row.open,
   };
 }

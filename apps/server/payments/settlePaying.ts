@@ -1,18 +1,22 @@
 import { sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
-import { UnexpectedState } from '../stripe/provider.ts';
-import { confirmPayment, markCanceled } from './confirmPayment.ts';
+import { cancelIntent } from './cancelIntent.ts';
+import { noteFailure } from './cardFailures.ts';
+import { confirmPayment } from './confirmPayment.ts';
 
 /** For this long after Buy Now a payment is under way whatever Stripe says: the page may be about to confirm it. Seconds. */
 const UNDER_WAY_SECONDS = 15;
+/** Stripe gives whole seconds. */
+const STRIPE_CLOCK_MS = 1_000;
 
 /**
  * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order
  * when it came to nothing, still paying while its outcome is open.
  *
  * - `look`: somebody only wants to know. A silent payment stays as it is.
- * - `failed`: the page, or Stripe, has seen it fail: the order opens, and the same intent takes the next card.
+ * - `failed`: the page, or Stripe, has seen it fail: the order opens, and the same intent takes the next card. What
+ *   Stripe reports late, of a try before this one (`failedAt`), opens nothing: the next card is on its way.
  * - `change`: the joiner wants another order. A payment that was begun and left is cancelled in Stripe first, so that
  *   no other tab can still finish it at the old total.
  */
@@ -20,22 +24,34 @@ export async function settlePaying(
   deps: Deps,
   uuid: string,
   why: 'look' | 'failed' | 'change',
+  failedAt?: Date,
 ): Promise<JoinSessionState | null> {
-  const { rows } = await sql<{ state: JoinSessionState; intent_id: string | null; seconds: number }>`
-    select state, intent_id, extract(epoch from now() - paying_since)::float as seconds
+  const { rows } = await sql<{
+    state: JoinSessionState;
+    intent_id: string | null;
+    paying_since: Date | null;
+    seconds: number;
+  }>`
+    select state, intent_id, paying_since, extract(epoch from now() - paying_since)::float as seconds
     from join_session left join payment on session_uuid = uuid and kind = 'join' and payment.status = 'open'
     where uuid = ${uuid}`.execute(deps.database);
   const session = rows[0];
   if (!session) return null;
   if (session.state !== 'paying') return session.state;
+  const isOfBefore =
+    failedAt !== undefined &&
+    session.paying_since !== null &&
+    failedAt.getTime() + STRIPE_CLOCK_MS < session.paying_since.getTime();
+  if (isOfBefore) return 'paying';
   if (session.intent_id !== null) {
     const status = await confirmPayment(deps, session.intent_id);
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
+    if (why === 'failed' && status === 'requires_payment_method') await noteFailure(deps, session.intent_id);
     const isLeft = status !== 'canceled' && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
       if (why === 'look' || session.seconds < UNDER_WAY_SECONDS) return 'paying';
-      if (!(await cancel(deps, session.intent_id))) return settlePaying(deps, uuid, 'look');
+      if (!(await cancelIntent(deps, session.intent_id))) return settlePaying(deps, uuid, 'look');
     }
   }
   await deps.database
@@ -56,16 +72,4 @@ export async function whileFrozen<T>(
   const first = await change();
   if (first !== undefined) return first;
   return (await settlePaying(deps, uuid, 'change')) === 'ordering' ? change() : undefined;
-}
-
-/** False when it was paid in this very moment. */
-async function cancel(deps: Deps, intentId: string): Promise<boolean> {
-  try {
-    await deps.payments.cancelIntent(intentId);
-  } catch (error) {
-    if (error instanceof UnexpectedState) return false;
-    throw error;
-  }
-  await markCanceled(deps.database, intentId);
-  return true;
 }

@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { UnexpectedState } from '../stripe/provider.ts';
-import { confirmPayment, markCanceled } from './confirmPayment.ts';
+import { NotAtStripe } from '../stripe/provider.ts';
+import { cancelIntent, markCanceled } from './cancelIntent.ts';
+import { catchUpOnEvents } from './catchUp.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { giveBack } from './giveBack.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const INTERVAL_MS = 60_000;
@@ -12,17 +15,21 @@ const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
 /** An open intent older than this is given up: cancelled in Stripe. */
 const ABANDONED_HOURS = 24;
+/** A due refund that its own call did not make is made by the sweep. */
+const REFUND_MINUTES = 2;
 
 export function startSweeping(deps: Deps): () => Promise<void> {
-  return repeat('sweep payments', INTERVAL_MS, deps.log, async () => ({
-    more: (await sweepPayments(deps)) === BATCH,
-  }));
+  return repeat('sweep payments', INTERVAL_MS, deps.log, async () => {
+    await catchUpOnEvents(deps);
+    await sweepRefunds(deps);
+    return { more: (await sweepPayments(deps)) === BATCH };
+  });
 }
 
 /**
- * Settles what nobody reported: a browser closed after paying, a webhook that never came, a refund that a crash kept
- * from being made; and cancels what was abandoned. A success always confirms, however late. Returns how many intents
- * it asked Stripe about; another process takes others.
+ * Settles what nobody reported: a browser closed after paying, a webhook that never came; and cancels what was
+ * abandoned. A success always confirms, however late. Returns how many intents it asked Stripe about; another process
+ * takes others.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
   const { rows } = await sql<{
@@ -33,23 +40,27 @@ export async function sweepPayments(deps: Deps): Promise<number> {
   }>`
     with due as (
       select intent_id from payment join join_session on uuid = session_uuid
-      where status in ('open', 'refund_due') and checked_at < now() - make_interval(mins =>
-        case when state = 'paying' or kind = 'upgrade' or status = 'refund_due' then ${BEGUN_MINUTES}::int else ${IDLE_MINUTES}::int end)
+      where status = 'open' and checked_at < now() - make_interval(mins =>
+        case when state = 'paying' or kind = 'upgrade' then ${BEGUN_MINUTES}::int else ${IDLE_MINUTES}::int end)
       order by checked_at limit ${BATCH} for update of payment skip locked
     )
     update payment set checked_at = now() from due where payment.intent_id = due.intent_id
     returning payment.intent_id, session_uuid, kind, created_at < now() - make_interval(hours => ${ABANDONED_HOURS}) as is_abandoned`.execute(
     deps.database,
   );
-  for (const payment of rows) {
-    try {
-      await settle(deps, payment);
-    } catch (error) {
-      // One that cannot be settled now must not keep the others waiting.
-      deps.log.error({ err: error, intent: payment.intent_id }, 'a payment could not be settled');
-    }
-  }
+  await each(deps, rows, settle);
+  await openLeftOrders(deps);
   return rows.length;
+}
+
+/** An order that is frozen for a payment which does not exist any more is open again. */
+async function openLeftOrders(deps: Deps): Promise<void> {
+  await sql`
+    update join_session set state = 'ordering', paying_since = null, updated_at = now()
+    where state = 'paying' and paying_since < now() - make_interval(mins => ${BEGUN_MINUTES})
+      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status = 'open')`.execute(
+    deps.database,
+  );
 }
 
 async function settle(
@@ -61,19 +72,45 @@ async function settle(
     is_abandoned,
   }: { intent_id: string; session_uuid: string; kind: 'join' | 'upgrade'; is_abandoned: boolean },
 ): Promise<void> {
-  const outcome = await confirmPayment(deps, intent_id);
+  const outcome = await confirmPayment(deps, intent_id).catch(async (error: unknown) => {
+    // Another account's, as after a change of keys: nothing can ever be paid by it here.
+    if (!(error instanceof NotAtStripe)) throw error;
+    await markCanceled(deps.database, intent_id);
+    return 'canceled';
+  });
   const isOpen =
     outcome === 'requires_payment_method' ||
     outcome === 'requires_confirmation' ||
     outcome === 'requires_action';
-  if (isOpen && is_abandoned) {
+  // Paid in this very moment: the next round confirms it.
+  if (isOpen && is_abandoned) await cancelIntent(deps, intent_id);
+  if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
+}
+
+/** Makes the refunds that were decided and that a crash or an outage kept from being made. */
+export async function sweepRefunds(deps: Deps): Promise<void> {
+  const { rows } = await sql<{ intent_id: string }>`
+    with due as (
+      select uuid from refund where status = 'due' and updated_at < now() - make_interval(mins => ${REFUND_MINUTES})
+      order by updated_at limit ${BATCH} for update skip locked
+    ), taken as (
+      update refund set updated_at = now() from due where refund.uuid = due.uuid returning intent_id
+    )
+    select distinct intent_id from taken`.execute(deps.database);
+  await each(deps, rows, (_, { intent_id }) => giveBack(deps, intent_id));
+}
+
+/** One that cannot be settled now must not keep the others waiting. */
+async function each<T extends { intent_id: string }>(
+  deps: Deps,
+  rows: readonly T[],
+  work: (deps: Deps, row: T) => Promise<void>,
+): Promise<void> {
+  for (const row of rows) {
     try {
-      await deps.payments.cancelIntent(intent_id);
-      await markCanceled(deps.database, intent_id);
+      await work(deps, row);
     } catch (error) {
-      // Paid in this very moment: the next round confirms it.
-      if (!(error instanceof UnexpectedState)) throw error;
+      deps.log.error({ err: error, intent: row.intent_id }, 'a payment could not be settled');
     }
   }
-  if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { confirmPayment } from './confirmPayment.ts';
-import { settlePaying } from './settlePaying.ts';
+import { handleEvent } from './handleEvent.ts';
 
 const BAD_SIGNATURE = 'The signature does not hold.';
 
 /**
  * Stripe's report: raw body, verify, act, answer 2xx after commit. A failure on an intent of ours answers 5xx, so
- * that Stripe tries again. Events of other apps or environments on the same account are none of our business: 200.
+ * that Stripe tries again; events of others are answered 200 and left alone.
  */
 export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -20,18 +19,6 @@ export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const event = typeof signature === 'string' ? deps.payments.readEvent(body, signature) : null;
     if (!event) throw new Refusal(400, BAD_SIGNATURE);
-    const { app: owner, environment, session, kind } = event.metadata;
-    const isOurs =
-      owner === 'induct' &&
-      environment === deps.environment &&
-      event.intentId !== null &&
-      session !== undefined;
-    if (isOurs) {
-      if (event.type === 'payment_intent.succeeded' || event.type === 'payment_intent.canceled')
-        await confirmPayment(deps, event.intentId!);
-      else if (event.type === 'payment_intent.payment_failed' && kind === 'join')
-        await settlePaying(deps, session, 'failed');
-    }
-    return { received: true, handled: isOurs };
+    return { received: true, handled: await handleEvent(deps, event) };
   });
 }

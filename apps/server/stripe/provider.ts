@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../config.ts';
 import { Refusal } from '../http/refusal.ts';
 
@@ -14,8 +15,15 @@ export interface Intent {
   paymentMethodId: string | null;
   card: { brand: string; last4: string } | null;
   metadata: Record<string, string>;
-  /** The sentence of the last decline, as Stripe words it for the cardholder. */
-  lastError: string | null;
+  createdAt: Date;
+  /** The last try to charge it: a declined one, or the one that succeeded. */
+  charge: {
+    id: string;
+    createdAt: Date;
+    isDeclined: boolean;
+    refundedCents: number;
+    isDisputed: boolean;
+  } | null;
 }
 
 /** Ours on a Stripe account that others may share; together with the order's revision on every intent. */
@@ -36,12 +44,26 @@ export interface NewIntent {
   idempotencyKey: string;
 }
 
-/** A PaymentIntent event of a webhook, verified; `intentId` is null for events about anything else. */
+/** An event about a PaymentIntent, or about a charge, refund or dispute of one; `intentId` is null for all others. */
 export interface ProviderEvent {
   id: string;
   type: string;
+  createdAt: Date;
   intentId: string | null;
+  /** Of the object that the event is about. */
   metadata: Record<string, string>;
+}
+
+/** What of a payment's money is no longer with us. */
+export interface MoneyBack {
+  refunds: {
+    id: string;
+    amountCents: number;
+    status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+    /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
+    uuid: string | null;
+  }[];
+  dispute: Dispute | null;
 }
 
 /** The bank said no. The message is Stripe's, made for the cardholder; the intent stays behind in Stripe. */
@@ -55,6 +77,12 @@ export class Declined extends Error {
 
 /** The intent has moved on and does not take this change any more (Stripe: payment_intent_unexpected_state). */
 export class UnexpectedState extends Error {}
+
+/** Stripe knows no such object on this account. */
+export class NotAtStripe extends Error {}
+
+/** Stripe refuses this refund for good: refunded meanwhile, disputed, or more than is left. */
+export class RefundRefused extends Error {}
 
 export interface PaymentProvider {
   createCustomer(customer: {
@@ -70,23 +98,33 @@ export interface PaymentProvider {
     id: string,
     change: Pick<NewIntent, 'amountCents' | 'receiptEmail' | 'metadata'>,
   ): Promise<Intent>;
+  /** Throws {@link NotAtStripe}. */
   retrieveIntent(id: string): Promise<Intent>;
+  /** Every intent of the account since then, newest first, other apps' too. */
+  listIntents(since: Date | null): AsyncIterable<Intent>;
   /** Charges a saved card with the member present. Throws {@link Declined}; may answer `requires_action`. */
   chargeSavedCard(intent: NewIntent & { paymentMethodId: string }): Promise<Intent>;
   /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
   cancelIntent(id: string): Promise<Intent>;
+  /** Throws {@link RefundRefused}. */
   refund(refund: {
     intentId: string;
     amountCents: number;
-    reason: string;
+    /** `refund`: our row's uuid. */
+    metadata: { app: 'induct'; environment: string; reason: string; refund?: string };
     idempotencyKey: string;
   }): Promise<void>;
+  moneyBack(intentId: string): Promise<MoneyBack>;
+  /** The account's events of these types since then, newest first, other apps' too. Stripe keeps them for 30 days. */
+  listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /** Verifies the signature over the raw body and reads the event; null when the signature does not hold. */
   readEvent(rawBody: Buffer, signature: string): ProviderEvent | null;
 }
 
 const UNAVAILABLE =
   'The payment service did not answer. Nothing was charged by this step; please try again in a moment.';
+const PERHAPS_CHARGED =
+  'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
 
 /** The real client; with `url` it talks to a stand-in at that address, by the same code. */
 export function stripeProvider({ secretKey, webhookSecret, url }: Providers['stripe']): PaymentProvider {
@@ -98,7 +136,7 @@ export function stripeProvider({ secretKey, webhookSecret, url }: Providers['str
     telemetry: false,
     ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
   });
-  const withCard = { expand: ['payment_method'] };
+  const withCard = { expand: ['payment_method', 'latest_charge'] };
 
   return {
     async createCustomer({ email, name, sessionUuid, idempotencyKey }) {
@@ -157,58 +195,112 @@ export function stripeProvider({ secretKey, webhookSecret, url }: Providers['str
       paymentMethodId,
     }) {
       return read(
-        await attempt(() =>
-          stripe.paymentIntents.create(
-            {
-              amount: amountCents,
-              currency: 'usd',
-              customer: customerId,
-              payment_method: paymentMethodId,
-              allowed_payment_method_types: ['card'],
-              metadata,
-              confirm: true,
-              use_stripe_sdk: true,
-              ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
-              ...withCard,
-            },
-            { idempotencyKey },
-          ),
+        await attempt(
+          () =>
+            stripe.paymentIntents.create(
+              {
+                amount: amountCents,
+                currency: 'usd',
+                customer: customerId,
+                payment_method: paymentMethodId,
+                allowed_payment_method_types: ['card'],
+                metadata,
+                confirm: true,
+                use_stripe_sdk: true,
+                ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
+                ...withCard,
+              },
+              { idempotencyKey },
+            ),
+          PERHAPS_CHARGED,
         ),
       );
     },
     async cancelIntent(id) {
       return read(await attempt(() => stripe.paymentIntents.cancel(id, withCard)));
     },
-    async refund({ intentId, amountCents, reason, idempotencyKey }) {
-      await attempt(() =>
-        stripe.refunds.create(
-          { payment_intent: intentId, amount: amountCents, metadata: { app: 'induct', reason } },
-          { idempotencyKey },
-        ),
-      );
+    async *listIntents(since) {
+      const list = stripe.paymentIntents.list({
+        limit: 100,
+        expand: ['data.payment_method', 'data.latest_charge'],
+        ...(since ? { created: { gte: seconds(since) } } : {}),
+      });
+      for await (const intent of attemptEach(list)) yield read(intent);
+    },
+    async refund({ intentId, amountCents, metadata, idempotencyKey }) {
+      try {
+        await attempt(() =>
+          stripe.refunds.create(
+            { payment_intent: intentId, amount: amountCents, metadata },
+            { idempotencyKey },
+          ),
+        );
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeInvalidRequestError)
+          throw new RefundRefused(error.message, { cause: error });
+        throw error;
+      }
+    },
+    async moneyBack(intentId) {
+      const refunds: MoneyBack['refunds'] = [];
+      const disputes: Stripe.Dispute[] = [];
+      const of = { payment_intent: intentId, limit: 100 };
+      for await (const { id, amount, status, metadata } of attemptEach(stripe.refunds.list(of)))
+        refunds.push({
+          id,
+          amountCents: amount,
+          status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
+          uuid: metadata?.refund ?? null,
+        });
+      for await (const dispute of attemptEach(stripe.disputes.list(of))) disputes.push(dispute);
+      return { refunds, dispute: worst(disputes) };
+    },
+    async *listEvents(types, since) {
+      const list = stripe.events.list({
+        types: [...types],
+        created: { gte: seconds(since) },
+        limit: 100,
+      });
+      for await (const event of attemptEach(list)) yield readEvent(event);
     },
     readEvent(rawBody, signature) {
-      let event: Stripe.Event;
       try {
-        event = stripe.webhooks.constructEvent(rawBody, signature, webhookSecret);
+        return readEvent(stripe.webhooks.constructEvent(rawBody, signature, webhookSecret));
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError) return null;
         throw error;
       }
-      const object = event.data.object as { object?: string; id?: string; metadata?: Record<string, string> };
-      const isIntent = object.object === 'payment_intent' && typeof object.id === 'string';
-      return {
-        id: event.id,
-        type: event.type,
-        intentId: isIntent ? object.id! : null,
-        metadata: object.metadata ?? {},
-      };
     },
   };
 }
 
+function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
+  const object = data.object as {
+    object?: string;
+    id?: string;
+    payment_intent?: string | { id: string } | null;
+    metadata?: Record<string, string>;
+  };
+  const of = object.payment_intent;
+  const intentId =
+    object.object === 'payment_intent' ? (object.id ?? null) : typeof of === 'string' ? of : (of?.id ?? null);
+  return { id, type, createdAt: new Date(created * 1000), intentId, metadata: object.metadata ?? {} };
+}
+
+/** The money is with the bank while a dispute is open; early warnings and won disputes leave it with us. */
+function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
+  if (disputes.some(({ status }) => status === 'lost')) return 'lost';
+  const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
+  return isOpen ? 'open' : null;
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
 function read(intent: Stripe.PaymentIntent): Intent {
   const method = typeof intent.payment_method === 'object' ? intent.payment_method : null;
+  const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
   return {
     id: intent.id,
     status: intent.status,
@@ -220,7 +312,14 @@ function read(intent: Stripe.PaymentIntent): Intent {
     paymentMethodId: method?.id ?? (typeof intent.payment_method === 'string' ? intent.payment_method : null),
     card: method?.card ? { brand: brandName(method.card.brand), last4: method.card.last4 } : null,
     metadata: intent.metadata,
-    lastError: intent.last_payment_error?.message ?? null,
+    createdAt: new Date(intent.created * 1000),
+    charge: charge && {
+      id: charge.id,
+      createdAt: new Date(charge.created * 1000),
+      isDeclined: charge.status === 'failed',
+      refundedCents: charge.amount_refunded,
+      isDisputed: charge.disputed,
+    },
   };
 }
 
@@ -236,21 +335,38 @@ function brandName(brand: string): string {
 }
 
 /** Stripe's errors as the join understands them: a decline, an intent that moved on, unknown, or a provider that is down. */
-async function attempt<T>(call: () => Promise<T>): Promise<T> {
+async function attempt<T>(call: () => Promise<T>, unanswered = UNAVAILABLE): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    if (error instanceof Stripe.errors.StripeCardError)
-      throw new Declined(error.message, error.payment_intent?.id ?? null);
-    if (error.code === 'payment_intent_unexpected_state')
-      throw new UnexpectedState(error.message, { cause: error });
-    if (
-      error instanceof Stripe.errors.StripeConnectionError ||
-      error instanceof Stripe.errors.StripeRateLimitError ||
-      (error.statusCode ?? 0) >= 500
-    )
-      throw new Refusal(503, UNAVAILABLE, { retryAfter: 5 });
-    throw error;
+    throw understood(error, unanswered);
   }
+}
+
+/** The same for a list, whose pages are fetched as it is read. */
+async function* attemptEach<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* list;
+  } catch (error) {
+    throw understood(error);
+  }
+}
+
+function understood(error: unknown, unanswered = UNAVAILABLE): unknown {
+  if (!(error instanceof Stripe.errors.StripeError)) return error;
+  if (error instanceof Stripe.errors.StripeCardError)
+    return new Declined(error.message, error.payment_intent?.id ?? null);
+  if (error.code === 'resource_missing' && error.statusCode === 404)
+    return new NotAtStripe(error.message, { cause: error });
+  if (error.code === 'payment_intent_unexpected_state')
+    return new UnexpectedState(error.message, { cause: error });
+  if (
+    error instanceof Stripe.errors.StripeConnectionError ||
+    error instanceof Stripe.errors.StripeRateLimitError ||
+    // The same call is still under way at Stripe.
+    error.statusCode === 409 ||
+    (error.statusCode ?? 0) >= 500
+  )
+    return new Refusal(503, unanswered, { retryAfter: 5 });
+  return error;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { PaidLine } from '#core/refunds.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
-import type { SnapshotItem } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
@@ -62,7 +62,7 @@ async function charge(
   { customerId, paymentMethodId }: { customerId: string; paymentMethodId: string },
 ): Promise<Answer> {
   const amountCents = offer.price!;
-  const items: SnapshotItem[] = [
+  const items: PaidLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
   // Before the charge: whatever happens next, it is known what was bought.

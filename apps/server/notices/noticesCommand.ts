@@ -1,0 +1,25 @@
+import { type Command, misused, readArgs } from '../command.ts';
+
+export const noticesCommand: Command = {
+  usage: 'notices [--days N]',
+  summary:
+    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days).',
+  async run(args, { database }) {
+    const read = readArgs(args, { days: { type: 'string', default: '30' } });
+    if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
+      return misused(noticesCommand);
+    const since = new Date(Date.now() - Number(read.values.days) * 86_400_000);
+    const notices = await database
+      .selectFrom('staff_notice')
+      .select(['created_at', 'session_uuid', 'message'])
+      .where('created_at', '>=', since)
+      .orderBy('id')
+      .execute();
+    for (const { created_at, session_uuid, message } of notices)
+      console.log(
+        `${created_at.toISOString().slice(0, 16)}Z  ${message}${session_uuid ? `  (join ${session_uuid})` : ''}`,
+      );
+    if (notices.length === 0) console.log('Nothing.');
+    return 0;
+  },
+};

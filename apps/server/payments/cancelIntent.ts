@@ -1,0 +1,26 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import { NotAtStripe, UnexpectedState } from '../stripe/provider.ts';
+
+/** Cancels an intent in Stripe and then here. False when it was paid in this very moment, or is with the bank. */
+export async function cancelIntent(deps: Deps, intentId: string): Promise<boolean> {
+  try {
+    await deps.payments.cancelIntent(intentId);
+  } catch (error) {
+    if (error instanceof UnexpectedState) return false;
+    if (!(error instanceof NotAtStripe)) throw error;
+  }
+  await markCanceled(deps.database, intentId);
+  return true;
+}
+
+/** An intent counts as cancelled only when Stripe says so. */
+export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
+  await database
+    .updateTable('payment')
+    .set({ status: 'canceled', updated_at: sql`now()` })
+    .where('intent_id', '=', intentId)
+    .where('status', '=', 'open')
+    .execute();
+}

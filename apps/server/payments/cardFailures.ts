@@ -1,0 +1,58 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Limit } from '../config.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import { cancelIntent } from './cancelIntent.ts';
+import { intentOf } from './confirmPayment.ts';
+
+/**
+ * Counts a declined card, once by Stripe's id of the failed charge, whoever reports it. After too many the intent is
+ * cancelled in Stripe: whoever tests stolen cards talks to Stripe with its secret and not to us.
+ */
+export async function noteFailure(deps: Deps, intentId: string): Promise<void> {
+  const intent = await deps.payments.retrieveIntent(intentId);
+  const of = intentOf(deps, intent);
+  if (!of || !intent.charge?.isDeclined) return;
+  await sql`
+    insert into card_failure (charge_id, session_uuid, address_hash)
+    select ${intent.charge.id}, uuid, address_hash from join_session where uuid = ${of.uuid}
+    on conflict do nothing`.execute(deps.database);
+  if (intent.status === 'requires_payment_method' && (await isPaused(deps, of.uuid)))
+    await cancelIntent(deps, intentId);
+}
+
+/** What a session reads while it has to wait, `seconds` as {@link pauseSeconds} counts them. */
+export function tooManyDeclined(seconds: number): Refusal {
+  const minutes = Math.ceil(seconds / 60);
+  return new Refusal(
+    429,
+    `Too many cards were declined. Please wait ${minutes === 1 ? 'a minute' : `${minutes} minutes`} and try again. Nothing was charged.`,
+    { retryAfter: seconds },
+  );
+}
+
+/**
+ * Seconds until a card may be tried again, by a session or by anybody at the address that it came from: until the oldest
+ * of the failures that fill the limit leaves its window; 0 for most. A part of a larger statement over
+ * `join_session as session`, so that ordinary calls pay no statement for it.
+ */
+export function pauseSeconds(deps: Deps): RawBuilder<number> {
+  const { limits } = deps.config;
+  if (!limits) return sql<number>`0`;
+  const until = ({ count, minutes }: Limit, same: RawBuilder<boolean>) => sql`
+    extract(epoch from (
+      select created_at from card_failure where ${same} order by created_at desc offset ${Math.max(count, 1) - 1} limit 1
+    ) + make_interval(mins => ${minutes}) - now())`;
+  return sql<number>`ceil(greatest(
+    ${until(limits.cardFailuresPerSession, sql`card_failure.session_uuid = session.uuid`)},
+    ${until(limits.cardFailuresPerAddress, sql`card_failure.address_hash = session.address_hash`)},
+    0))::int`;
+}
+
+async function isPaused(deps: Deps, uuid: string): Promise<boolean> {
+  const { rows } = await sql<{ seconds: number }>`
+    select ${pauseSeconds(deps)} as seconds from join_session session where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  return (rows[0]?.seconds ?? 0) > 0;
+}

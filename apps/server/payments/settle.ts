@@ -1,0 +1,115 @@
+import { type Kysely, sql } from 'kysely';
+import { isMembershipType } from '#core/product.ts';
+import type { Tables } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import { NotAtStripe } from '../stripe/provider.ts';
+import { cancelIntent } from './cancelIntent.ts';
+import { giveUpUnwritten } from './catchUp.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { bringStanding, followPayment, lockSession, paidOrders } from './followPayment.ts';
+import { giveBack } from './giveBack.ts';
+import { settlePaying } from './settlePaying.ts';
+
+/**
+ * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
+ * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names.
+ */
+export async function settlePayment(deps: Deps, intentId: string): Promise<void> {
+  const status = await deps.payments.retrieveIntent(intentId).then(
+    (intent) => intent.status,
+    (error: unknown) => {
+      if (error instanceof NotAtStripe) return null;
+      throw error;
+    },
+  );
+  const row = await deps.database
+    .selectFrom('payment')
+    .select(['status', 'kind', 'session_uuid'])
+    .where('intent_id', '=', intentId)
+    .executeTakeFirst();
+  if (status === 'succeeded') {
+    await confirmPayment(deps, intentId);
+    await deps.database.transaction().execute((trx) => restore(trx, intentId));
+    await giveBack(deps, intentId);
+    return followPayment(deps, intentId);
+  }
+  if (status === 'processing') return;
+  if (!row) {
+    if (status !== null) await giveUpUnwritten(deps, intentId);
+    return;
+  }
+  if (row.status === 'succeeded' || row.status === 'duplicate')
+    await deps.database.transaction().execute((trx) => takeBack(trx, intentId, row.kind));
+  if (status === 'canceled' || status === null)
+    await sql`update payment set status = 'canceled' where intent_id = ${intentId} and status = 'open'`.execute(
+      deps.database,
+    );
+  else await cancelIntent(deps, intentId);
+  if (row.kind === 'join') await settlePaying(deps, row.session_uuid, 'look');
+}
+
+/** Settles every payment of a join; one that turns out to be paid by nothing is an open order again. */
+export async function settleJoin(deps: Deps, uuid: string): Promise<boolean> {
+  const { rows } = await sql<{ intent_id: string | null }>`
+    select intent_id from join_session left join payment on session_uuid = uuid where uuid::text = ${uuid}`.execute(
+    deps.database,
+  );
+  if (rows.length === 0) return false;
+  for (const { intent_id } of rows) if (intent_id !== null) await settlePayment(deps, intent_id);
+  await sql`
+    update join_session set state = 'ordering', paying_since = null, paid_at = null, updated_at = now()
+    where uuid = ${uuid} and state in ('paying', 'paid')
+      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
+    deps.database,
+  );
+  await sql`
+    update join_session set upgrade = 'open', updated_at = now()
+    where uuid = ${uuid} and upgrade = 'taken'
+      and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
+    deps.database,
+  );
+  return true;
+}
+
+/** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */
+async function restore(trx: Kysely<Tables>, intentId: string): Promise<void> {
+  const session = await lockSession(trx, intentId);
+  const [order] = await paidOrders(trx, [intentId]);
+  if (order?.status !== 'succeeded') return;
+  const paidCents = order.lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  await trx
+    .updateTable('payment')
+    .set({ amount_cents: paidCents })
+    .where('intent_id', '=', intentId)
+    .execute();
+  const bought = order.lines.find(({ type }) => isMembershipType(type));
+  if (bought)
+    await trx
+      .updateTable('membership')
+      .set({ product_id: bought.productId })
+      .where('payment_intent', '=', intentId)
+      .execute();
+  await sql`
+    update join_session set updated_at = now(),
+      state = case when ${order.kind} = 'join' then 'paid' else state end,
+      paid_at = case when ${order.kind} = 'join' then coalesce(paid_at, now()) else paid_at end,
+      paying_since = case when ${order.kind} = 'join' then null else paying_since end,
+      upgrade = case when ${order.kind} = 'upgrade' then 'taken' else upgrade end
+    where uuid = ${session.uuid}`.execute(trx);
+}
+
+/** What we held as paid, and Stripe does not, buys nothing. */
+async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
+  const session = await lockSession(trx, intentId);
+  await bringStanding(trx, session, intentId, 'void');
+  await trx
+    .updateTable('payment')
+    .set({ status: 'canceled', succeeded_at: null, updated_at: sql`now()` })
+    .where('intent_id', '=', intentId)
+    .execute();
+  await trx
+    .updateTable('join_session')
+    .set(kind === 'join' ? { state: 'ordering', paid_at: null } : { upgrade: 'open' })
+    .where('uuid', '=', session.uuid)
+    .execute();
+}

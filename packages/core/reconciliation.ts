@@ -1,0 +1,157 @@
+import { displayPrice } from './money.ts';
+import { isMembershipType } from './product.ts';
+import {
+  type Dispute,
+  type GivenBack,
+  type MembershipStanding,
+  type PaidLine,
+  standingAfter,
+} from './refunds.ts';
+
+/** One payment from every side that knows of it. Amounts are cents. */
+export interface Sides {
+  intentId: string;
+  /** Null: Stripe knows no such intent. */
+  stripe: {
+    status: string;
+    amountReceivedCents: number;
+    refundedCents: number;
+    dispute: Dispute | null;
+    /** Since it was made, or charged: minutes. */
+    ageMinutes: number;
+  } | null;
+  /** Our row; null: none. */
+  payment: {
+    status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
+    amountCents: number;
+    refundedCents: number;
+    dispute: Dispute | null;
+    refunds: readonly GivenBack[];
+  } | null;
+  kind: 'join' | 'upgrade';
+  /** Null: there is no such session. */
+  session: { uuid: string; state: string; upgrade: string; processingFeeCents: number } | null;
+  /** What was on the screen; null: nobody kept it. */
+  snapshot: { amountCents: number; lines: readonly PaidLine[] } | null;
+  /** What this payment bought. */
+  memberships: readonly { productId: number; standing: MembershipStanding; isHeld: boolean }[];
+}
+
+/** Something that does not agree, what it is, and the command of staff that repairs it. */
+export interface Difference {
+  kind: string;
+  /** A payment intent, or a join session. */
+  subject: string;
+  text: string;
+  repair: string;
+}
+
+/** An open intent is nothing unusual for this long: joiners walk away, and the sweep gives it up after a day. Minutes. */
+const OPEN_FOR_MINUTES = 26 * 60;
+
+const operator = (command: string) => `npm run operator -- ${command}`;
+
+/**
+ * Where the sides of a payment do not agree: money without a member, a member without money, or another amount than the
+ * one that was on the screen. What is younger than `graceMinutes` may be on its way and is passed over.
+ */
+export function differencesOf(sides: Sides, graceMinutes: number): Difference[] {
+  const found: Difference[] = [];
+  const { intentId, stripe, payment, session, snapshot, memberships } = sides;
+  const settle = operator(`settle ${intentId}`);
+  const add = (kind: string, text: string, repair = settle) =>
+    found.push({ kind, subject: intentId, text, repair });
+
+  const isHeld = memberships.some((membership) => membership.isHeld);
+  if (stripe?.status !== 'succeeded') {
+    if (payment?.status === 'succeeded' || payment?.status === 'duplicate')
+      add(
+        'paid_here_only',
+        `We hold it as paid${isHeld ? ', with a membership' : ''}; Stripe ${stripe ? `says ${stripe.status}` : 'knows no such payment'}.`,
+      );
+    else if (payment?.status === 'open' && (!stripe || stripe.status === 'canceled'))
+      add(
+        'open_here_only',
+        `It is open here; Stripe ${stripe ? 'has cancelled it' : 'knows no such payment'}.`,
+      );
+    else if (stripe && stripe.status !== 'canceled' && stripe.ageMinutes >= graceMinutes) {
+      if (!payment) add('unknown_intent', `Stripe has it as ${stripe.status}; we have no payment of it.`);
+      else if (payment.status === 'canceled')
+        add('open_there_only', `It is cancelled here; Stripe says ${stripe.status}.`);
+      else if (stripe.ageMinutes >= OPEN_FOR_MINUTES)
+        add('pending', `It has been ${stripe.status} for ${Math.floor(stripe.ageMinutes / 60)} hours.`);
+    }
+    return found;
+  }
+
+  const refund = operator(`refund ${intentId}`);
+  const isAllBack = stripe.refundedCents >= stripe.amountReceivedCents;
+  const received = displayPrice(stripe.amountReceivedCents);
+  if (!session || !snapshot) {
+    if (!isAllBack)
+      add(
+        'nothing_sold',
+        `Stripe took ${received} for ${session ? 'an order that was never shown' : 'a join that does not exist'}.`,
+        refund,
+      );
+    return found;
+  }
+  const shown = snapshot.lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  if (!isAllBack && (snapshot.amountCents !== stripe.amountReceivedCents || shown !== snapshot.amountCents)) {
+    add('other_amount', `Stripe took ${received}; ${displayPrice(shown)} was on the screen.`, refund);
+    return found;
+  }
+  if (!payment || payment.status === 'open' || payment.status === 'canceled') {
+    if (!isAllBack && stripe.ageMinutes >= graceMinutes)
+      add('unconfirmed', `Stripe took ${received}; here it is ${payment?.status ?? 'unknown'}.`);
+    return found;
+  }
+
+  if (payment.amountCents !== stripe.amountReceivedCents)
+    add('other_amount_here', `Stripe took ${received}; we hold ${displayPrice(payment.amountCents)}.`);
+  if (payment.refundedCents !== stripe.refundedCents)
+    add(
+      'refunds',
+      `Stripe has refunded ${displayPrice(stripe.refundedCents)}, we know of ${displayPrice(payment.refundedCents)}.`,
+    );
+  if (payment.dispute !== stripe.dispute)
+    add(
+      'dispute',
+      `At Stripe its dispute is ${stripe.dispute ?? 'none'}, here ${payment.dispute ?? 'none'}.`,
+    );
+  const due = payment.refunds.filter(({ status }) => status === 'due');
+  if (due.length > 0 && stripe.ageMinutes >= graceMinutes)
+    add('refund_due', `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`);
+
+  if (payment.status === 'duplicate') {
+    if (memberships.length > 0)
+      add('member_without_money', 'It is to go back, but a membership hangs on it.', refund);
+    else if (!isAllBack && due.length === 0 && stripe.dispute === null)
+      add('not_returned', `It bought nothing, and not all of its ${received} has gone back.`, refund);
+    return found;
+  }
+  const bought = snapshot.lines.find(({ type }) => isMembershipType(type));
+  const [membership] = memberships;
+  if (!membership) add('money_without_member', `Stripe took ${received}, and nobody became a member by it.`);
+  else if (membership.productId !== bought?.productId)
+    add(
+      'other_product',
+      `Product ${bought?.productId} was paid for, product ${membership.productId} is held.`,
+    );
+  else {
+    const expected = standingAfter(
+      { lines: snapshot.lines, refunds: payment.refunds, dispute: payment.dispute, kind: sides.kind },
+      session.processingFeeCents,
+    );
+    if (membership.standing !== expected)
+      add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
+  }
+  const isDone = sides.kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken';
+  if (!isDone)
+    add('session', `It is paid; its join says ${sides.kind === 'join' ? session.state : session.upgrade}.`);
+  return found;
+}
+
+function sumOf(refunds: readonly GivenBack[]): number {
+  return refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
+}
