@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import Stripe from 'stripe';
+import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
 import {
   type Client,
@@ -331,6 +332,47 @@ test('two joins of one contact that both pay: one membership, the other money go
     .where('session_uuid', 'in', [one, two])
     .execute();
   assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
+});
+
+test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
+  const [here, there] = [server.client(), server.client()];
+  const [one, two] = [await orderingJoin(here, 'HONOR104'), await orderingJoin(there, 'HONOR104')];
+  const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
+  assert.equal((await begin(here, one, first.revision)).status, 200);
+  const refused = await begin(there, two, second.revision);
+  assert.equal(refused.status, 409);
+  assert.match(refused.message ?? '', /under way in another window or on another device/);
+  await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${one}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await begin(there, two, second.revision)).status, 200);
+  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
+  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  await payByCard(server, second.id);
+  assert.equal((await report(there, two, second)).data.status, 'succeeded');
+  // The first window, which does not know, is told at its next press.
+  const late = await here.call('createPaymentIntent', {
+    params: { uuid: one },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  assert.deepEqual([late.status, late.message], [409, ALREADY_MEMBER]);
+});
+
+test('an intent that ended behind the page is a form that has expired, and the next one pays', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const gone = await openIntent(client, uuid);
+  await server.stripe('POST', `/v1/payment_intents/${gone.id}/cancel`);
+  const refused = await begin(client, uuid, gone.revision);
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'This payment form has expired. Please enter your card again.'],
+  );
+  assert.equal(await stateOf(uuid), 'ordering');
+  const next = await openIntent(client, uuid);
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+  await payByCard(server, next.id);
+  assert.equal((await report(client, uuid, next)).data.status, 'succeeded');
 });
 
 test('a paid session takes no more money and no more changes', async () => {
