@@ -318,6 +318,16 @@ test('two joins of one contact that both pay: one membership, the other money go
   await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
   const outcomes = await Promise.all([report(here, one, first), report(there, two, second)]);
   assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
+  // Reported again, by whomever, nothing more goes back.
+  const again = await Promise.all([report(here, one, first), report(there, two, second)]);
+  assert.deepEqual(
+    again.map(({ data }) => data.status),
+    outcomes.map(({ data }) => data.status),
+  );
+  const { rows } = await sql`select from refund where intent_id in (${first.id}, ${second.id})`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 1);
   assert.equal((await membershipsOf(one)).length + (await membershipsOf(two)).length, 1);
   const refunds = await Promise.all(
     [first, second].map(({ id }) => server.stripe('GET', `/v1/refunds?payment_intent=${id}`)),

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { pushDue } from '../contacts/push.ts';
-import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
@@ -196,7 +196,18 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   );
   const { properties } = (await response.json()) as { properties: Record<string, string> };
   assert.deepEqual([properties.membership_status, properties.amount_paid], ['former', '0.00']);
-  assert.match(await startJoin(server.client(), 'HONOR102'), /^[0-9a-f-]{36}$/);
+  const anew = await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await membershipsOf(anew.uuid), [{ type: 'membership', standing: 'active' }]);
+  // And should the bank undo the first refund now, one of the two memberships is enough.
+  await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
+  const { payments } = server.deps;
+  const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null }) };
+  await followPayment({ ...server.deps, payments: undone }, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.match(
+    (await noticesOf(uuid)).at(-1)!,
+    /is with us again, but its contact 102 has joined anew meanwhile/,
+  );
 });
 
 test('a dispute keeps the membership disputed and held; won it is active, lost it is charged back', async () => {
