@@ -344,6 +344,23 @@ test('two joins of one contact that both pay: one membership, the other money go
   assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
 });
 
+test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const metadata = Object.entries(body.metadata as Record<string, string>);
+  const second = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    ...Object.fromEntries(metadata.map(([name, value]) => [`metadata[${name}]`, value])),
+  });
+  await payByCard(server, second.body.id);
+  assert.equal(await confirmPayment(server.deps, second.body.id), 'refunded');
+  assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
+  assert.equal((await membershipsOf(uuid)).length, 1);
+});
+
 test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
   const [here, there] = [server.client(), server.client()];
   const [one, two] = [await orderingJoin(here, 'HONOR104'), await orderingJoin(there, 'HONOR104')];

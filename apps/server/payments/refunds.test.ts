@@ -156,20 +156,37 @@ test('while Stripe is down the refund is decided and the membership ends; the mo
 });
 
 test('a refund that Stripe made before the server died is not made again, even when its key is forgotten', async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { uuid, intentId } = await undergraduate();
+  // Less than half of the payment, so that nothing at Stripe stands against making it twice.
+  const pin: RefundWish = { ...membershipOnly, membership: false, items: [30] };
   // The connection is cut each time after the work is done: the server never learns of it.
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
-  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly));
+  await assert.rejects(refundJoin(server.deps, uuid, pin));
   await server.stripeFault(null);
   await sql`update refund set created_at = created_at - interval '2 days' where intent_id = ${intentId}`.execute(
     server.deps.database,
   );
   // Another environment's key is another key: only what Stripe already has can keep it from a second refund.
   await giveBack({ ...server.deps, environment: 'forgotten' }, intentId);
-  assert.deepEqual(await atStripe(intentId), [6500]);
+  assert.deepEqual(await atStripe(intentId), [1200]);
   assert.deepEqual(
     (await refundsOf(intentId)).map(({ status }) => status),
     ['succeeded'],
+  );
+});
+
+test('a refund that Stripe refuses for good is failed: the membership follows its money, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  // Disputed a moment ago, and not reported yet.
+  await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual(await refundsOf(intentId), [
+    { reason: 'requested', status: 'failed', amount_cents: 6500 },
+  ]);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'disputed' }]);
+  assert.match(
+    (await noticesOf(uuid)).join('\n'),
+    /Stripe refuses to refund payment pi_\w+ by \$65\.00: .*charged back/,
   );
 });
 
