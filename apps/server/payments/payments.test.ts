@@ -348,7 +348,7 @@ test('two intents of one join that both pay: the second goes back, whoever joins
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  const metadata = Object.entries(body.metadata as Record<string, string>);
+  const metadata = Object.entries(body.metadata as unknown as Record<string, string>);
   const second = await server.stripe('POST', '/v1/payment_intents', {
     amount: '6500',
     currency: 'usd',

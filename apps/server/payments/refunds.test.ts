@@ -52,6 +52,18 @@ const refundsOf = (intentId: string) =>
 const chargeOf = async (intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
 
+/** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
+async function atHubspot(contactId: string): Promise<(string | undefined)[]> {
+  await sql`update join_session set crm_next_try_at = now()`.execute(server.deps.database);
+  await pushDue(server.deps, server.hubspot);
+  const response = await fetch(
+    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${contactId}?properties=membership_status,amount_paid`,
+    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
+  );
+  const { properties } = (await response.json()) as { properties: Record<string, string> };
+  return [properties.membership_status, properties.amount_paid];
+}
+
 /** An undergraduate's join that is paid, with a pin in the order. */
 async function undergraduate() {
   const client = server.client();
@@ -192,6 +204,7 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 
 test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await atHubspot('102'), ['member', '65.00']);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
@@ -205,14 +218,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
   // HubSpot hears of it.
-  await sql`update join_session set crm_next_try_at = now()`.execute(server.deps.database);
-  await pushDue(server.deps, server.hubspot);
-  const response = await fetch(
-    `${server.hubspotUrl}/crm/objects/2026-09/contacts/102?properties=membership_status,amount_paid`,
-    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
-  );
-  const { properties } = (await response.json()) as { properties: Record<string, string> };
-  assert.deepEqual([properties.membership_status, properties.amount_paid], ['former', '0.00']);
+  assert.deepEqual(await atHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await membershipsOf(anew.uuid), [{ type: 'membership', standing: 'active' }]);
   // And should the bank undo the first refund now, one of the two memberships is enough.
