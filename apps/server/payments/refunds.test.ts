@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { pushDue } from '../contacts/push.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -53,15 +52,15 @@ const chargeOf = async (intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
 
 /** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
-async function atHubspot(contactId: string): Promise<(string | undefined)[]> {
-  await sql`update join_session set crm_next_try_at = now()`.execute(server.deps.database);
-  await pushDue(server.deps, server.hubspot);
-  const response = await fetch(
-    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${contactId}?properties=membership_status,amount_paid`,
-    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
+async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
+  await deliver(server);
+  const { membership_status, amount_paid } = await atHubspot(
+    server,
+    contactId,
+    'membership_status',
+    'amount_paid',
   );
-  const { properties } = (await response.json()) as { properties: Record<string, string> };
-  return [properties.membership_status, properties.amount_paid];
+  return [membership_status, amount_paid];
 }
 
 /** An undergraduate's join that is paid, with a pin in the order. */
@@ -204,7 +203,7 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 
 test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102');
-  assert.deepEqual(await atHubspot('102'), ['member', '65.00']);
+  assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
@@ -218,7 +217,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
   // HubSpot hears of it.
-  assert.deepEqual(await atHubspot('102'), ['former', '0.00']);
+  assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await membershipsOf(anew.uuid), [{ type: 'membership', standing: 'active' }]);
   // And should the bank undo the first refund now, one of the two memberships is enough.
