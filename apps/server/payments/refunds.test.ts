@@ -82,9 +82,9 @@ async function undergraduate() {
 test('a payer who is not eligible gets the membership less the processing fee, once, however often it is asked', async () => {
   const { uuid, intentId } = await undergraduate();
   const wish = { ...membershipOnly, ineligible: true };
-  const plans = await Promise.all([refundJoin(server.deps, uuid, wish), refundJoin(server.deps, uuid, wish)]);
+  const plans = await Promise.all(Array.from({ length: 6 }, () => refundJoin(server.deps, uuid, wish)));
   await refundJoin(server.deps, uuid, membershipOnly);
-  assert.deepEqual(plans.map(({ refunds }) => refunds.length).sort(), [0, 1]);
+  assert.deepEqual(plans.map(({ refunds }) => refunds.length).sort(), [0, 0, 0, 0, 0, 1]);
   assert.deepEqual(await atStripe(intentId), [9000]);
   assert.deepEqual(await refundsOf(intentId), [
     { reason: 'ineligible', status: 'succeeded', amount_cents: 9000 },
@@ -251,6 +251,22 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
     await followPayment(server.deps, intentId);
     assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing }]);
   }
+});
+
+test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await refundJoin(server.deps, uuid, membershipOnly);
+  const { payments } = server.deps;
+  const { refunds } = await payments.moneyBack(intentId);
+  const failed = async () => ({
+    refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+    dispute: null,
+  });
+  for (let report = 0; report < 2; report++)
+    await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  const told = (await noticesOf(uuid)).filter((text) => text.startsWith('The refund of $65.00'));
+  assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
 });
 
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
