@@ -11,7 +11,7 @@ import {
   CrmUnavailable,
   type HubspotClient,
 } from '../hubspot/client.ts';
-import { fromJoin, knownOf } from '../hubspot/properties.ts';
+import { fromJoin, knownOf, neededProperties } from '../hubspot/properties.ts';
 
 const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
@@ -66,10 +66,18 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<numbe
   return rows.length;
 }
 
+const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
+  when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
+/** A {@link Row} of a join session that is named `session`. */
+const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
+  crm_known, profile_revision, created_at, paid_at,
+  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
+  (select product_id from membership where session_uuid = session.uuid order by id limit 1) as membership_id,
+  exists (select from membership where session_uuid = session.uuid and is_held) as is_held,
+  (select min(created_at) from document where session_uuid = session.uuid) as transcript_at`;
+
 /** Taking a row postpones it: should this process die, it is due again in a minute. */
 async function takeRows(deps: Deps): Promise<Row[]> {
-  const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
-    when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
   const { rows } = await sql<Row>`
     with first as (
       select ${whose} as whose from join_session
@@ -80,23 +88,52 @@ async function takeRows(deps: Deps): Promise<Row[]> {
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
         and ${whose} = (select whose from first)
       order by crm_next_try_at limit ${BATCH} for update skip locked
-    ), taken as (
+    ), session as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid
       returning join_session.*
     )
-    select uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
-      crm_known, profile_revision, created_at, paid_at,
-      (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = taken.uuid and status = 'succeeded') as amount_cents,
-      (select product_id from membership where session_uuid = taken.uuid order by id limit 1) as membership_id,
-      exists (select from membership where session_uuid = taken.uuid and is_held) as is_held,
-      (select min(created_at) from document where session_uuid = taken.uuid) as transcript_at
-    from taken`.execute(deps.database);
-  // As the form showed it: "TX" is the "Texas" that the member left alone.
-  return rows.map((row) => ({
-    ...row,
-    crm_known: { ...row.crm_known, ...knownOf(row.crm_known) },
-  }));
+    select ${columns} from session`.execute(deps.database);
+  return rows.map(asShown);
+}
+
+/** As the form showed it: "TX" is the "Texas" that the member left alone. */
+function asShown(row: Row): Row {
+  return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
+}
+
+/** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
+export async function diffOf(
+  deps: Deps,
+  hubspot: HubspotClient,
+  uuid: string,
+): Promise<{
+  contactId: string | null;
+  changes: { property: string; from: string | null; to: string }[];
+} | null> {
+  const { rows } = await sql<Row>`select ${columns} from join_session session where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  const row = rows[0] && asShown(rows[0]);
+  if (!row) return null;
+  const { fields } = deps.society.crm;
+  const values = valuesOf(deps, row);
+  const email = row.details?.personalEmail.toLowerCase();
+  const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
+  const id = row.crm_id ?? found?.id ?? null;
+  const present = id === null ? null : (await hubspot.readContacts([id], neededProperties(fields))).get(id);
+  const held = present?.properties ?? {};
+  const isOwn = row.whose === 'named' || (row.whose === 'new' && found === null);
+  const properties =
+    row.whose === 'new' && !email
+      ? {}
+      : propertiesToSend(fields, values, row.crm_known, held, isOwn ? 'own' : 'blanks');
+  return {
+    contactId: id,
+    changes: Object.entries(properties)
+      .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
+      .filter(({ from, to }) => from !== to),
+  };
 }
 
 /** Contacts that are known, in one call. Two joins of one contact would be refused: the later one waits for its turn. */
@@ -116,7 +153,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
       ? new Map<string, CrmContact>()
       : await hubspot.readContacts(
           toRead.map(({ row }) => row.crm_id!),
-          Object.values(crm.fields).flatMap(({ property }) => property ?? []),
+          neededProperties(crm.fields),
         );
   const writes = sent.map(({ row, values }) => ({
     row,
