@@ -204,18 +204,19 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
     sent.map(({ write }) => write),
     (part) => hubspot.createContacts(part),
   );
-  for (const { row, write } of sent) {
+  const taken = sent.flatMap(({ row, write }) => {
     const outcome = outcomes.get(row.uuid);
-    if (outcome?.kind === 'written') await mark(deps, row, `own:${outcome.id}`);
-    if (outcome?.kind !== 'conflict') continue;
-    const existing = await hubspot.findByEmail(write.properties.email!);
-    if (!existing) {
-      await later(deps, [row]);
-      continue;
-    }
-    await mark(deps, row, isOurs(row, existing) ? `own:${existing.id}` : `shared:${existing.id}`);
-    await later(deps, [row]);
-  }
+    return outcome?.kind === 'conflict' ? [{ row, email: write.properties.email!, id: outcome.id }] : [];
+  });
+  const created = sent.flatMap(({ row }) => {
+    const outcome = outcomes.get(row.uuid);
+    return outcome?.kind === 'written' ? [{ row, mark: `own:${outcome.id}` }] : [];
+  });
+  await mark(deps, [...created, ...(await lookAtTaken(hubspot, taken))]);
+  await later(
+    deps,
+    taken.map(({ row }) => row),
+  );
   await conclude(
     deps,
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
@@ -223,13 +224,29 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
   );
 }
 
+/** Whose the contacts are that have the emails of these joins. One that is gone again is created in the next round. */
+async function lookAtTaken(
+  hubspot: HubspotClient,
+  taken: readonly { row: Row; email: string; id: string | null }[],
+): Promise<{ row: Row; mark: string }[]> {
+  if (taken.length === 0) return [];
+  const ids = taken.flatMap(({ id }) => id ?? []);
+  const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, ['firstname', 'lastname']);
+  const marks: { row: Row; mark: string }[] = [];
+  for (const { row, email, id } of taken) {
+    const existing: CrmContact | null =
+      id === null ? await hubspot.findByEmail(email) : (known.get(id) ?? null);
+    if (existing) marks.push({ row, mark: `${isOurs(row, existing) ? 'own' : 'shared'}:${existing.id}` });
+  }
+  return marks;
+}
+
 /** Made by this very join, whose maker died before it could note it: younger than the join, and of its name. */
-function isOurs(row: Row, existing: CrmContact): boolean {
-  const { firstname, lastname } = existing.properties;
+function isOurs(row: Row, { createdAt, properties }: CrmContact): boolean {
   return (
-    new Date(existing.createdAt) >= row.created_at &&
-    row.details?.firstName === firstname &&
-    row.details?.lastName === lastname
+    new Date(createdAt) >= row.created_at &&
+    row.details?.firstName === properties.firstname &&
+    row.details?.lastName === properties.lastname
   );
 }
 
@@ -284,12 +301,13 @@ async function delivered(deps: Deps, sent: readonly { row: Row; values: FieldVal
     where join_session.uuid = sent.uuid`.execute(deps.database);
 }
 
-async function mark(deps: Deps, row: Row, contact: string): Promise<void> {
-  await deps.database
-    .updateTable('join_session')
-    .set({ crm_contact_id: contact })
-    .where('uuid', '=', row.uuid)
-    .execute();
+async function mark(deps: Deps, marks: readonly { row: Row; mark: string }[]): Promise<void> {
+  if (marks.length === 0) return;
+  const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark }));
+  await sql`
+    update join_session set crm_contact_id = marked.mark
+    from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text)
+    where join_session.uuid = marked.uuid`.execute(deps.database);
 }
 
 /** Due again at once, in another round. */
