@@ -26,7 +26,7 @@ export const syncCommand: Command = {
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
       progress.end();
-      console.error(`HubSpot: ${error.message}. Run it again: it goes on where it was.`);
+      console.error(`HubSpot: ${error.message}\nRun it again: it goes on where it was.`);
       return 1;
     }
   },
@@ -123,7 +123,7 @@ export const diffCommand: Command = {
       return 0;
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
-      console.error(`HubSpot: ${error.message}.`);
+      console.error(`HubSpot: ${error.message}`);
       return 1;
     }
   },
