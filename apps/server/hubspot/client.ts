@@ -37,6 +37,10 @@ export interface HubspotClient {
   updateContacts(
     updates: readonly { id: string; properties: Record<string, string> }[],
   ): Promise<Set<string>>;
+  /** Names of every contact property of the account; null when HubSpot does not know this API version. */
+  getPropertyNames(): Promise<Set<string> | null>;
+  /** What the token may do; null when HubSpot does not know it as a private app's. */
+  getScopes(): Promise<Set<string> | null>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -50,12 +54,13 @@ export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubsp
     path: string,
     body?: unknown,
     timeoutMs = DEFAULT_TIMEOUT_MS,
+    under = base,
   ): Promise<T | null> {
     const signal = AbortSignal.timeout(timeoutMs);
     let response: Response;
     let answer: string;
     try {
-      response = await fetch(base + path, {
+      response = await fetch(under + path, {
         method,
         headers: {
           authorization: `Bearer ${accessToken}`,
@@ -113,6 +118,24 @@ export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubsp
     async updateContacts(updates) {
       const answer = await call<{ results: CrmContact[] }>('POST', '/batch/update', { inputs: updates });
       return new Set(answer?.results.map(({ id }) => id) ?? []);
+    },
+    async getPropertyNames() {
+      const properties = `${url}/crm/properties/${apiVersion}/contacts`;
+      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, undefined, properties);
+      return answer && new Set(answer.results.map(({ name }) => name));
+    },
+    async getScopes() {
+      // The call that tells a private app's scopes has no dated version.
+      const apps = `${url}/oauth/v2/private-apps`;
+      const body = { tokenKey: accessToken };
+      const answer = await call<{ scopes: string[] }>(
+        'POST',
+        '/get/access-token-info',
+        body,
+        undefined,
+        apps,
+      );
+      return answer && new Set(answer.scopes);
     },
   };
 }
