@@ -22,7 +22,7 @@ const KEYS_PAGE = 'https://dashboard.stripe.com/apikeys';
 const WEBHOOKS_PAGE = 'https://dashboard.stripe.com/webhooks';
 const DOMAINS_PAGE = 'https://dashboard.stripe.com/settings/payment_method_domains';
 const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
-const HUBSPOT_APP = 'HubSpot: Settings, Integrations, Private Apps, the app, Scopes';
+const HUBSPOT_APP = 'HubSpot: Development, Legacy apps, the app, Scopes';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
 /** The scopes that the join needs of its HubSpot token. */
@@ -243,7 +243,7 @@ function ofHubspot({ hubspotVersion, hubspot: { properties, contacts, scopes } }
   if (unauthorized)
     return [
       token.missing(
-        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again from HubSpot: Settings, Integrations, Private Apps.`,
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again from HubSpot: Development, Legacy apps, the app, Auth.`,
       ),
       rest,
     ];
