@@ -51,7 +51,7 @@ async function main(): Promise<number> {
       name: 'HubSpot',
       settings: 'DRIFT_HUBSPOT_ACCESS_TOKEN is not set',
       files: 'emulators/hubspot/behaviour/*.test.ts',
-      at: hubspot && hubspot.url,
+      at: hubspot ? hubspot.url : null,
       env: /^DRIFT_HUBSPOT_/,
     },
   ];
