@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { pdf } from '../local/testing/documents.ts';
 import { detailedJoin, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
@@ -12,7 +13,7 @@ async function inspect(page: Page): Promise<void> {
 }
 
 const CHECKOUT = '/registration/checkout';
-const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n') };
+const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
 
 test('axe finds nothing on Get Started: empty, broken, refused, self-nominating @phone', async ({ page }) => {
   await page.goto('/');

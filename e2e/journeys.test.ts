@@ -1,3 +1,4 @@
+import { pdf } from '../local/testing/documents.ts';
 import { expect, test } from './fixtures.ts';
 import {
   button,
@@ -76,7 +77,7 @@ test('a self-nomination ends with a transcript @phone', async ({ page, stripeApi
   const transcript = {
     name: 'transcript.pdf',
     mimeType: 'application/pdf',
-    buffer: Buffer.from('%PDF-1.7\n'.padEnd(2345, ' ')),
+    buffer: pdf({ size: 2345 }),
   };
   await expect(page.getByRole('link', { name: 'Continue', exact: true })).toBeHidden();
   await page.getByLabel('Choose your transcript').setInputFiles(transcript);

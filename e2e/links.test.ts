@@ -1,10 +1,11 @@
+import { docx } from '../local/testing/documents.ts';
 import { expect, test } from './fixtures.ts';
 import { button, buyNow, heading, paidIntent, save, total, typeBillingAddress, typeCard } from './steps.ts';
 
 const resume = {
   name: 'resume.docx',
   mimeType: 'application/msword',
-  buffer: Buffer.alloc(2048, 'PK\u0003\u0004'),
+  buffer: docx(),
 };
 
 test('a link opens the join of the contact that it names', async ({ page }) => {

@@ -1,4 +1,5 @@
 import type { Locator, Page, Route } from '@playwright/test';
+import { pdf } from '../local/testing/documents.ts';
 import { type CallName, calls } from '../packages/contract/calls.ts';
 import { detailedJoin, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
@@ -259,7 +260,7 @@ for (const { name, call, fallback, arrange, act, place = alert, prefix = '' } of
   });
 }
 
-const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n') };
+const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
 
 for (const [what, arrange, path] of [
   ['transcript', (page: Page) => paidJoin(page, selfNomination), '/registration/upload-transcript'],

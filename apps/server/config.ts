@@ -48,6 +48,8 @@ export interface Config {
   linkSecret: string | null;
   allowUnsignedLinks: boolean;
   storageDir: string;
+  /** What stays free of the documents' disk. */
+  storageReserveBytes: number;
   uploadMaxBytes: number | null;
   societyFile: string;
   /** Null when switched off, for tests and benchmarks. */
@@ -163,6 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     linkSecret,
     allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
     storageDir: storage ? decodeURIComponent(new URL(storage).pathname) : resolve(dataDir, 'documents'),
+    storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,
     societyFile: get('SOCIETY_FILE') ?? 'society/society.yaml',
     limits,

@@ -1,5 +1,6 @@
 import { buildApp } from './app.ts';
 import { startPushing } from './contacts/push.ts';
+import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
 import type { Wired } from './wire.ts';
@@ -11,7 +12,12 @@ export async function run(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { host, port } = deps.config;
   const app = await buildApp(deps, options);
-  const background = [startPushing(deps, hubspot), startSweeping(deps), startReconciling(deps)];
+  const background = [
+    startPushing(deps, hubspot),
+    startSweeping(deps),
+    startReconciling(deps),
+    startSweepingDocuments(deps),
+  ];
   const url = await app.listen({ host, port });
   return {
     url,

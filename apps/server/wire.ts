@@ -37,7 +37,7 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     payments: stripeProvider(config.providers.stripe),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
-    storage: folderStorage(config.storageDir),
+    storage: folderStorage(config.storageDir, config.storageReserveBytes),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
     browser: browserCookie(secret, config.publicUrl.startsWith('https:')),

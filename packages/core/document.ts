@@ -11,6 +11,8 @@ export type DocumentType = keyof typeof acceptedDocuments;
 export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
 export const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
 export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
+export const DOCUMENT_HEIC =
+  'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
 export const UPLOAD_FAILED = 'Failed to upload file.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
@@ -21,6 +23,12 @@ export function documentType(fileName: string): DocumentType | null {
     if (ending && (endings as readonly string[]).includes(ending)) return type as DocumentType;
   }
   return null;
+}
+
+/** What is wrong with a file's name, as a sentence; null for nothing. Its content has the last word. */
+export function nameFault(fileName: string): string | null {
+  if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
+  return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
 }
 
 /** Bytes as the list of uploads shows them: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { docxParts, jpeg, pdf as pdfOf, program, zip } from '../../../local/testing/documents.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { sweepDocuments } from './sweepDocuments.ts';
 
 let server: TestServer;
 let paid: { client: Client; uuid: string };
@@ -16,10 +18,10 @@ before(async () => {
 });
 after(() => server.close());
 
-const pdf = (bytes = Buffer.from('%PDF-1.4 transcript')) =>
-  new Blob([new Uint8Array(bytes)], { type: 'application/pdf' });
+const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
+const pdf = (size = 0) => blob(pdfOf({ size }));
 const stored = () =>
-  existsSync(server.deps.config.storageDir) ? readdirSync(server.deps.config.storageDir) : [];
+  existsSync(server.deps.config.storageDir) ? readdirSync(server.deps.config.storageDir).sort() : [];
 const rows = () => server.deps.database.selectFrom('document').selectAll().execute();
 
 async function upload(
@@ -47,13 +49,17 @@ async function leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 test('a transcript of several megabytes is kept byte for byte', async () => {
-  const bytes = Buffer.concat([Buffer.from('%PDF-1.4 '), randomBytes(4_000_000)]);
-  const { status, success, data } = await upload([['file', pdf(bytes), 'Transcript 2026.pdf']]);
+  const picture = jpeg();
+  // A picture of noise, in which no byte begins a marker.
+  const noise = randomBytes(4_000_000).map((byte) => (byte === 0xff ? 0 : byte));
+  const bytes = Buffer.concat([picture.subarray(0, -2), noise, picture.subarray(-2)]);
+  const { status, success, data } = await upload([['file', blob(bytes), 'Transcript 2026.pdf']]);
   assert.deepEqual(
     [status, success, data?.name, data?.size],
     [200, true, 'Transcript 2026.pdf', bytes.length],
   );
   const row = (await rows()).find(({ size_bytes }) => size_bytes === bytes.length);
+  assert.equal(row?.media_type, 'image/jpeg', 'by its content, whatever its name says');
   assert.deepEqual(row?.sha256, createHash('sha256').update(bytes).digest());
   assert.deepEqual(readFileSync(join(server.deps.config.storageDir, row!.storage_key)), bytes);
 });
@@ -66,6 +72,12 @@ test('a transcript before payment is 409 and nothing is kept', async () => {
   assert.deepEqual([status, message], [409, 'Please complete your payment first.']);
 });
 
+/** The last part's deflated bytes begin with a block type that does not exist. */
+function corrupt(archive: Buffer): Buffer {
+  archive[archive.lastIndexOf('a.xml', archive.lastIndexOf('PK\x01\x02')) + 5] = 0xff;
+  return archive;
+}
+
 const refused: [string, [string, Blob | string, string?][], number, RegExp][] = [
   ['a file of another type', [['file', new Blob(['MZ']), 'virus.exe']], 415, /not accepted/],
   [
@@ -73,6 +85,35 @@ const refused: [string, [string, Blob | string, string?][], number, RegExp][] = 
     [['file', pdf(), 'transcript.pdf.exe']],
     415,
     /not accepted/,
+  ],
+  ['a program named as a PDF', [['file', blob(program()), 'transcript.pdf']], 415, /is a program/],
+  ['a HEIC photo, by its name', [['file', pdf(), 'IMG_1.HEIC']], 415, /Please send it as JPEG/],
+  [
+    'a protected PDF',
+    [['file', blob(pdfOf({ trailer: '/Encrypt 6 0 R ' })), 't.pdf']],
+    415,
+    /with a password/,
+  ],
+  ['half a PDF', [['file', blob(pdfOf().subarray(0, 400)), 't.pdf']], 415, /damaged or incomplete/],
+  [
+    'a Word document that becomes a thousand times larger than it says',
+    [
+      [
+        'file',
+        blob(
+          zip([docxParts[0]!, { ...docxParts[1]!, data: Buffer.alloc(30_000_000), says: { size: 40_000 } }]),
+        ),
+        'bomb.docx',
+      ],
+    ],
+    415,
+    /unpacks to far more/,
+  ],
+  [
+    'a Word document with a part that cannot be unpacked',
+    [['file', blob(corrupt(zip([...docxParts, { name: 'a.xml', data: randomBytes(5000) }]))), 'a.docx']],
+    415,
+    /damaged or incomplete/,
   ],
   ['an empty file', [['file', new Blob([]), 'empty.pdf']], 400, /empty/],
   ['a form without a file', [['note', 'hello']], 400, /choose a file/],
@@ -85,7 +126,7 @@ const refused: [string, [string, Blob | string, string?][], number, RegExp][] = 
     400,
     /one file/,
   ],
-  ["a file above the operator's limit", [['file', pdf(randomBytes(5_000_001)), 'big.pdf']], 413, /too large/],
+  ["a file above the operator's limit", [['file', pdf(5_000_001), 'big.pdf']], 413, /too large/],
 ];
 for (const [what, parts, expected, sentence] of refused)
   test(`${what} is refused with ${expected} and a sentence, and leaves nothing behind`, async () => {
@@ -109,6 +150,39 @@ test('a body that is no form is 415, a broken form is 400', async () => {
     body: '--x\r\nnonsense',
   });
   assert.equal(broken.status, 400);
+});
+
+test('a disk that fails is our fault, and said so', async (t) => {
+  t.mock.method(server.deps.storage, 'put', async () => {
+    throw Object.assign(new Error('EIO'), { code: 'EIO' });
+  });
+  const { status } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
+  assert.equal(status, 500);
+});
+
+test('a disk with no room beside its reserve refuses with a sentence before anything is written', async (t) => {
+  t.mock.method(server.deps.storage, 'room', async () => 1_000_000);
+  const put = t.mock.method(server.deps.storage, 'put');
+  const { status, message } = await leavesNothing(() => upload([['file', pdf(4_000_000), 't.pdf']]));
+  assert.deepEqual(
+    [status, message, put.mock.callCount()],
+    [503, 'We cannot take files just now. Please try again in an hour, or email it to us.', 0],
+  );
+});
+
+test('bytes without a row are swept when they have rested for a day, and those of a row never', async (t) => {
+  const { storageDir } = server.deps.config;
+  await upload([['file', pdf(), 'kept.pdf']]);
+  const kept = stored();
+  const [orphan, young] = [randomUUID(), randomUUID()];
+  for (const name of [orphan, `${orphan}.part`, young, 'not-ours.txt'])
+    writeFileSync(join(storageDir, name), 'x');
+  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+  for (const name of [...kept, orphan, `${orphan}.part`, 'not-ours.txt'])
+    utimesSync(join(storageDir, name), twoDaysAgo, twoDaysAgo);
+  t.after(() => [young, 'not-ours.txt'].forEach((name) => void rmSync(join(storageDir, name))));
+  assert.equal(await sweepDocuments(server.deps), 2);
+  assert.deepEqual(stored(), [...kept, young, 'not-ours.txt'].sort());
 });
 
 test('a connection cut in the middle leaves nothing behind', async () => {

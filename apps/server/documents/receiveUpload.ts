@@ -1,16 +1,11 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
-import {
-  DOCUMENT_EMPTY,
-  DOCUMENT_TYPE_REFUSED,
-  type DocumentType,
-  documentType,
-  UPLOAD_FAILED,
-} from '#core/document.ts';
+import { type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { StoredFile } from '../storage/storage.ts';
+import { StorageFull, type StoredFile } from '../storage/storage.ts';
+import { inspectFile } from './inspectFile.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
@@ -20,14 +15,17 @@ export interface ReceivedUpload {
 
 const NO_FILE = 'Please choose a file to upload.';
 const ONE_FILE = 'Please upload one file at a time.';
+const STORAGE_FULL = 'We cannot take files just now. Please try again in an hour, or email it to us.';
 const NAME_MAX_LENGTH = 255;
 
 /**
- * Streams a form's one file into storage in constant memory and gathers its text fields. Anything refused or cut off
- * leaves nothing behind. The bytes are safe when this answers; the caller writes the row or removes them.
+ * Streams a form's one file into storage in constant memory and gathers its text fields. Anything refused, by name, size
+ * or content, or cut off leaves nothing behind. The bytes are safe when this answers; the caller writes the row or
+ * removes them.
  */
 export async function receiveUpload(deps: Deps, request: FastifyRequest): Promise<ReceivedUpload> {
   if (!request.isMultipart()) throw new Refusal(415, NO_FILE);
+  if (Number(request.headers['content-length'] ?? 0) > (await deps.storage.room())) throw isFull(deps);
   const fields: Record<string, string> = {};
   let file: ReceivedUpload['file'] | undefined;
   try {
@@ -40,35 +38,48 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
       }
       if (file) throw new Refusal(400, ONE_FILE);
       const name = safeName(part.filename);
-      const mediaType = documentType(name);
-      if (mediaType === null) throw new Refusal(415, DOCUMENT_TYPE_REFUSED);
-      const stored = await store(deps, part.file);
-      file = { ...stored, name, mediaType };
-      if (stored.sizeBytes === 0) throw new Refusal(400, DOCUMENT_EMPTY);
+      const refused = nameFault(name);
+      if (refused !== null) throw new Refusal(415, refused);
+      file = { ...(await store(deps, part.file)), name };
     }
   } catch (error) {
     if (file) await deps.storage.remove(file.key);
     if (error instanceof Refusal) throw error;
-    const code = (error as { code?: string }).code ?? '';
-    if (code.startsWith('FST_') || code === 'ERR_STREAM_PREMATURE_CLOSE' || request.raw.destroyed)
-      throw new Refusal(400, UPLOAD_FAILED);
-    throw error;
+    if (error instanceof StorageFull) throw isFull(deps);
+    if (error instanceof StorageFault) throw error.cause;
+    // All else is the form's: broken, or cut off.
+    throw new Refusal(400, UPLOAD_FAILED);
   }
   if (!file) throw new Refusal(400, NO_FILE);
   return { file, fields };
 }
 
+function isFull({ log }: Deps): Refusal {
+  log.error({}, 'an upload was refused: the disk of the documents is full');
+  return new Refusal(503, STORAGE_FULL, { retryAfter: 3600 });
+}
+
+/** A fault of ours, which must not pass for one of the form. */
+class StorageFault extends Error {}
+
 /** Waits for both ends, so that nothing is left half written when one of them fails. */
-async function store(deps: Deps, bytes: Readable): Promise<StoredFile> {
+async function store(deps: Deps, bytes: Readable): Promise<StoredFile & { mediaType: DocumentType }> {
   const counted = new PassThrough();
+  let mediaType: DocumentType | undefined;
   const [stored, sent] = await Promise.allSettled([
-    deps.storage.put(counted).catch((error: Error) => {
-      counted.destroy(error);
-      throw error;
-    }),
+    deps.storage
+      .put(counted, async ({ handle, sizeBytes }) => {
+        mediaType = await inspectFile(handle, sizeBytes);
+      })
+      .catch((error: Error) => {
+        const isOurs = !counted.errored && !(error instanceof Refusal || error instanceof StorageFull);
+        counted.destroy(error);
+        throw isOurs ? new StorageFault('storing an upload failed', { cause: error }) : error;
+      }),
     pipeline(bytes, limitBytes(deps.config.uploadMaxBytes), counted),
   ]);
-  if (stored.status === 'fulfilled' && sent.status === 'fulfilled') return stored.value;
+  if (stored.status === 'fulfilled' && sent.status === 'fulfilled')
+    return { ...stored.value, mediaType: mediaType! };
   if (stored.status === 'fulfilled') await deps.storage.remove(stored.value.key);
   throw sent.status === 'rejected' && sent.reason instanceof Refusal
     ? sent.reason

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 
@@ -10,46 +11,99 @@ export interface StoredFile {
   sha256: Buffer;
 }
 
-/** Where documents are kept. `put` answers only when the bytes are safe; a failure in the middle leaves nothing behind. */
-export interface Storage {
-  put(bytes: Readable): Promise<StoredFile>;
-  remove(key: string): Promise<void>;
+/** Bytes that have arrived and are not kept yet. The file is only there while it is looked at. */
+export interface Arrived extends StoredFile {
+  handle: FileHandle;
+  path: string;
 }
 
-/** A folder on this machine: written under a temporary name, synced, then renamed into place and the folder synced. */
-export function folderStorage(folder: string): Storage {
+/** The disk is as full as it may become. */
+export class StorageFull extends Error {}
+
+/** Where documents are kept. */
+export interface Storage {
+  /**
+   * Answers only when the bytes are safe. What `check` throws about them, or a failure in the middle, leaves nothing
+   * behind. Throws {@link StorageFull} before the reserve is touched.
+   */
+  put(bytes: Readable, check: (file: Arrived) => Promise<void>): Promise<StoredFile>;
+  /** How many more bytes may come. */
+  room(): Promise<number>;
+  read(key: string): Promise<Readable>;
+  remove(key: string): Promise<void>;
+  /** Everything put here that was last written to before `time`: also what a crash left half written. */
+  olderThan(time: Date): AsyncIterable<string>;
+}
+
+/** How many bytes are written before the room is looked at again. */
+const LOOK_EVERY_BYTES = 16 * 1_048_576;
+const PART = '.part';
+const OURS = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\.part)?$/;
+
+/**
+ * A folder on this machine: written under a temporary name, synced, then renamed into place and the folder synced.
+ * `reserveBytes` of its disk stay free: a database beside it stops when there is nothing left.
+ */
+export function folderStorage(folder: string, reserveBytes: number): Storage {
+  async function room(): Promise<number> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { bavail, bsize } = await statfs(folder);
+    return Math.max(0, bavail * bsize - reserveBytes);
+  }
+
   return {
-    async put(bytes) {
+    room,
+    async put(bytes, check) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const key = randomUUID();
-      const temporary = resolve(folder, `${key}.part`);
-      const file = await open(temporary, 'wx', 0o600);
+      const temporary = resolve(folder, key + PART);
+      const handle = await open(temporary, 'wx+', 0o600);
       const hash = createHash('sha256');
       let sizeBytes = 0;
+      let lookAt = 0;
       try {
         for await (const chunk of bytes as AsyncIterable<Buffer>) {
+          if (sizeBytes >= lookAt) {
+            if ((await room()) === 0) throw new StorageFull();
+            lookAt += LOOK_EVERY_BYTES;
+          }
           hash.update(chunk);
           sizeBytes += chunk.length;
-          await writeAll(file, chunk);
+          await writeAll(handle, chunk);
         }
-        await file.sync();
-        await file.close();
+        const stored = { key, sizeBytes, sha256: hash.digest() };
+        await check({ ...stored, handle, path: temporary });
+        await handle.sync();
+        await handle.close();
         await rename(temporary, resolve(folder, key));
         await syncFolder(folder);
+        return stored;
       } catch (error) {
-        await file.close().catch(() => {});
+        await handle.close().catch(() => {});
         await rm(temporary, { force: true });
-        throw error;
+        const { code } = error as { code?: string };
+        throw code === 'ENOSPC' || code === 'EDQUOT' ? new StorageFull(undefined, { cause: error }) : error;
       }
-      return { key, sizeBytes, sha256: hash.digest() };
+    },
+    async read(key) {
+      const handle = await open(resolve(folder, key));
+      return createReadStream('', { fd: handle });
     },
     async remove(key) {
       await rm(resolve(folder, key), { force: true });
     },
+    async *olderThan(time) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for await (const entry of await opendir(folder)) {
+        if (!entry.isFile() || !OURS.test(entry.name)) continue;
+        const { mtime } = await stat(resolve(folder, entry.name)).catch(() => ({ mtime: time }));
+        if (mtime < time) yield entry.name;
+      }
+    },
   };
 }
 
-async function writeAll(file: Awaited<ReturnType<typeof open>>, chunk: Buffer): Promise<void> {
+async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
   let offset = 0;
   while (offset < chunk.length) offset += (await file.write(chunk, offset)).bytesWritten;
 }

@@ -1,0 +1,149 @@
+import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
+
+/** Small, valid documents of every accepted type, and what hostile ones are made of. All made here. */
+
+/** A page with a line of text; padded to `size` bytes by a comment, when that is more. `trailer` goes into its dictionary. */
+export function pdf({ size = 0, trailer = '' }: { size?: number; trailer?: string } = {}): Buffer {
+  const content = 'BT /F1 18 Tf 40 90 Td (Transcript) Tj ET';
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 150] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ];
+  const build = (padding: string) => {
+    let text = `%PDF-1.7\n${padding}`;
+    const offsets = objects.map((object, index) => {
+      const at = text.length;
+      text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+      return at;
+    });
+    const xref = text.length;
+    text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
+    for (const at of offsets) text += `${String(at).padStart(10, '0')} 00000 n \n`;
+    return `${text}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer}>>\nstartxref\n${xref}\n%%EOF\n`;
+  };
+  let padding = '';
+  // The offsets grow with the padding, so its length is found in a few rounds.
+  for (let missing = size - build('').length; missing > 1; missing = size - build(padding).length)
+    padding = `%${'.'.repeat(Math.max(0, padding.length + missing - 2))}\n`;
+  return Buffer.from(build(padding), 'latin1');
+}
+
+/** A picture of one grey pixel for every segment and scan that a decoder asks for. */
+export function jpeg(): Buffer {
+  return Buffer.from(
+    'ffd8ffe000104a46494600010100000100010000ffdb004300' +
+      '01'.repeat(64) +
+      'ffc0000b080001000101011100ffc40014000100000000000000000000000000000009ffc40014100100000000000000000000000000000000ffda0008010100003f0054ffd9',
+    'hex',
+  );
+}
+
+export function png(): Buffer {
+  const chunk = (type: string, data: Buffer) => {
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+    return Buffer.concat([uint32be(data.length), body, uint32be(crc32(body))]);
+  };
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', Buffer.from('00000001000000010800000000', 'hex')),
+    chunk('IDAT', deflateSync(Buffer.from([0, 128]))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** A compound file with these streams; WordDocument makes it one of Word's. */
+export function compoundFile(...streams: string[]): Buffer {
+  const sectors = 8;
+  const header = Buffer.alloc(512);
+  header.write('d0cf11e0a1b11ae1', 'hex');
+  header.writeUInt16LE(0x3e, 0x18);
+  header.writeUInt16LE(3, 0x1a);
+  header.writeUInt16LE(0xfffe, 0x1c);
+  header.writeUInt16LE(9, 0x1e);
+  header.writeUInt16LE(6, 0x20);
+  header.writeUInt32LE(1, 0x2c);
+  header.writeUInt32LE(1, 0x30);
+  header.writeUInt32LE(4096, 0x38);
+  header.writeUInt32LE(0xfffffffe, 0x3c);
+  header.writeUInt32LE(0xfffffffe, 0x44);
+  header.fill(0xff, 0x4c);
+  header.writeUInt32LE(0, 0x4c);
+  const table = Buffer.alloc(512, 0xff);
+  table.writeUInt32LE(0xfffffffd, 0);
+  table.writeUInt32LE(0xfffffffe, 4);
+  for (let sector = 2; sector < 2 + sectors; sector++)
+    table.writeUInt32LE(sector === 1 + sectors ? 0xfffffffe : sector + 1, 4 * sector);
+  const directory = Buffer.alloc(512);
+  ['Root Entry', ...streams].forEach((name, index) => {
+    const entry = directory.subarray(index * 128, (index + 1) * 128);
+    entry.write(name, 'utf16le');
+    entry.writeUInt16LE(2 * name.length + 2, 64);
+    entry.writeUInt8(index === 0 ? 5 : 2, 66);
+    entry.fill(0xff, 68, 80);
+    entry.writeUInt32LE(index === 0 ? 0xfffffffe : 2, 116);
+    entry.writeUInt32LE(index === 0 ? 0 : 512 * sectors, 120);
+  });
+  return Buffer.concat([header, table, directory, Buffer.alloc(512 * sectors, 'text ')]);
+}
+export const doc = () => compoundFile('WordDocument');
+
+export interface Part {
+  name: string;
+  data: Buffer | string;
+  /** What the archive says, where that is not the truth. */
+  says?: { size?: number; flags?: number; offset?: number };
+}
+
+export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): Buffer {
+  const files: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const { name, data, says } of parts) {
+    const plain = Buffer.from(data);
+    const packed = deflateRawSync(plain);
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(says?.flags ?? 0, 2);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt32LE(crc32(plain), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(says?.size ?? plain.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), packed]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(says?.offset ?? offset, 10);
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), common, rest, Buffer.from(name)]));
+    files.push(local);
+    offset += local.length;
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06');
+  end.writeUInt16LE(parts.length, 8);
+  end.writeUInt16LE(parts.length, 10);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(offset, 16);
+  end.writeUInt16LE(comment.length, 20);
+  return Buffer.concat([...files, list, end, comment]);
+}
+
+export const docxParts: readonly Part[] = [
+  {
+    name: '[Content_Types].xml',
+    data: '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+  },
+  { name: 'word/document.xml', data: '<w:document><w:body>Transcript</w:body></w:document>' },
+];
+export const docx = () => zip(docxParts);
+
+export const program = () =>
+  Buffer.concat([Buffer.from('MZ\x90\0\x03'), Buffer.alloc(2000, 'This program ')]);
+
+function uint32be(value: number): Buffer {
+  const buffer = Buffer.alloc(4);
+  buffer.writeUInt32BE(value);
+  return buffer;
+}

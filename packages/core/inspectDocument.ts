@@ -1,0 +1,358 @@
+import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, type DocumentType } from './document.ts';
+
+/** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
+export interface Bytes {
+  size: number;
+  /** At most `length` bytes from `start`; fewer only where the file ends. */
+  read(start: number, length: number): Promise<Uint8Array>;
+  /** How many bytes a deflated part really becomes; it may stop counting after `most`. Without it, what the file says is believed. */
+  inflatedSize?(start: number, length: number, most: number): Promise<number>;
+}
+
+/** Why a file is refused, each with what to do about it. */
+export const documentFaults = {
+  empty: DOCUMENT_EMPTY,
+  heic: DOCUMENT_HEIC,
+  program: `This file is a program and not a document, whatever its name says. Please choose a ${ACCEPTED_DOCUMENTS} file.`,
+  webPage: 'This file is a web page. Please print it to PDF in your browser, and upload the PDF.',
+  unknown: `The content of this file is not what its name says. Please choose a ${ACCEPTED_DOCUMENTS} file.`,
+  twoInOne:
+    'This file contains more than the document, which we cannot accept. Please print or save it as a new PDF, and upload that.',
+  pdfProtected:
+    'This PDF is protected with a password. Please save or print it as a PDF without one, or upload a clear photo of it.',
+  pdfBroken:
+    'This PDF is damaged or incomplete. Please download or save it again, check that it opens, and upload it once more.',
+  imageBroken:
+    'This picture is damaged or incomplete. Please save it again or take another photo, and upload that.',
+  wordProtected: 'This Word document is protected with a password. Please save it without one, or as a PDF.',
+  wordMacros: 'This Word document contains macros. Please save it as a PDF, and upload that.',
+  wordBroken: 'This Word document is damaged or incomplete. Please save it again, or as a PDF.',
+  notWord: `This is an archive or another Office file, not a Word document. Please choose a ${ACCEPTED_DOCUMENTS} file.`,
+  bomb: 'This Word document unpacks to far more than its size. Please save it as a PDF, and upload that.',
+} as const;
+type Fault = keyof typeof documentFaults;
+
+export type Inspection = { type: DocumentType } | { fault: Fault };
+
+const KIB = 1024;
+const CHUNK = 64 * KIB;
+/** A PDF reader looks for the header this far into a file, and that is what makes a picture a PDF as well. */
+const PDF_HEADER_WITHIN = 1024;
+/** An archive's last record and its longest comment. */
+const ZIP_TAIL = 22 + 65_535;
+const ZIP_PART = 'PK\x03\x04';
+const DEFLATED = 8;
+/** Windows, Linux and macOS executables, and scripts. */
+const PROGRAMS = [
+  'MZ',
+  '\x7fELF',
+  '#!',
+  '\xca\xfe\xba\xbe',
+  '\xce\xfa\xed\xfe',
+  '\xcf\xfa\xed\xfe',
+  '\xfe\xed\xfa\xce',
+  '\xfe\xed\xfa\xcf',
+];
+/** Far more than documents have; a hostile file must not keep us walking. */
+const MOST_PARTS = 20_000;
+const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
+/** What a Word document may become when unpacked: text shrinks well, pictures hardly. */
+const mostUnpacked = (size: number) => 100 * KIB * KIB + 10 * size;
+
+class Unacceptable extends Error {
+  readonly fault: Fault;
+  constructor(fault: Fault) {
+    super(documentFaults[fault]);
+    this.fault = fault;
+  }
+}
+
+/**
+ * What a file is by its content, or why it cannot be taken. It must be whole and nothing else besides: its end is where
+ * its format says. Reads in pieces of at most 4 MiB, whatever the file's size.
+ */
+export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
+  try {
+    return { type: await typeOf(bytes) };
+  } catch (error) {
+    if (error instanceof Unacceptable) return { fault: error.fault };
+    throw error;
+  }
+}
+
+async function typeOf(bytes: Bytes): Promise<DocumentType> {
+  if (bytes.size === 0) throw new Unacceptable('empty');
+  const head = await bytes.read(0, PDF_HEADER_WITHIN);
+  const text = latin1(head);
+  if (text.startsWith('%PDF-')) return pdf(bytes);
+  // A picture or archive that PDF readers take for a PDF.
+  if (text.includes('%PDF-')) throw new Unacceptable('twoInOne');
+  if (text.startsWith('\xff\xd8\xff')) return jpeg(bytes);
+  if (text.startsWith('\x89PNG\r\n\x1a\n')) return png(bytes);
+  if (text.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return doc(bytes, head);
+  if (text.startsWith(ZIP_PART)) return docx(bytes);
+  if (/^.{4}ftyp(hei|hev|mif1|msf1|avi[fs])/s.test(text)) throw new Unacceptable('heic');
+  if (isProgram(text)) throw new Unacceptable('program');
+  if (isWebPage(text)) throw new Unacceptable('webPage');
+  throw new Unacceptable('unknown');
+}
+
+function isProgram(text: string): boolean {
+  return PROGRAMS.some((signature) => text.startsWith(signature));
+}
+
+function isWebPage(text: string): boolean {
+  return /<(!doctype|html|script|svg|\?php)/i.test(text);
+}
+
+/** ISO 32000: `startxref`, an offset and `%%EOF` end a PDF; at the offset is a cross-reference table or stream. */
+async function pdf(bytes: Bytes): Promise<DocumentType> {
+  const tail = latin1(await bytes.read(Math.max(0, bytes.size - CHUNK), CHUNK));
+  const end = tail.lastIndexOf('%%EOF');
+  if (end < 0) throw new Unacceptable('pdfBroken');
+  // An archive may hide its end in a comment that ends like a PDF.
+  if (zipEnd(await bytes.read(Math.max(0, bytes.size - ZIP_TAIL), ZIP_TAIL)) !== null)
+    throw new Unacceptable('twoInOne');
+  if (!isBlank(tail.slice(end + 5))) throw new Unacceptable('twoInOne');
+  const offset = /startxref\s+(\d{1,15})\s+$/.exec(tail.slice(Math.max(0, end - 100), end))?.[1];
+  if (offset === undefined || Number(offset) >= bytes.size) throw new Unacceptable('pdfBroken');
+  const trailer = await pdfTrailer(bytes, Number(offset));
+  if (/\/Encrypt[\s/<]/.test(trailer)) throw new Unacceptable('pdfProtected');
+  return 'application/pdf';
+}
+
+async function pdfTrailer(bytes: Bytes, offset: number): Promise<string> {
+  const start = latin1(await bytes.read(offset, CHUNK));
+  if (/^\s*\d+\s+\d+\s+obj\b/.test(start)) return upTo(start, 'stream');
+  if (!/^\s*xref\b/.test(start)) throw new Unacceptable('pdfBroken');
+  for (let at = offset; at < bytes.size; at += CHUNK - 'trailer'.length) {
+    const found = latin1(await bytes.read(at, CHUNK)).indexOf('trailer');
+    if (found >= 0) return upTo(latin1(await bytes.read(at + found, CHUNK)), 'startxref');
+  }
+  throw new Unacceptable('pdfBroken');
+}
+
+/** ITU T.81, B.1: segments with their lengths, and scans that go on to the next marker, up to EOI. */
+async function jpeg(bytes: Bytes): Promise<DocumentType> {
+  let hasScan = false;
+  let at = 2;
+  for (let parts = 0; parts < MOST_PARTS; parts++) {
+    const [mark, kind = 0, high = 0, low = 0] = await bytes.read(at, 4);
+    if (mark !== 0xff) break;
+    if (kind === 0xff) at += 1;
+    else if (kind === 0x01 || (kind >= 0xd0 && kind <= 0xd7)) at += 2;
+    else if (kind === 0xd9) {
+      if (!hasScan) break;
+      await nothingHostile(bytes, at + 2);
+      return 'image/jpeg';
+    } else {
+      const length = high * 256 + low;
+      if (length < 2) break;
+      at += 2 + length;
+      if (kind === 0xda) {
+        hasScan = true;
+        at = await scanEnd(bytes, at);
+      }
+    }
+  }
+  throw new Unacceptable('imageBroken');
+}
+
+/** Where the next marker is that does not belong to the scan: neither a stuffed zero nor a restart. */
+async function scanEnd(bytes: Bytes, from: number): Promise<number> {
+  for (let start = from; start < bytes.size - 1; start += CHUNK - 1) {
+    const chunk = await bytes.read(start, CHUNK);
+    for (let at = chunk.indexOf(0xff); at >= 0 && at < chunk.length - 1; at = chunk.indexOf(0xff, at + 1)) {
+      const next = chunk[at + 1]!;
+      if (next !== 0x00 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return start + at;
+    }
+  }
+  throw new Unacceptable('imageBroken');
+}
+
+/** PNG, third edition, section 5: chunks with their lengths, from IHDR by IDAT to IEND. */
+async function png(bytes: Bytes): Promise<DocumentType> {
+  let hasData = false;
+  let at = 8;
+  for (let parts = 0; parts < MOST_PARTS; parts++) {
+    const chunk = await bytes.read(at, 8);
+    if (chunk.length < 8) break;
+    const type = latin1(chunk.subarray(4));
+    const next = at + 12 + view(chunk).getUint32(0);
+    if (!/^[A-Za-z]{4}$/.test(type) || (type === 'IHDR') !== (parts === 0) || next > bytes.size) break;
+    if (type === 'IDAT') hasData = true;
+    if (type === 'IEND') {
+      if (!hasData) break;
+      await nothingHostile(bytes, next);
+      return 'image/png';
+    }
+    at = next;
+  }
+  throw new Unacceptable('imageBroken');
+}
+
+/** Phones put more behind a picture, as a depth map or a short film. A second document, program or page they do not. */
+async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
+  if (end >= bytes.size) return;
+  const first = latin1(await bytes.read(end, CHUNK));
+  const lastFrom = Math.max(end, bytes.size - ZIP_TAIL);
+  const last = await bytes.read(lastFrom, ZIP_TAIL);
+  const isHostile =
+    isProgram(first) ||
+    first.startsWith(ZIP_PART) ||
+    [first, latin1(last)].some((text) => text.includes('%PDF-') || isWebPage(text)) ||
+    zipEnd(last) !== null;
+  if (isHostile) throw new Unacceptable('twoInOne');
+}
+
+/**
+ * [MS-CFB]: a header, sectors in chains, and a directory of streams. A Word document has one named WordDocument; a
+ * protected .docx is wrapped as EncryptedPackage; installers and Excel files have neither.
+ */
+async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
+  if (head.length < 512) throw new Unacceptable('wordBroken');
+  const header = view(head);
+  const shift = header.getUint16(0x1e, true);
+  if (shift !== 9 && shift !== 12) throw new Unacceptable('wordBroken');
+  const sectorSize = 2 ** shift;
+  const offsetOf = (sector: number) => (sector + 1) * sectorSize;
+  const names = new Set<string>();
+  let sector = header.getUint32(0x30, true);
+  for (let parts = 0; sector < 0xfffffffa; parts++) {
+    const directory = await bytes.read(offsetOf(sector), sectorSize);
+    if (parts > MOST_PARTS || directory.length < sectorSize) throw new Unacceptable('wordBroken');
+    for (let at = 0; at < sectorSize; at += 128) {
+      const entry = view(directory.subarray(at, at + 128));
+      const length = Math.min(64, entry.getUint16(64, true));
+      const name = new TextDecoder('utf-16le').decode(directory.subarray(at, at + Math.max(0, length - 2)));
+      names.add(name);
+      const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
+      // Small streams are kept elsewhere; what is larger must lie within the file.
+      if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
+        throw new Unacceptable('wordBroken');
+      if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');
+    }
+    sector = await nextSector(bytes, header, sector, sectorSize);
+  }
+  if (names.has('EncryptedPackage')) throw new Unacceptable('wordProtected');
+  if (!names.has('WordDocument')) throw new Unacceptable('notWord');
+  if (names.has('_VBA_PROJECT') || names.has('Macros')) throw new Unacceptable('wordMacros');
+  return 'application/msword';
+}
+
+/** The file allocation table's word for a sector. Its first 109 sectors are named in the header: 6.8 MB and more. */
+async function nextSector(
+  bytes: Bytes,
+  header: DataView,
+  sector: number,
+  sectorSize: number,
+): Promise<number> {
+  const perSector = sectorSize / 4;
+  const table = Math.floor(sector / perSector);
+  if (table >= 109) throw new Unacceptable('wordBroken');
+  const tableSector = header.getUint32(0x4c + 4 * table, true);
+  const entry = await bytes.read((tableSector + 1) * sectorSize + 4 * (sector % perSector), 4);
+  if (entry.length < 4) throw new Unacceptable('wordBroken');
+  return view(entry).getUint32(0, true);
+}
+
+/** PKWARE's APPNOTE, section 4.3, and ECMA-376 part 2: an archive with a list of content types and the document's text. */
+async function docx(bytes: Bytes): Promise<DocumentType> {
+  const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
+  const tail = await bytes.read(tailFrom, ZIP_TAIL);
+  const end = zipEnd(tail);
+  if (end === null) throw new Unacceptable(latin1(tail).includes('PK\x05\x06') ? 'twoInOne' : 'wordBroken');
+  const last = view(tail.subarray(end));
+  const [count, size, from] = [last.getUint16(10, true), last.getUint32(12, true), last.getUint32(16, true)];
+  if (size > MOST_DIRECTORY_BYTES || count > MOST_PARTS) throw new Unacceptable('bomb');
+  if (from + size !== tailFrom + end) throw new Unacceptable('twoInOne');
+  const entries = zipEntries(await bytes.read(from, size), count);
+  const names = new Set(entries.map(({ name }) => name));
+  if (!names.has('[Content_Types].xml') || !names.has('word/document.xml')) throw new Unacceptable('notWord');
+  if (entries.some(({ isEncrypted }) => isEncrypted)) throw new Unacceptable('wordProtected');
+  if (entries.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
+  const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0);
+  if (unpacked > mostUnpacked(bytes.size)) throw new Unacceptable('bomb');
+  let free = 0;
+  for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
+    const local = await bytes.read(entry.offset, 30);
+    if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
+    const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
+    if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
+    // Parts that share bytes are how a small archive becomes a very large one.
+    if (entry.offset < free) throw new Unacceptable('bomb');
+    free = start + entry.packed;
+    const isStored = entry.method === 0 && entry.packed === entry.size;
+    if (free > from || !(isStored || entry.method === DEFLATED)) throw new Unacceptable('wordBroken');
+    if (entry.method === DEFLATED && bytes.inflatedSize) {
+      const really = await bytes.inflatedSize(start, entry.packed, entry.size);
+      if (really > entry.size) throw new Unacceptable('bomb');
+      if (really < entry.size) throw new Unacceptable('wordBroken');
+    }
+  }
+  return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+}
+
+/** Where in a file's tail the record is that ends an archive exactly where the file ends; null for none. */
+function zipEnd(tail: Uint8Array): number | null {
+  const text = latin1(tail);
+  for (
+    let at = text.lastIndexOf('PK\x05\x06');
+    at >= 0;
+    at = at > 0 ? text.lastIndexOf('PK\x05\x06', at - 1) : -1
+  ) {
+    if (at + 22 <= tail.length && at + 22 + view(tail).getUint16(at + 20, true) === tail.length) return at;
+  }
+  return null;
+}
+
+interface ZipEntry {
+  name: string;
+  offset: number;
+  packed: number;
+  size: number;
+  isEncrypted: boolean;
+  method: number;
+}
+
+function zipEntries(directory: Uint8Array, count: number): ZipEntry[] {
+  const entries: ZipEntry[] = [];
+  const data = view(directory);
+  let at = 0;
+  while (entries.length < count) {
+    if (at + 46 > directory.length || data.getUint32(at, true) !== 0x02014b50)
+      throw new Unacceptable('wordBroken');
+    const nameLength = data.getUint16(at + 28, true);
+    entries.push({
+      name: latin1(directory.subarray(at + 46, at + 46 + nameLength)),
+      offset: data.getUint32(at + 42, true),
+      packed: data.getUint32(at + 20, true),
+      size: data.getUint32(at + 24, true),
+      isEncrypted: (data.getUint16(at + 8, true) & 1) === 1,
+      method: data.getUint16(at + 10, true),
+    });
+    at += 46 + nameLength + data.getUint16(at + 30, true) + data.getUint16(at + 32, true);
+  }
+  return entries;
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** A byte a character, so that offsets stay offsets. */
+function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8 * KIB)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8 * KIB));
+  return text;
+}
+
+function isBlank(text: string): boolean {
+  return text.replaceAll('\0', ' ').trim() === '';
+}
+
+function upTo(text: string, word: string): string {
+  const end = text.indexOf(word);
+  return end < 0 ? text : text.slice(0, end);
+}
