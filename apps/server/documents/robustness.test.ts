@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createReadStream, readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { jpeg } from '../../../local/testing/documents.ts';
+import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
+import { paidJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { sweepDocuments } from './sweepDocuments.ts';
+
+const isLong = process.env.TEST_LENGTH === 'long';
+const MIB = 1_048_576;
+const DAY_MS = 86_400_000;
+
+let arranged: TestServer;
+let path: string;
+let server: ServerProcess;
+before(async () => {
+  arranged = await startTestServer();
+  const { uuid } = await paidJoin(arranged, arranged.client());
+  path = `/api/public/join-session/${uuid}/upload-transcript`;
+  server = await startServerProcess(arranged);
+});
+after(async () => {
+  await server.kill();
+  await arranged.close();
+});
+
+/** A picture whose scan is noise: no byte of it begins a marker. */
+function* picture(bytes: number): Generator<Buffer> {
+  const shell = jpeg();
+  const noise = Buffer.from(randomBytes(65_536).map((byte) => (byte === 0xff ? 0 : byte)));
+  yield shell.subarray(0, -2);
+  for (let left = bytes - shell.length; left > 0; left -= noise.length)
+    yield noise.subarray(0, Math.min(left, noise.length));
+  yield shell.subarray(-2);
+}
+
+interface Plan {
+  name: string;
+  size: number;
+  /** Bytes after which the sender is gone, or rests until `resting` ends. */
+  cutAt?: number;
+  resting?: Promise<void>;
+}
+
+/** Sends a picture as a browser would; answers what the server acknowledged, or null when there was no answer. */
+async function send({ name, size, cutAt, resting }: Plan): Promise<{ name: string; sha256: string } | null> {
+  const hash = createHash('sha256');
+  const boundary = 'b0undary';
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: image/jpeg\r\n\r\n`;
+  const tail = `\r\n--${boundary}--\r\n`;
+  const call = request(server.url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': head.length + size + tail.length,
+    },
+  });
+  const answered = new Promise<number | null>((resolve) => {
+    call.on('response', (response) => {
+      response.resume().on('end', () => resolve(response.statusCode!));
+    });
+    call.on('error', () => resolve(null));
+    call.on('close', () => resolve(null));
+  });
+  async function* form(): AsyncGenerator<Buffer | string> {
+    yield head;
+    let sent = 0;
+    for (const piece of picture(size)) {
+      if (cutAt !== undefined && sent + piece.length > cutAt) {
+        await resting;
+        call.destroy();
+        return;
+      }
+      hash.update(piece);
+      sent += piece.length;
+      yield piece;
+    }
+    yield tail;
+  }
+  Readable.from(form(), { objectMode: false })
+    .on('error', () => {})
+    .pipe(call);
+  return (await answered) === 200 ? { name, sha256: hash.digest('hex') } : null;
+}
+
+async function sha256Of(key: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(join(arranged.deps.config.storageDir, key))) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+test('of many uploads at once, cut anywhere and with the server killed between them, every acknowledged one is kept byte for byte, and nothing else is', async () => {
+  const atOnce = isLong ? 100 : 20;
+  const acknowledged: { name: string; sha256: string }[] = [];
+  let unanswered = 0;
+  const wave = async (round: string, kill: boolean) => {
+    const killed = Promise.withResolvers<void>();
+    let whole = 0;
+    const plans = Array.from({ length: atOnce }, (_, index): Plan => {
+      const name = `${round}-${index}.jpg`;
+      const size = randomInt(1000, 3 * MIB);
+      // A third is cut, a sixth rests in the middle when the server dies.
+      if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
+      if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
+      whole += 1;
+      return { name, size };
+    });
+    let left = Math.ceil(whole / 2);
+    await Promise.all(
+      plans.map(async (plan) => {
+        const answer = await send(plan);
+        if (answer) acknowledged.push(answer);
+        else unanswered += 1;
+        if (!kill || plan.cutAt !== undefined || --left !== 0) return;
+        await server.kill();
+        killed.resolve();
+      }),
+    );
+  };
+  await wave('killed', true);
+  const afterKill = acknowledged.length;
+  assert.ok(afterKill > 0 && unanswered >= atOnce / 3, `${afterKill} acknowledged, ${unanswered} not`);
+  server = await startServerProcess(arranged);
+  await wave('again', false);
+  assert.equal(acknowledged.length - afterKill, atOnce - Math.ceil(atOnce / 3), 'all that were not cut');
+
+  await sweepDocuments({ ...arranged.deps, now: () => new Date(Date.now() + 2 * DAY_MS) });
+  const rows = await arranged.deps.database.selectFrom('document').selectAll().execute();
+  assert.deepEqual(
+    readdirSync(arranged.deps.config.storageDir).sort(),
+    rows.map((row) => row.storage_key).sort(),
+  );
+  for (const row of rows) assert.equal(await sha256Of(row.storage_key), row.sha256.toString('hex'), row.name);
+  for (const { name, sha256 } of acknowledged)
+    assert.equal(rows.find((row) => row.name === name)?.sha256.toString('hex'), sha256, name);
+});
+
+test('a large upload takes no more memory than a smaller one', async (t) => {
+  const large = (isLong ? 2048 : 300) * MIB;
+  assert.ok(await send({ name: 'small.jpg', size: 100 * MIB }));
+  const before = server.peakMemory();
+  assert.ok(await send({ name: 'large.jpg', size: large }));
+  const peak = server.peakMemory();
+  if (before === null || peak === null) return t.skip('this system does not tell a peak');
+  t.diagnostic(
+    `peak after 100 MiB ${Math.round(before / MIB)} MiB, after ${large / MIB} MiB ${Math.round(peak / MIB)} MiB`,
+  );
+  assert.ok(peak - before < 60_000_000, `${peak - before} bytes more`);
+});
