@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { openIntent, paidJoin, payByCard } from '../testing/steps.ts';
+import { details, openIntent, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
@@ -10,8 +10,9 @@ before(async () => {
 });
 after(() => server.close());
 
-const charge = (client: Client, uuid: string, paymentIntent: string) =>
-  client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent } });
+const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
+  client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
+const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
 const chargesOf = async (uuid: string) =>
   await server.deps.database
     .selectFrom('payment')
@@ -19,6 +20,53 @@ const chargesOf = async (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'upgrade')
     .execute();
+
+async function control(method: string, path: string, body?: object): Promise<void> {
+  const response = await fetch(`${server.stripeUrl}/_emulator${path}`, {
+    method,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  assert.ok(response.ok);
+}
+
+interface Listed {
+  amount: number;
+  status: string;
+  metadata: { session?: string };
+}
+
+/** What Stripe has for a join, whatever we know of it. */
+async function intentsOf(uuid: string): Promise<Listed[]> {
+  const { body } = await server.stripe('GET', '/v1/payment_intents?limit=100');
+  return (body as unknown as { data: Listed[] }).data.filter(({ metadata }) => metadata.session === uuid);
+}
+
+/** How each try to charge an intent went, the first one first. */
+async function charged(intent: string): Promise<string[]> {
+  const { body } = await server.stripe('GET', `/v1/charges?payment_intent=${intent}`);
+  return (body as unknown as { data: Listed[] }).data.map(({ status }) => status).reverse();
+}
+
+async function membershipsOf(uuid: string): Promise<string[]> {
+  const rows = await server.deps.database
+    .selectFrom('membership')
+    .select('type')
+    .where('session_uuid', '=', uuid)
+    .orderBy('type')
+    .execute();
+  return rows.map(({ type }) => type);
+}
+
+/** The bank of the card that paid for the membership declines it from now on; null: no more. */
+async function declineSavedCard(uuid: string, declines: string | null): Promise<void> {
+  const { payment_method_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('payment_method_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'join')
+    .executeTakeFirstOrThrow();
+  await control('POST', `/payment_methods/${payment_method_id}`, { declines });
+}
 
 /** Makes the saved card another one: the member's bank has changed its mind. */
 async function saveOtherCard(uuid: string, card: string): Promise<void> {
@@ -66,26 +114,19 @@ test('pressed twice at once and again later, the card is charged once', async ()
   );
 });
 
-test('two presses that are at Stripe at the same time are one charge there', async () => {
+test('two presses that are at Stripe at the same time are one intent and one charge there', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   // Neither is answered before both have been sent.
-  const slow = { kind: 'slow', ms: 300, method: 'POST', path: '/v1/payment_intents', times: 2 };
-  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(slow) });
+  for (const path of ['/v1/payment_intents', '/v1/payment_intents/*/confirm'])
+    await control('POST', '/faults', { kind: 'slow', ms: 300, method: 'POST', path, times: 2 });
   const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
-  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  await control('DELETE', '/faults');
   assert.deepEqual(
     answers.map(({ data }) => data.status),
     ['succeeded', 'succeeded'],
   );
-  const { customer_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('customer_id')
-    .where('intent_id', '=', intentId)
-    .executeTakeFirstOrThrow();
-  const { body } = await server.stripe('GET', `/v1/payment_intents?customer=${customer_id}`);
-  const amounts = (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
-  assert.deepEqual(amounts.sort(), [4500, 6500]);
+  assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
 });
 
 test('only the browser that paid is offered an upgrade and may buy it', async () => {
@@ -120,28 +161,235 @@ test('Skip is honoured: the offer does not come back and nothing can be charged'
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 409);
   assert.deepEqual(await chargesOf(uuid), []);
 });
 
-test("a decline is told in the bank's sentence, and a later press is a new attempt", async () => {
+test('Skip cancels an intent whose card form is still open in another tab', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  const { payment_method_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('payment_method_id')
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
+  assert.deepEqual(await charged(idOf(clientSecret)), []);
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'canceled' }]);
+});
+
+test('Skip that finds the upgrade paid in that moment confirms it', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await payByCard(server, idOf(clientSecret));
+  const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal(skipped.data.goOn, '/registration/congratulations');
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await membershipsOf(uuid), ['membership', 'membership_upgrade']);
+});
+
+test('Skip pressed while Upgrade Now is under way: it is charged and held, or neither', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const slow = { kind: 'slow', ms: 300, method: 'POST', path: '/v1/payment_intents', times: 1 };
+  await control('POST', '/faults', slow);
+  const pressed = charge(client, uuid, intentId);
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal((await pressed).status, 409);
+  await control('DELETE', '/faults');
+  assert.deepEqual(
+    (await intentsOf(uuid)).map(({ status }) => status).sort(),
+    ['canceled', 'succeeded'],
+    'the intent that came after Skip is cancelled',
+  );
+  assert.deepEqual(await membershipsOf(uuid), ['membership']);
+});
+
+test('an upgrade is only offered while the membership that this join bought is active', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await server.deps.database
+    .updateTable('membership')
+    .set({ standing: 'refunded' })
     .where('session_uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  await saveOtherCard(uuid, 'pm_card_chargeCustomerFail');
+    .execute();
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  // And whoever still pays with the form gets the money back.
+  await payByCard(server, idOf(clientSecret));
+  const late = (await charge(client, uuid, intentId)).data;
+  assert.equal(late.status, 'failed');
+  assert.match(late.message ?? '', /goes back in full/);
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
+});
+
+test("a decline is told in the bank's sentence, and a later press is a new attempt on the same intent", async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(uuid, 'insufficient_funds');
   const declined = (await charge(client, uuid, intentId)).data;
-  assert.equal(declined.status, 'failed');
-  assert.match(declined.message ?? '', /declined/);
+  assert.deepEqual([declined.status, declined.message], ['failed', 'Your card has insufficient funds.']);
+  const again = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual(again, declined);
+  await declineSavedCard(uuid, null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await charged(idOf(declined.clientSecret)), ['failed', 'failed', 'succeeded']);
+});
+
+test('two presses at once on a card that is declined ask the bank once', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(uuid, 'insufficient_funds');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
+  await control('POST', '/faults', {
+    kind: 'slow',
+    ms: 300,
+    method: 'POST',
+    path: '/v1/payment_intents/*/confirm',
+    times: 2,
+  });
+  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  await control('DELETE', '/faults');
+  assert.deepEqual(
+    answers.map(({ data }) => data.message),
+    ['Your card has insufficient funds.', 'Your card has insufficient funds.'],
+  );
+  assert.deepEqual(await charged(idOf(clientSecret)), ['failed', 'failed']);
+});
+
+test('after a decline another card pays the same intent in the page, and asking again says so', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(uuid, 'generic_decline');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual((await charge(client, uuid, intentId, { charge: false })).data, {
+    status: 'requires_payment_method',
+    clientSecret,
+  });
+  assert.equal((await payByCard(server, idOf(clientSecret), 'pm_card_mastercard')).status, 200);
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.status, 'succeeded');
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await membershipsOf(uuid), ['membership', 'membership_upgrade']);
+});
+
+test('asked for the client secret alone, no card is charged', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { status, clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  assert.equal(status, 'requires_payment_method');
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
+  assert.deepEqual(await charged(idOf(clientSecret)), []);
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'open' }]);
+});
+
+test('one tab pays with another card while another presses Upgrade Now: one of them pays, both are told', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await control('POST', '/faults', {
+    kind: 'slow',
+    ms: 200,
+    method: 'POST',
+    path: '/v1/payment_intents/*/confirm',
+    times: 2,
+  });
+  const [pressed] = await Promise.all([
+    charge(client, uuid, intentId),
+    payByCard(server, idOf(clientSecret), 'pm_card_mastercard'),
+  ]);
+  await control('DELETE', '/faults');
+  assert.equal(pressed.data.status, 'succeeded');
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.status, 'succeeded');
+  assert.deepEqual(await charged(idOf(clientSecret)), ['succeeded']);
+  assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('Upgrade Now charges the card that it names, not one that is being authenticated in another tab', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await payByCard(server, idOf(clientSecret), 'pm_card_threeDSecure2Required');
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const { card_last4 } = await server.deps.database
+    .selectFrom('payment')
+    .select('card_last4')
+    .where('intent_id', '=', idOf(clientSecret))
+    .executeTakeFirstOrThrow();
+  assert.equal(card_last4, '4242');
+});
+
+test('a charge whose answer was lost is found by the next press, and not made again', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await control('POST', '/faults', {
+    kind: 'cut_after',
+    method: 'POST',
+    path: '/v1/payment_intents/*/confirm',
+    times: 3,
+  });
+  assert.equal((await charge(client, uuid, intentId)).status, 503);
+  await control('DELETE', '/faults');
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'open' }]);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
+test('killed between making the intent and noting it, the next press finds the same one', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  for (const table of ['payment', 'order_snapshot'] as const)
+    await server.deps.database
+      .deleteFrom(table)
+      .where('session_uuid', '=', uuid)
+      .where('kind', '=', 'upgrade')
+      .execute();
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.equal((await intentsOf(uuid)).length, 2);
+});
+
+test('killed after a decline and before noting it, the next press tells that decline and asks no bank again', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(uuid, 'insufficient_funds');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
   await server.deps.database
     .updateTable('payment')
-    .set({ payment_method_id })
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'join')
+    .set({ attempt: 1 })
+    .where('intent_id', '=', idOf(clientSecret))
     .execute();
-  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const told = (await charge(client, uuid, intentId)).data;
+  assert.equal(told.message, 'Your card has insufficient funds.');
+  assert.deepEqual(await charged(idOf(clientSecret)), ['failed']);
+});
+
+test('another price than the one on the screen is told and not charged', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const refused = await charge(client, uuid, intentId, { amount: 4000 });
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'The price of this upgrade is now $45.00. Please check it and try again.'],
+  );
+  assert.deepEqual(await chargesOf(uuid), []);
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).data.status, 'succeeded');
+});
+
+test('an intent at an earlier price is cancelled, and the upgrade is sold at the price of now', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await server.deps.database
+    .updateTable('payment')
+    .set({ amount_cents: 4000 })
+    .where('intent_id', '=', idOf(clientSecret))
+    .execute();
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).data.status, 'succeeded');
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
   assert.deepEqual((await chargesOf(uuid)).map(({ status }) => status).sort(), ['canceled', 'succeeded']);
 });
 
@@ -151,8 +399,7 @@ test('a bank that asks for authentication gets it in the page, and the same inte
   await saveOtherCard(uuid, 'pm_card_authenticationRequired');
   const asked = (await charge(client, uuid, intentId)).data;
   assert.equal(asked.status, 'requires_action');
-  const id = asked.clientSecret!.split('_secret_')[0]!;
-  const response = await fetch(`${server.stripeUrl}/authenticate/${id}`, {
+  const response = await fetch(`${server.stripeUrl}/authenticate/${idOf(asked.clientSecret)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ client_secret: asked.clientSecret, outcome: 'complete' }),
@@ -175,7 +422,6 @@ test('a self-nominator is sent to the transcript after the upgrade', async () =>
   const uuid = (
     await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: false } })
   ).data.uuid;
-  const { details } = await import('../testing/steps.ts');
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
   const intent = await openIntent(client, uuid);
