@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { details, openIntent, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -27,6 +27,33 @@ async function control(method: string, path: string, body?: object): Promise<voi
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   assert.ok(response.ok);
+}
+
+/** What happens, in one test, right before the server asks Stripe. */
+function just(
+  t: TestContext,
+  before: 'createIntent' | 'confirmWithSavedCard',
+  happens: () => Promise<unknown>,
+): void {
+  const { payments } = server.deps;
+  const asks = payments[before] as (...given: unknown[]) => Promise<never>;
+  Object.assign(payments, {
+    async [before](...given: unknown[]) {
+      await happens();
+      return asks(...given);
+    },
+  });
+  t.after(() => Object.assign(payments, { [before]: asks }));
+}
+
+/** Waits until so many have come. */
+function gathering(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let come = 0;
+  return () => {
+    if (++come === count) resolve();
+    return promise;
+  };
 }
 
 interface Listed {
@@ -114,14 +141,11 @@ test('pressed twice at once and again later, the card is charged once', async ()
   );
 });
 
-test('two presses that are at Stripe at the same time are one intent and one charge there', async () => {
+test('two presses that are at Stripe at the same time are one intent and one charge there', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  // Neither is answered before both have been sent.
-  for (const path of ['/v1/payment_intents', '/v1/payment_intents/*/confirm'])
-    await control('POST', '/faults', { kind: 'slow', ms: 300, method: 'POST', path, times: 2 });
+  just(t, 'createIntent', gathering(2));
   const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
-  await control('DELETE', '/faults');
   assert.deepEqual(
     answers.map(({ data }) => data.status),
     ['succeeded', 'succeeded'],
@@ -186,22 +210,16 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
   assert.deepEqual(await membershipsOf(uuid), ['membership', 'membership_upgrade']);
 });
 
-test('Skip pressed while Upgrade Now is under way: it is charged and held, or neither', async () => {
-  const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  const slow = { kind: 'slow', ms: 300, method: 'POST', path: '/v1/payment_intents', times: 1 };
-  await control('POST', '/faults', slow);
-  const pressed = charge(client, uuid, intentId);
-  await client.call('skipUpgrade', { params: { uuid }, body: {} });
-  assert.equal((await pressed).status, 409);
-  await control('DELETE', '/faults');
-  assert.deepEqual(
-    (await intentsOf(uuid)).map(({ status }) => status).sort(),
-    ['canceled', 'succeeded'],
-    'the intent that came after Skip is cancelled',
-  );
-  assert.deepEqual(await membershipsOf(uuid), ['membership']);
-});
+for (const moment of ['createIntent', 'confirmWithSavedCard'] as const)
+  test(`Skip pressed while Upgrade Now is under way charges nothing: before ${moment}`, async (t) => {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    just(t, moment, () => client.call('skipUpgrade', { params: { uuid }, body: {} }));
+    const pressed = await charge(client, uuid, intentId);
+    assert.deepEqual([pressed.status, pressed.goOn], [409, '/registration/congratulations']);
+    assert.deepEqual((await intentsOf(uuid)).map(({ status }) => status).sort(), ['canceled', 'succeeded']);
+    assert.deepEqual(await membershipsOf(uuid), ['membership']);
+  });
 
 test('an upgrade is only offered while the membership that this join bought is active', async () => {
   const client = server.client();
@@ -237,20 +255,13 @@ test("a decline is told in the bank's sentence, and a later press is a new attem
   assert.deepEqual(await charged(idOf(declined.clientSecret)), ['failed', 'failed', 'succeeded']);
 });
 
-test('two presses at once on a card that is declined ask the bank once', async () => {
+test('two presses at once on a card that is declined ask the bank once', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   await declineSavedCard(uuid, 'insufficient_funds');
   const { clientSecret } = (await charge(client, uuid, intentId)).data;
-  await control('POST', '/faults', {
-    kind: 'slow',
-    ms: 300,
-    method: 'POST',
-    path: '/v1/payment_intents/*/confirm',
-    times: 2,
-  });
+  just(t, 'confirmWithSavedCard', gathering(2));
   const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
-  await control('DELETE', '/faults');
   assert.deepEqual(
     answers.map(({ data }) => data.message),
     ['Your card has insufficient funds.', 'Your card has insufficient funds.'],
@@ -284,23 +295,12 @@ test('asked for the client secret alone, no card is charged', async () => {
   assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'open' }]);
 });
 
-test('one tab pays with another card while another presses Upgrade Now: one of them pays, both are told', async () => {
+test('one tab pays with another card while another presses Upgrade Now: it is paid once, and both are told', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
-  await control('POST', '/faults', {
-    kind: 'slow',
-    ms: 200,
-    method: 'POST',
-    path: '/v1/payment_intents/*/confirm',
-    times: 2,
-  });
-  const [pressed] = await Promise.all([
-    charge(client, uuid, intentId),
-    payByCard(server, idOf(clientSecret), 'pm_card_mastercard'),
-  ]);
-  await control('DELETE', '/faults');
-  assert.equal(pressed.data.status, 'succeeded');
+  just(t, 'confirmWithSavedCard', () => payByCard(server, idOf(clientSecret), 'pm_card_mastercard'));
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.equal((await charge(client, uuid, intentId, { charge: false })).data.status, 'succeeded');
   assert.deepEqual(await charged(idOf(clientSecret)), ['succeeded']);
   assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
