@@ -286,7 +286,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Payment refunded')).toBeFocused();
   const main = page.getByRole('main');
   await expect(main.getByRole('status')).toContainText('already been paid for by another join');
-  await expect(main).toContainText('Your payment of $65.00 by Mastercard ending 4444 was returned in full.');
+  await expect(main).toContainText('Your payment of $65.00 was returned in full to Mastercard ending 4444.');
   await expect(main.getByRole('link', { name: /@/ })).toBeVisible();
   await expect(page).toHaveURL('/registration/post-payment');
   await inspect(page);

@@ -38,7 +38,9 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true });
+      // What it was refused with before has been told.
+      const quiet = refused === details.revision;
+      const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true, quiet });
       return { data: { details, order, intent } };
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;

@@ -130,18 +130,18 @@ function Refunded({
             : 'This upgrade could not be sold any more, so nothing is to be paid for it.'}
         </Note>
         <p>
-          Your payment of <strong>{displayPrice(amount)}</strong>
+          Your payment of <strong>{displayPrice(amount)}</strong>{' '}
+          {isReturned ? 'was returned in full' : 'is being returned in full'}
           {card && (
             <>
               {' '}
-              by{' '}
+              to{' '}
               <strong>
                 {card.brand} ending {card.last4}
               </strong>
             </>
-          )}{' '}
-          {isReturned ? 'was returned in full' : 'is being returned in full'}. It usually takes 5 to 10
-          business days to show on your statement.
+          )}
+          . It usually takes 5 to 10 business days to show on your statement.
         </p>
         <p>
           Is something not right? Write to{' '}

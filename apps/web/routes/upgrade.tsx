@@ -175,7 +175,7 @@ function Offer({
           {(isOther || saved) && (
             <div>
               <dt>Charged to</dt>
-              <dd>{isOther ? 'the card you enter here' : saved}</dd>
+              <dd>{isOther ? 'the card below' : saved}</dd>
             </div>
           )}
         </dl>
