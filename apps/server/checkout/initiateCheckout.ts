@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { displayPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
+import { displayPrice } from '#core/money.ts';
+import { floorOf, HIGHEST_OVERRIDE_CENTS, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
@@ -8,8 +9,6 @@ import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 
-/** No membership costs more; and a total that Stripe does not take would be a dead end. */
-const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
@@ -49,13 +48,13 @@ export async function initiateCheckout(
   if (!product || !isMembershipType(product.type)) throw new Refusal(404, NOT_SOLD_HERE);
   if (upsellProductId != null && society.product(upsellProductId)?.type !== 'membership_upgrade')
     throw new Refusal(404, NOT_AN_UPGRADE);
-  const floor = product.floor ?? product.price!;
-  if (override != null && override < Math.max(floor, MINIMUM_CHARGE_CENTS))
+  const priceCents = salePrice(product, override);
+  if (priceCents === 'too low')
     throw new Refusal(
       400,
-      `The price in this link is too low: ${product.name} costs at least ${displayPrice(floor)}.`,
+      `The price in this link is too low: ${product.name} costs at least ${displayPrice(floorOf(product))}.`,
     );
-  if (override != null && override > HIGHEST_OVERRIDE_CENTS)
+  if (priceCents === 'too high')
     throw new Refusal(
       400,
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
@@ -84,7 +83,7 @@ export async function initiateCheckout(
       returning uuid
     ), line as (
       insert into session_product (session_uuid, product_id, type, name, price_cents)
-      select uuid, ${product.id}, ${product.type}, ${product.name}, ${override ?? product.price!}::int from started
+      select uuid, ${product.id}, ${product.type}, ${product.name}, ${priceCents}::int from started
     )
     select started.uuid, owns_it from allowed left join started on true`.execute(deps.database);
   const row = rows[0];

@@ -26,7 +26,14 @@ export interface Tables {
     created_at: Timestamp;
   };
   stripe_event: { id: string; handled_at: Timestamp };
-  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp };
+  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp; cursor: string | null };
+  crm_budget: {
+    name: string;
+    tokens: number;
+    refilled_at: Timestamp;
+    blocked_until: ColumnType<Date | number, Date | string, Date | string>;
+    failures: Generated<number>;
+  };
   reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
 }

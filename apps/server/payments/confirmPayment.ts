@@ -45,7 +45,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
   const outcome = await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')
-      .select(['uuid', 'state', 'contact_id', 'upgrade'])
+      .select(['uuid', 'contact_id'])
       .where('uuid', '=', of.uuid)
       .forUpdate()
       .executeTakeFirst();
@@ -72,7 +72,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
     if (payment?.status === 'duplicate') return 'refunded';
     if (payment?.status === 'succeeded' && payment.has_membership) return 'succeeded';
 
-    const unwanted = await whyUnwanted(trx, session, of.kind, bought);
+    const unwanted = await whyUnwanted(trx, session, intentId, of.kind, bought);
     await recordSuccess(trx, intent, of, unwanted ? 'duplicate' : 'succeeded');
     if (unwanted) {
       await promiseRefund(trx, { intentId, amountCents: intent.amountReceivedCents, reason: 'duplicate' });
@@ -133,13 +133,21 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 /** Why a payment buys nothing, as a part of a sentence to staff; null when it buys what it is for. */
 async function whyUnwanted(
   trx: Transaction<Tables>,
-  session: { uuid: string; state: string; contact_id: string | null; upgrade: string },
+  session: { uuid: string; contact_id: string | null },
+  intentId: string,
   kind: 'join' | 'upgrade',
   bought: PaidLine,
 ): Promise<string | null> {
   const what = kind === 'join' ? 'a membership' : 'a membership upgrade';
-  if (kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken')
-    return `was a second one for ${what} that this join has already paid for.`;
+  const earlier = await trx
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', session.uuid)
+    .where('kind', '=', kind)
+    .where('status', '=', 'succeeded')
+    .where('intent_id', '<>', intentId)
+    .executeTakeFirst();
+  if (earlier) return `was a second one for ${what} that this join has already paid for.`;
   if (session.contact_id !== null) {
     // Two sessions of one contact are two rows: their common lock is the contact, so the second sees the first's membership.
     await trx.selectFrom('contact').select('id').where('id', '=', session.contact_id).forUpdate().execute();

@@ -254,7 +254,7 @@ async function joinsApart(
     select 'paying_for_long', uuid::text, null from join_session
     where state = 'paying' and paying_since < now() - make_interval(mins => ${graceMinutes * 6}::int)
     union all
-    select 'paid_twice', session_uuid::text, max(intent_id) from payment
+    select 'paid_twice', session_uuid::text, (array_agg(intent_id order by succeeded_at desc))[1] from payment
     where status = 'succeeded' group by session_uuid, kind having count(*) > 1
     union all
     select 'held_twice', max(session_uuid::text), max(payment_intent) from membership

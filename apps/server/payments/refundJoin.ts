@@ -59,37 +59,36 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<numbe
   if (!of) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
   if (intent.status !== 'succeeded')
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
+  const unrefunded = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
   // What can be confirmed is; what cannot has no membership that would have to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${of.uuid}`.execute(deps.database);
     if (rows.length === 0) {
-      const left = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
-      if (left > 0)
+      if (unrefunded > 0)
         await deps.payments.refund({
           intentId,
-          amountCents: left,
+          amountCents: unrefunded,
           metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
-          idempotencyKey: `${deps.environment}-refund-${intentId}-${left}`,
+          idempotencyKey: `${deps.environment}-refund-${intentId}-${unrefunded}`,
         });
-      return left;
+      return unrefunded;
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, of, 'duplicate'));
   }
-  const cents = await deps.database.transaction().execute(async (trx) => {
+  await deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
     const [order] = await paidOrders(trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
-    if (left === 0) return 0;
+    if (left === 0) return;
     const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
     const lines =
       order?.status === 'succeeded' ? planRefund([order], everything, 0).refunds[0]?.lines : undefined;
     const reason = outcome instanceof Error ? 'unconfirmed' : lines ? 'requested' : 'duplicate';
     await promiseRefund(trx, { intentId, amountCents: left, reason, ...(lines ? { lines } : {}) });
     await recount(deps, trx, session, intentId);
-    return left;
   });
   await giveBack(deps, intentId);
-  return cents;
+  return unrefunded;
 }

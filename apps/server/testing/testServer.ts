@@ -47,6 +47,10 @@ export interface TestServer {
   hubspotUrl: string;
   /** A new browser. */
   client(): Client;
+  /** Stripe meets a fault, or `null`: no more faults (emulators/README.md). */
+  stripeFault(fault: object | null): Promise<void>;
+  /** A control of the emulated Stripe: what banks and networks do. */
+  stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Talks to the emulated Stripe as its own dashboard or the browser's script would. */
   stripe(
     method: string,
@@ -56,12 +60,24 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says otherwise. */
-export async function startTestServer(env: Record<string, string> = {}): Promise<TestServer> {
+/**
+ * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
+ * otherwise. `stripeClock` is Stripe's, in milliseconds.
+ */
+export async function startTestServer(
+  env: Record<string, string> = {},
+  { stripeClock = Date.now }: { stripeClock?: () => number } = {},
+): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
   const [database, stripe, hubspot] = await Promise.all([
     testDatabase(),
-    startStripeEmulator({ host: '127.0.0.1', port: 0, dataDir: join(folder, 'stripe'), checkAnswers: true }),
+    startStripeEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: join(folder, 'stripe'),
+      checkAnswers: true,
+      clock: stripeClock,
+    }),
     startHubspotEmulator({ host: '127.0.0.1', port: 0, dataDir: join(folder, 'hubspot') }),
   ]);
   const config = readConfig({
@@ -88,6 +104,19 @@ export async function startTestServer(env: Record<string, string> = {}): Promise
     stripeUrl: stripe.url,
     hubspotUrl: hubspot.url,
     client: () => browser(url),
+    async stripeFault(fault) {
+      await fetch(`${stripe.url}/_emulator/faults`, {
+        method: fault ? 'POST' : 'DELETE',
+        ...(fault ? { body: JSON.stringify(fault) } : {}),
+      });
+    },
+    async stripeControl(path, body) {
+      const response = await fetch(`${stripe.url}/_emulator/${path}`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      });
+      return (await response.json()) as { id: string };
+    },
     async stripe(method, path, form) {
       const response = await fetch(stripe.url + path, {
         method,

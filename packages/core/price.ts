@@ -1,0 +1,19 @@
+import { MINIMUM_CHARGE_CENTS } from './money.ts';
+
+/** No membership costs more; and a total that Stripe does not take would be a dead end. Cents. */
+export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
+
+/** The least that a link may sell a product for, in cents. */
+export function floorOf(product: { price?: number | undefined; floor?: number | undefined }): number {
+  return Math.max(product.floor ?? product.price ?? 0, MINIMUM_CHARGE_CENTS);
+}
+
+/** What a link sells a product at: its override price in cents, or the catalogue's; or why it does not. */
+export function salePrice(
+  product: { price?: number | undefined; floor?: number | undefined },
+  override: number | null | undefined,
+): number | 'too low' | 'too high' {
+  if (override == null) return product.price ?? 0;
+  if (override < floorOf(product)) return 'too low';
+  return override > HIGHEST_OVERRIDE_CENTS ? 'too high' : override;
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { displayPrice, fromPrice, parseDonation, shortPrice, toPrice } from './money.ts';
+import { summarise } from './orderSummary.ts';
+import { salePrice } from './price.ts';
+import type { ProductType } from './product.ts';
+import {
+  type Dispute,
+  type GivenBack,
+  type PaidLine,
+  type PaidOrder,
+  planRefund,
+  type RefundWish,
+  standingAfter,
+} from './refunds.ts';
+
+/** The worked examples of the page are the tests: every row of every table is worked out here. */
+const page = readFileSync(new URL('../../docs/pricing.md', import.meta.url), 'utf8');
+
+/** The rows of the table whose header begins with these columns. */
+function table(...columns: string[]): string[][] {
+  const lines = page.split('\n');
+  const header = `| ${columns.join(' | ')} |`;
+  const at = lines.indexOf(header);
+  assert.notEqual(at, -1, `docs/pricing.md has no table "${header}"`);
+  const rows: string[][] = [];
+  for (const line of lines.slice(at + 2)) {
+    if (!line.startsWith('|')) break;
+    rows.push(
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  }
+  assert.ok(rows.length > 1);
+  return rows;
+}
+
+/** "Membership 95.00 + Lapel Pin 12.00" → its parts. */
+function parts(cell: string): { name: string; cents: number }[] {
+  if (cell === '' || cell === 'nothing') return [];
+  return cell.split(' + ').map((part) => {
+    const [, name, price] = /^(.+) (\d+\.\d\d)$/.exec(part)!;
+    return { name: name!, cents: fromPrice(price!) };
+  });
+}
+
+const ids: Record<string, [number, ProductType]> = {
+  Membership: [1, 'membership'],
+  'Membership with Honour Cord': [2, 'membership'],
+  Upgrade: [10, 'membership_upgrade'],
+  Donation: [21, 'donation'],
+  'Lapel Pin': [30, 'store'],
+  'Honour Stole': [31, 'store'],
+  'Framed Certificate': [32, 'store'],
+  'Yard Sign': [33, 'store'],
+};
+const paid = (cell: string): PaidLine[] =>
+  parts(cell).map(({ name, cents }) => ({
+    name,
+    productId: ids[name]![0],
+    type: ids[name]![1],
+    priceCents: cents,
+  }));
+
+/** What went back: of a line by its name, or without a name from the dashboard, or in vain. */
+function back(cell: string, lines: readonly PaidLine[]): GivenBack[] {
+  return parts(cell).flatMap(({ name, cents }): GivenBack[] => {
+    const line = lines.findIndex((one) => one.name === name);
+    if (name === 'dashboard') return [{ amountCents: cents, status: 'succeeded', lines: null }];
+    const failed = name === 'failed';
+    if (!failed && line < 0) return [];
+    const of = { line: failed ? 0 : line, productId: 0, name, cents };
+    return [{ amountCents: cents, status: failed ? 'failed' : 'succeeded', lines: [of] }];
+  });
+}
+
+const sum = (lines: readonly PaidLine[]) => lines.reduce((total, { priceCents }) => total + priceCents, 0);
+
+for (const [cents, wire, people, card] of table('cents', 'on the wire', 'for people', 'on a membership card'))
+  test(`${cents} cents are written as ${wire}, ${people} and ${card}`, () => {
+    const amount = Number(cents);
+    assert.deepEqual([toPrice(amount), displayPrice(amount), shortPrice(amount)], [wire, people, card]);
+    assert.equal(fromPrice(wire!), amount);
+  });
+
+for (const [price, floor, c, sold] of table("product's price", 'floor', '`c`', 'sold at'))
+  test(`a product of ${price} with the floor ${floor || 'none'} and c=${c || 'none'} is sold at: ${sold}`, () => {
+    const product = { price: fromPrice(price!), ...(floor ? { floor: fromPrice(floor) } : {}) };
+    const at = salePrice(product, c === '' ? null : Number(c));
+    assert.equal(typeof at === 'number' ? toPrice(at) : `refused: ${at}`, sold);
+  });
+
+for (const [typed, donated] of table('typed', 'donated'))
+  test(`"${typed}" donates ${donated}`, () => {
+    const cents = parseDonation(typed!, 1_000_000);
+    assert.equal(cents === null ? 'nothing' : toPrice(cents), donated);
+  });
+
+for (const [order, subtotal, tax, total] of table('order', 'subtotal', 'tax', 'total due today'))
+  test(`${order} comes to ${total}`, () => {
+    const lines = paid(order!).map(({ type, priceCents }) => ({ productType: type, priceCents }));
+    const summary = summarise(lines);
+    assert.deepEqual([summary.subtotalCents, summary.taxCents, summary.totalDueTodayCents].map(toPrice), [
+      subtotal,
+      tax,
+      total,
+    ]);
+    assert.notEqual(summary.membership, null);
+  });
+
+for (const [fee, join, upgrade, already, asked, goesBack] of table(
+  'fee',
+  'paid to join',
+  'paid for the upgrade',
+  'already back',
+  'asked',
+  'goes back',
+))
+  test(`of ${join}${upgrade ? ` and ${upgrade}` : ''}${already ? `, with ${already} back` : ''}, "${asked}" gives ${goesBack}`, () => {
+    const order = (intentId: string, kind: PaidOrder['kind'], cell: string): PaidOrder => {
+      const lines = paid(cell);
+      return { intentId, kind, lines, amountCents: sum(lines), refunds: back(already!, lines) };
+    };
+    const orders = [
+      order('pi_join', 'join', join!),
+      ...(upgrade ? [order('pi_up', 'upgrade', upgrade)] : []),
+    ];
+    const plan = planRefund(orders, wishOf(asked!), fromPrice(fee!));
+    const given = plan.refunds.flatMap(({ lines }) => lines.map(({ name, cents }) => ({ name, cents })));
+    assert.deepEqual(given, parts(goesBack!));
+    for (const { amountCents, lines } of plan.refunds)
+      assert.equal(
+        amountCents,
+        lines.reduce((total, { cents }) => total + cents, 0),
+      );
+    assert.equal(new Set(plan.refunds.map(({ intentId }) => intentId)).size, plan.refunds.length);
+  });
+
+function wishOf(asked: string): RefundWish {
+  const items = /--items (\S+)/.exec(asked)?.[1] ?? 'none';
+  return {
+    membership: !asked.includes('--no-membership'),
+    ineligible: asked.includes('--ineligible'),
+    upgrade: asked.includes('--upgrade'),
+    items: items === 'none' || items === 'all' ? items : items.split(',').map(Number),
+  };
+}
+
+for (const [fee, order, gone, dispute, membership] of table('fee', 'paid', 'back', 'dispute', 'membership'))
+  test(`${order} with ${gone || 'nothing'} back${dispute ? ` and a dispute that is ${dispute}` : ''} (fee ${fee}) is ${membership}`, () => {
+    const lines = paid(order!);
+    const standing = standingAfter(
+      { kind: 'join', lines, refunds: back(gone!, lines), dispute: (dispute || null) as Dispute | null },
+      fromPrice(fee!),
+    );
+    assert.equal(standing, membership);
+  });

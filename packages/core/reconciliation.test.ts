@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { differencesOf, type Sides } from './reconciliation.ts';
+
+/** A join that was paid for and confirmed, and agrees on every side. */
+const agreed: Sides = {
+  intentId: 'pi_1',
+  kind: 'join',
+  stripe: { status: 'succeeded', amountReceivedCents: 7700, refundedCents: 0, dispute: null, ageMinutes: 60 },
+  payment: { status: 'succeeded', amountCents: 7700, refundedCents: 0, dispute: null, refunds: [] },
+  session: { uuid: 'u', state: 'paid', upgrade: 'open', processingFeeCents: 0 },
+  snapshot: {
+    amountCents: 7700,
+    lines: [
+      { productId: 1, type: 'membership', name: 'Membership', priceCents: 6500 },
+      { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
+    ],
+  },
+  memberships: [{ productId: 1, standing: 'active', isHeld: true }],
+};
+const stripe = agreed.stripe!;
+const payment = agreed.payment!;
+const session = agreed.session!;
+const returned = {
+  stripe: { ...stripe, refundedCents: 7700 },
+  payment: {
+    ...payment,
+    status: 'duplicate' as const,
+    refundedCents: 7700,
+    refunds: [{ amountCents: 7700, status: 'succeeded' as const, lines: null }],
+  },
+  memberships: [],
+};
+const open = {
+  stripe: { ...stripe, status: 'requires_payment_method', amountReceivedCents: 0 },
+  payment: { ...payment, status: 'open' as const },
+  session: { ...session, state: 'ordering' },
+  memberships: [],
+};
+
+const inOrder: [string, Partial<Sides>][] = [
+  ['paid, confirmed and held', {}],
+  ['an open order', open],
+  [
+    'an intent that is cancelled on both sides',
+    { ...open, stripe: { ...open.stripe, status: 'canceled' }, payment: { ...payment, status: 'canceled' } },
+  ],
+  ['a duplicate that has gone back', returned],
+  [
+    'paid a moment ago, on its way',
+    { stripe: { ...stripe, ageMinutes: 2 }, payment: { ...payment, status: 'open' }, memberships: [] },
+  ],
+  [
+    'an intent made a moment ago, on its way',
+    { ...open, stripe: { ...open.stripe, ageMinutes: 2 }, payment: null },
+  ],
+  [
+    'refunded in full',
+    {
+      stripe: returned.stripe,
+      payment: { ...returned.payment, status: 'succeeded' },
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false }],
+    },
+  ],
+  [
+    'disputed',
+    {
+      stripe: { ...stripe, dispute: 'open' },
+      payment: { ...payment, dispute: 'open' },
+      memberships: [{ productId: 1, standing: 'disputed', isHeld: true }],
+    },
+  ],
+  [
+    'of another amount, and all of it has gone back',
+    { ...returned, snapshot: { ...agreed.snapshot!, amountCents: 6500 } },
+  ],
+];
+for (const [what, change] of inOrder)
+  test(`no difference: ${what}`, () => {
+    assert.deepEqual(differencesOf({ ...agreed, ...change }, 10), []);
+  });
+
+const settle = 'npm run operator -- settle pi_1';
+const refund = 'npm run operator -- refund pi_1';
+const different: [string, string, Partial<Sides>][] = [
+  [
+    'unconfirmed',
+    settle,
+    { payment: { ...payment, status: 'open' }, memberships: [], session: { ...session, state: 'paying' } },
+  ],
+  ['unconfirmed', settle, { payment: null, memberships: [], session: { ...session, state: 'ordering' } }],
+  ['nothing_sold', refund, { session: null, snapshot: null, payment: null, memberships: [] }],
+  ['other_amount', refund, { stripe: { ...stripe, amountReceivedCents: 100 } }],
+  ['other_amount', refund, { snapshot: { ...agreed.snapshot!, lines: [agreed.snapshot!.lines[0]!] } }],
+  ['other_amount_here', settle, { payment: { ...payment, amountCents: 6500 } }],
+  ['money_without_member', settle, { memberships: [] }],
+  ['other_product', settle, { memberships: [{ productId: 2, standing: 'active', isHeld: true }] }],
+  ['standing', settle, { memberships: [{ productId: 1, standing: 'refunded', isHeld: false }] }],
+  ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
+  ['dispute', settle, { stripe: { ...stripe, dispute: 'lost' } }],
+  ['session', settle, { session: { ...session, state: 'ordering' } }],
+  ['session', settle, { kind: 'upgrade' }],
+  [
+    'refund_due',
+    settle,
+    { payment: { ...payment, refunds: [{ amountCents: 1200, status: 'due', lines: [] }] } },
+  ],
+  ['not_returned', refund, { ...returned, stripe, payment: { ...payment, status: 'duplicate' } }],
+  ['member_without_money', refund, { ...returned, memberships: agreed.memberships }],
+  ['paid_here_only', settle, { stripe: null }],
+  ['paid_here_only', settle, { stripe: { ...stripe, status: 'canceled', amountReceivedCents: 0 } }],
+  ['open_here_only', settle, { ...open, stripe: null }],
+  ['open_here_only', settle, { ...open, stripe: { ...open.stripe, status: 'canceled' } }],
+  ['unknown_intent', settle, { ...open, payment: null }],
+  ['open_there_only', settle, { ...open, payment: { ...payment, status: 'canceled' } }],
+  ['pending', settle, { ...open, stripe: { ...open.stripe, ageMinutes: 27 * 60 } }],
+];
+for (const [kind, repair, change] of different)
+  test(`a difference: ${kind} (${Object.keys(change).join(', ')})`, () => {
+    const [found, ...more] = differencesOf({ ...agreed, ...change }, 10);
+    assert.deepEqual([found?.kind, found?.repair, more], [kind, repair, []]);
+  });
