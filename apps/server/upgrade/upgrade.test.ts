@@ -21,14 +21,6 @@ const chargesOf = async (uuid: string) =>
     .where('kind', '=', 'upgrade')
     .execute();
 
-async function control(method: string, path: string, body?: object): Promise<void> {
-  const response = await fetch(`${server.stripeUrl}/_emulator${path}`, {
-    method,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  assert.ok(response.ok);
-}
-
 /** What happens, in one test, right before the server asks Stripe. */
 function just(
   t: TestContext,
@@ -92,7 +84,7 @@ async function declineSavedCard(uuid: string, declines: string | null): Promise<
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'join')
     .executeTakeFirstOrThrow();
-  await control('POST', `/payment_methods/${payment_method_id}`, { declines });
+  await server.stripeControl(`payment_methods/${payment_method_id}`, { declines });
 }
 
 /** Makes the saved card another one: the member's bank has changed its mind. */
@@ -323,14 +315,14 @@ test('Upgrade Now charges the card that it names, not one that is being authenti
 test('a charge whose answer was lost is found by the next press, and not made again', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
-  await control('POST', '/faults', {
+  await server.stripeFault({
     kind: 'cut_after',
     method: 'POST',
     path: '/v1/payment_intents/*/confirm',
     times: 3,
   });
   assert.equal((await charge(client, uuid, intentId)).status, 503);
-  await control('DELETE', '/faults');
+  await server.stripeFault(null);
   assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'open' }]);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(await chargesOf(uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
@@ -469,4 +461,29 @@ test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade 
   assert.equal(byLink.upgradeOption?.productId, 11);
   const upgradeOnly = await pay(server.client(), { hubspotContactId: '105', mainProductId: 10 });
   assert.equal(upgradeOnly.isEligibleForUpgrade, false);
+});
+
+test('after too many declined cards both cards have to wait, and no secret takes another one', async () => {
+  const limited = await startTestServer({ LIMITS: 'on', LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
+  try {
+    const client = limited.client();
+    const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
+    const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+    // Typed in the page: nobody told us of it.
+    const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
+    await declinedInPage();
+    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+    await declinedInPage();
+    const refused = await charge(client, uuid, intentId, { charge: false });
+    assert.deepEqual(
+      [refused.status, refused.headers.has('retry-after'), refused.message],
+      [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
+    );
+    assert.equal((await charge(client, uuid, intentId)).status, 429);
+    assert.equal((await payByCard(limited, idOf(clientSecret))).status, 400);
+    const { body } = await limited.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
+    assert.equal(body.status, 'canceled');
+  } finally {
+    await limited.close();
+  }
 });
