@@ -145,6 +145,19 @@ test('two presses that are at Stripe at the same time are one intent and one cha
   assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
 });
 
+test('a press that is overtaken by a whole other one is told that the upgrade was sold', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  let isFirst = true;
+  just(t, 'createIntent', async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual((await intentsOf(uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+});
+
 test('only the browser that paid is offered an upgrade and may buy it', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const other = server.client();
