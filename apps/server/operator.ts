@@ -1,11 +1,12 @@
 import { pino } from 'pino';
 import type { Command } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
+import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './contacts/commands.ts';
 import { migrate } from './database/migrate.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
-import { linksCommand } from './links/linksCommand.ts';
+import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
@@ -14,6 +15,12 @@ import { wire } from './wire.ts';
 /** The staff command line: a second front door on the same rooms. */
 const commands: readonly Command[] = [
   importCommand,
+  syncCommand,
+  statusCommand,
+  failedCommand,
+  retryCommand,
+  diffCommand,
+  linkCheckCommand,
   linksCommand,
   findCommand,
   refundCommand,

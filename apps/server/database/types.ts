@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#contract/schemas.ts';
+import type { CrmField } from '#core/crmFields.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { ProductType } from '#core/product.ts';
 import type { Difference } from '#core/reconciliation.ts';
@@ -86,6 +87,7 @@ export interface JoinSessionTable {
   crm_next_try_at: Timestamp;
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
+  crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../database/client.ts';
 
@@ -28,15 +27,15 @@ export interface Budget {
   limited(kind: CallKind, retryAfterMs: number): Promise<void>;
   /** Down, or slower than it may be. */
   failed(kind: CallKind): Promise<void>;
-  /** Waits until a call may be made, and takes it. */
-  wait(kind: CallKind, signal?: AbortSignal): Promise<void>;
+  /** How long HubSpot is left alone (ms), taking nothing. */
+  blockedMs(kind: CallKind): Promise<number>;
 }
 
 /** One budget for all processes on a database: what one of them learns of HubSpot, the others know. */
 export function sharedBudget(database: Database): Budget {
   /** Failures that were not reported yet are the only ones whose end must be. */
   const failing = new Set<CallKind>();
-  const budget: Budget = {
+  return {
     async take(kind, urgency) {
       const { capacity, perSecond } = BUCKETS[kind];
       const needed = 1 + (urgency === 'background' ? RESERVED[kind] : 0);
@@ -76,13 +75,11 @@ export function sharedBudget(database: Database): Budget {
           else blocked_until end
         where name = ${kind}`.execute(database);
     },
-    async wait(kind, signal) {
-      for (;;) {
-        const ms = await budget.take(kind, 'background');
-        if (ms === 0) return;
-        await pause(Math.min(ms, 5_000), undefined, signal ? { signal } : {});
-      }
+    async blockedMs(kind) {
+      const { rows } = await sql<{ ms: number }>`
+        select case when blocked_until > now() then ceil(1000 * extract(epoch from blocked_until - now()))::int else 0 end as ms
+        from crm_budget where name = ${kind}`.execute(database);
+      return rows[0]?.ms ?? 0;
     },
   };
-  return budget;
 }

@@ -124,6 +124,19 @@ test('a join gets no more intents than the limit', async () => {
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
 });
 
+test('an address gets no more intents than its limit, and an intent that is there goes on', async () => {
+  const limited = await startTestServer({ LIMITS: 'on', LIMIT_INTENTS_PER_ADDRESS: '2/60' });
+  try {
+    const client = limited.client();
+    const uuids = [await orderingJoin(client), await orderingJoin(client), await orderingJoin(client)];
+    const statuses: number[] = [];
+    for (const uuid of [...uuids, uuids[0]!]) statuses.push((await askIntent(client, uuid)).status);
+    assert.deepEqual(statuses, [200, 200, 429, 200]);
+  } finally {
+    await limited.close();
+  }
+});
+
 test('a failure that Stripe reports late does not open an order whose next card is on its way', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -135,6 +135,19 @@ test('a member without money', async (t) => {
   assert.equal(await confirmPayment(server.deps, next.id), 'succeeded');
 });
 
+test('payments that Stripe does not know, as after a change of accounts', async (t) => {
+  const [open, paid] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
+  await change(sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+    values ('pi_elsewhere1', ${open}, 'join', 1, 'open', '', '', 6500, 1, null),
+      ('pi_elsewhere2', ${paid}, 'join', 1, 'succeeded', '', '', 6500, 1, now())`);
+  await change(sql`
+    with done as (update join_session set state = 'paid' where uuid = ${paid})
+    insert into membership (session_uuid, product_id, type, payment_intent) values (${paid}, 1, 'membership', 'pi_elsewhere2')`);
+  await foundAndRepaired(t, 'open_here_only', 'paid_here_only');
+  assert.deepEqual(await standingOf(paid), ['void']);
+});
+
 test('money without a member, and a member of something else', async (t) => {
   const one = await paidJoin(server, server.client(), 'LINCOLN2026');
   await change(sql`delete from membership where session_uuid = ${one.uuid}`);

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { pushDue } from '../contacts/push.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -53,15 +52,15 @@ const chargeOf = async (intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
 
 /** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
-async function atHubspot(contactId: string): Promise<(string | undefined)[]> {
-  await sql`update join_session set crm_next_try_at = now()`.execute(server.deps.database);
-  await pushDue(server.deps, server.hubspot);
-  const response = await fetch(
-    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${contactId}?properties=membership_status,amount_paid`,
-    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
+async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
+  await deliver(server);
+  const { membership_status, amount_paid } = await atHubspot(
+    server,
+    contactId,
+    'membership_status',
+    'amount_paid',
   );
-  const { properties } = (await response.json()) as { properties: Record<string, string> };
-  return [properties.membership_status, properties.amount_paid];
+  return [membership_status, amount_paid];
 }
 
 /** An undergraduate's join that is paid, with a pin in the order. */
@@ -83,9 +82,9 @@ async function undergraduate() {
 test('a payer who is not eligible gets the membership less the processing fee, once, however often it is asked', async () => {
   const { uuid, intentId } = await undergraduate();
   const wish = { ...membershipOnly, ineligible: true };
-  const plans = await Promise.all([refundJoin(server.deps, uuid, wish), refundJoin(server.deps, uuid, wish)]);
+  const plans = await Promise.all(Array.from({ length: 6 }, () => refundJoin(server.deps, uuid, wish)));
   await refundJoin(server.deps, uuid, membershipOnly);
-  assert.deepEqual(plans.map(({ refunds }) => refunds.length).sort(), [0, 1]);
+  assert.deepEqual(plans.map(({ refunds }) => refunds.length).sort(), [0, 0, 0, 0, 0, 1]);
   assert.deepEqual(await atStripe(intentId), [9000]);
   assert.deepEqual(await refundsOf(intentId), [
     { reason: 'ineligible', status: 'succeeded', amount_cents: 9000 },
@@ -204,7 +203,7 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 
 test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102');
-  assert.deepEqual(await atHubspot('102'), ['member', '65.00']);
+  assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
@@ -218,7 +217,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
   // HubSpot hears of it.
-  assert.deepEqual(await atHubspot('102'), ['former', '0.00']);
+  assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
   const anew = await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await membershipsOf(anew.uuid), [{ type: 'membership', standing: 'active' }]);
   // And should the bank undo the first refund now, one of the two memberships is enough.
@@ -252,6 +251,22 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
     await followPayment(server.deps, intentId);
     assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing }]);
   }
+});
+
+test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await refundJoin(server.deps, uuid, membershipOnly);
+  const { payments } = server.deps;
+  const { refunds } = await payments.moneyBack(intentId);
+  const failed = async () => ({
+    refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+    dispute: null,
+  });
+  for (let report = 0; report < 2; report++)
+    await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  const told = (await noticesOf(uuid)).filter((text) => text.startsWith('The refund of $65.00'));
+  assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
 });
 
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {

@@ -7,10 +7,11 @@ create table crm_budget (
   blocked_until timestamptz not null default '-infinity',
   failures integer not null default 0
 );
-insert into crm_budget (name, tokens) values ('call', 0), ('search', 0);
+insert into crm_budget (name, tokens) values ('call', 15), ('search', 1);
 
--- The contact as it was when the details were submitted: what the member changed is what may be written over.
-alter table join_session add prefill jsonb;
+-- What the CRM had of each field when we last knew: as the form showed it, then as it was written. What the member left
+-- as it was is not written, so that what staff wrote meanwhile stays.
+alter table join_session add crm_known jsonb not null default '{}';
 
 -- Where a sync of all contacts goes on: the page's cursor of the first run, later the time of the last change seen.
 alter table schedule add cursor text;
