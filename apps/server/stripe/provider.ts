@@ -102,8 +102,11 @@ export interface PaymentProvider {
   retrieveIntent(id: string): Promise<Intent>;
   /** Every intent of the account since then, newest first, other apps' too. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
-  /** Charges a saved card with the member present. Throws {@link Declined}; may answer `requires_action`. */
-  chargeSavedCard(intent: NewIntent & { paymentMethodId: string }): Promise<Intent>;
+  /** Charges a saved card with the member present; the bank may ask for authentication. Throws {@link Declined}, {@link UnexpectedState}. */
+  confirmWithSavedCard(
+    id: string,
+    confirmation: { paymentMethodId: string; idempotencyKey: string },
+  ): Promise<Intent>;
   /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
   cancelIntent(id: string): Promise<Intent>;
   /** Throws {@link RefundRefused}. */
@@ -186,30 +189,13 @@ export function stripeProvider({ secretKey, webhookSecret, url }: Providers['str
     async retrieveIntent(id) {
       return read(await attempt(() => stripe.paymentIntents.retrieve(id, withCard)));
     },
-    async chargeSavedCard({
-      amountCents,
-      customerId,
-      receiptEmail,
-      metadata,
-      idempotencyKey,
-      paymentMethodId,
-    }) {
+    async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
       return read(
         await attempt(
           () =>
-            stripe.paymentIntents.create(
-              {
-                amount: amountCents,
-                currency: 'usd',
-                customer: customerId,
-                payment_method: paymentMethodId,
-                allowed_payment_method_types: ['card'],
-                metadata,
-                confirm: true,
-                use_stripe_sdk: true,
-                ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
-                ...withCard,
-              },
+            stripe.paymentIntents.confirm(
+              id,
+              { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
               { idempotencyKey },
             ),
           PERHAPS_CHARGED,
