@@ -8,7 +8,7 @@ import type { Answered } from '../apps/server/testing/testServer.ts';
 import { STRIPE_PUBLISHABLE_KEY } from '../emulators/keys.ts';
 import type { KillPoint } from './operations.ts';
 import { aboutOf, type Operation, operations } from './operations.ts';
-import type { CardTry, Join } from './plan.ts';
+import { type CardTry, type Join, joinOf } from './plan.ts';
 import { codeOf, contactIdOf, SCHOOL_CODE, type World } from './world.ts';
 
 /** What somebody saw when they pressed Buy Now or Upgrade Now. */
@@ -29,6 +29,10 @@ export interface Person {
   complaints: string[];
   /** How it ended, as they would tell it. */
   ended: string;
+  /** The point at which a server was to be killed and that was not come by. */
+  missed: KillPoint | null;
+  /** Checkout as they last saw it. */
+  screen: Screen | null;
   /** They still mean to pay. */
   isWaiting: boolean;
 }
@@ -36,19 +40,19 @@ export interface Person {
 /** How often a person presses the same button again, and how long they wait in between (ms). */
 const PRESSES = 8;
 const PATIENCE_MS = 150;
+/** Long enough for a call to be on its way to Stripe, and shorter than it is slow (ms). */
+const BEHIND_MS = 60;
 const PAGE_TIMEOUT_MS = 900;
 const ANSWER_TIMEOUT_MS = 25_000;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
-interface Screen {
+export interface Screen {
   cents: number;
   productId: number;
   revision: number;
   clientSecret: string;
   intentId: string;
-  hasAgreed: boolean;
-  lines: { uuid: string | null; productId: number }[];
 }
 /** Checkout shows an order, or leads on to another screen, or says why not. */
 type Look = { screen: Screen } | { goOn: string } | { message: string };
@@ -76,11 +80,20 @@ export async function playJoin(run: Run): Promise<void> {
   }
 }
 
+/** Somebody who left comes back a day later, to the page as it was, and means to pay. */
+export async function comeBackNextDay(world: World, person: Person): Promise<void> {
+  if (person.screen) {
+    const run: Run = { world, person, nextId: () => 0, meet: async () => {} };
+    await buy(run, new Browser(world, person), person.screen, joinOf(), GOOD_CARD);
+  }
+  await comeBack(world, person);
+}
+
 /** Somebody comes back to pay, when everything works again. */
 export async function comeBack(world: World, person: Person): Promise<void> {
   const run: Run = { world, person, nextId: () => 0, meet: async () => {} };
   const tab = new Browser(world, person);
-  const join = { ...person.join, pays: 'begun' as const, returns: 'once' as const };
+  const join = { ...person.join, ...joinOf({ name: person.join.name }), start: person.join.start };
   for (let press = 0; press < PRESSES; press++) {
     try {
       const look = await lookAt(run, tab);
@@ -112,7 +125,7 @@ class GaveUp extends Error {}
 async function play(run: Run): Promise<void> {
   const { world, person } = run;
   const { join } = person;
-  const tab = new Browser(world, person);
+  let tab = new Browser(world, person);
   const uuid = await start(tab, join);
   person.uuid = uuid;
   await plantFaults(run, null);
@@ -124,9 +137,19 @@ async function play(run: Run): Promise<void> {
       await press(tab, 'setMembership', { params: { uuid }, body: { membershipId: join.membership } });
     }
     await fillOrder(tab, uuid, join);
-    if (join.changes && join.changesWhen === 'looking')
-      await Promise.all([lookAt(run, tab), changeOrder(run, tab, join)]);
+    if (join.changes && join.changesWhen === 'looking') {
+      await lookAt(run, tab);
+      await changeOrder(run, tab, join);
+    }
     let look = await lookAt(run, tab);
+    if (join.changes && join.changesWhen === 'behind') {
+      await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '3.21' } });
+      void lookAt(run, tab);
+      await pause(BEHIND_MS);
+      tab = tab.otherTab();
+      await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '4.32' } });
+      look = await lookAt(run, tab);
+    }
     if ('screen' in look) {
       await plantFaults(run, look.screen.intentId);
       await kill.arm(look.screen.intentId);
@@ -155,7 +178,7 @@ async function play(run: Run): Promise<void> {
         await changeOrder(run, tab.otherTab(), join);
       const outcomes = await Promise.all(presses);
       if (outcomes.includes('left')) return end(person, `left: ${join.leaves ?? 'authentication'}`);
-      if (outcomes.includes('refused')) card++;
+      if (outcomes.includes('refused') || outcomes.includes('waiting')) card++;
       if (outcomes.includes('paid')) {
         if (isFirst && join.changes && join.changesWhen === 'after') await changeOrder(run, tab, join);
         if (join.leaves === 'paid') return end(person, 'left after paying');
@@ -266,17 +289,14 @@ async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
     const intent = await tab.call('createPaymentIntent', { params, body });
     if (intent.status === 200) {
       const { clientSecret, revision } = intent.data;
-      return {
-        screen: {
-          cents: amount,
-          productId: order.membership!.productId,
-          revision,
-          clientSecret,
-          intentId: clientSecret.split('_secret_')[0]!,
-          hasAgreed: shown.data.hasAgreedToPolicies,
-          lines: shown.data.products.map(({ sessionProductUuid: uuid, productId }) => ({ uuid, productId })),
-        },
+      person.screen = {
+        cents: amount,
+        productId: order.membership!.productId,
+        revision,
+        clientSecret,
+        intentId: clientSecret.split('_secret_')[0]!,
       };
+      return { screen: person.screen };
     }
     if (intent.status !== 409 || intent.goOn || reading === 3) return leadOn(intent);
   }
@@ -309,6 +329,7 @@ async function buy(
     if (begun.status !== 200) return 'changed';
   }
   if (join.leaves === 'begun') return 'left';
+  if (join.hesitatesMs > 0) await pause(join.hesitatesMs);
   person.seen.push(saw);
   const confirmed = await confirmCard(world, screen.clientSecret, card);
   if (confirmed === 'succeeded' || confirmed === 'processing') return 'paid';
@@ -473,7 +494,7 @@ class Killing {
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
     const about = operation === 'commit' ? null : (intentId ?? this.#run.person.uuid!);
-    this.#server.arm({ id: this.#id, point: kill.point as KillPoint, about });
+    for (const server of this.#run.world.servers) server.arm({ id: this.#id, point: kill.point, about });
   }
 
   /** So long after Buy Now. */
@@ -489,7 +510,11 @@ class Killing {
     const { kill } = this.#run.person.join;
     if (!kill) return;
     if (this.#timed) return this.#timed;
-    if (!this.#isAsked || this.#server.disarm(this.#id)) await this.#server.kill();
+    const isLeft = this.#run.world.servers.map((server) => server.disarm(this.#id));
+    if (!this.#isAsked || isLeft.includes(true)) {
+      this.#run.person.missed = 'point' in kill ? kill.point : null;
+      await this.#server.kill();
+    }
   }
 }
 
@@ -556,8 +581,9 @@ class Browser {
           const [key, value] = line.split(';')[0]!.split('=') as [string, string];
           this.#cookies.set(key, value);
         }
-        if (response.status === 500)
-          this.#person.complaints.push(`${name} was answered 500: ${String(answer.message)}`);
+        // All that a person asks is well formed; Stripe's own troubles are 503.
+        if (response.status === 500 || response.status === 400)
+          this.#person.complaints.push(`${name} was answered ${response.status}: ${String(answer.message)}`);
         return {
           status: response.status,
           headers: response.headers,

@@ -12,6 +12,9 @@ console.log(`SEED=${seed}${replay}, plan ${digestOf(plan)}: ${joinsIn(plan).leng
 
 const began = Date.now();
 const report = await runPlan(plan, { say: console.log });
+if (process.env.FAULTS_TELL)
+  for (const { join, ended, missed } of report.people)
+    console.log(`  ${join.name.padEnd(4)} ${ended}${missed ? ` (missed ${missed})` : ''}`);
 const missing = notEnough(report);
 for (const { kind, subject, text } of report.differences) console.log(`✖ ${kind}: ${subject}\n    ${text}`);
 for (const text of missing) console.log(`✖ ${text}`);

@@ -23,14 +23,21 @@ export interface Join {
   removesOne: boolean;
   /** What another tab of the same person changes. */
   changes: 'donation' | 'membership' | 'email' | null;
-  /** At Stripe's first answer for the form, between the screen and Buy Now, while it is pressed, or after the card was charged. */
-  changesWhen: 'looking' | 'before' | 'during' | 'after';
+  /**
+   * After a first look at Checkout; between the screen and Buy Now; while it is pressed; after the card was charged. `behind`:
+   * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays.
+   */
+  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after';
+  /** Between Buy Now and the card's own confirmation (ms). */
+  hesitatesMs: number;
   /** `direct`: with the client secret, and without beginning the payment here. */
   pays: 'begun' | 'direct';
   /** One after the other, the last again and again. */
   cards: readonly CardTry[];
   /** Where the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
+  /** Whoever left comes back a day later, with the old page still open. */
+  comesBackNextDay: boolean;
   /** Two tabs press at the same time, at two servers. */
   pressesTwice: boolean;
   /** How the return page reports: `lie` says succeeded of what is not paid. */
@@ -80,9 +87,11 @@ export function joinOf(change: Partial<Join> = {}): Join {
     removesOne: false,
     changes: null,
     changesWhen: 'before',
+    hesitatesMs: 0,
     pays: 'begun',
     cards: [{ card: 'visa', authentication: 'complete' }],
     leaves: null,
+    comesBackNextDay: false,
     pressesTwice: false,
     returns: 'once',
     upgrade: 'ignore',
@@ -128,6 +137,8 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'hang' },
   { kind: 'hang_after' },
   { kind: 'slow', ms: 400 },
+  // Done after everybody has given it up.
+  { kind: 'slow', ms: 1300 },
 ];
 
 /** A call that fails this often fails for good: the client tries it three times by itself. */
@@ -150,7 +161,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
   const decks = decksOf(dice);
   const units: Join[][] = [];
   for (let count = 0, contacts = 0; count < joins; ) {
-    const isPair = count + 2 <= joins && dice.chance(0.12);
+    const isPair = count + 2 <= joins && dice.chance(0.14);
     const pays = isPair ? decks.pair() : null;
     const sharesProduct = dice.chance(0.5);
     const unit = Array.from({ length: isPair ? 2 : 1 }, (_, index) => {
@@ -160,7 +171,8 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
       if (!pays) return { ...join, contact };
       const membership = (sharesProduct || index === 0 ? 1 : 2) as 1 | 2;
       const server = index as 0 | 1;
-      return { ...join, contact, undergraduate: false, membership, pays, leaves: null, server };
+      const cards = pays === 'direct' ? [good] : join.cards;
+      return { ...join, contact, undergraduate: false, membership, pays, cards, leaves: null, server };
     });
     contacts++;
     count += unit.length;
@@ -180,7 +192,7 @@ function decksOf(dice: Random) {
     start: dice.deck<Join['start']>(['invite', 'school', 'selfNomination', 'checkout']),
     cards: dice.deck(cardRows),
     changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
-    changesWhen: dice.deck<Join['changesWhen']>(['looking', 'before', 'during', 'after']),
+    changesWhen: dice.deck<Join['changesWhen']>(['looking', 'behind', 'before', 'during', 'after']),
     leaves: dice.deck<Join['leaves']>(['checkout', 'begun', 'paid', ...Array<null>(9).fill(null)]),
     returns: dice.deck<Join['returns']>(['once', 'once', 'thrice', 'atOnce', 'lie']),
     upgrade: dice.deck<Join['upgrade']>(['take', 'take', 'twice', 'skip', 'ignore', 'declined']),
@@ -211,9 +223,11 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     removesOne: dice.chance(0.3),
     changes: decks.changes(),
     changesWhen: decks.changesWhen(),
+    hesitatesMs: dice.chance(0.2) ? dice.integer(800) : 0,
     pays: decks.pays(),
     cards: decks.cards(),
     leaves: decks.leaves(),
+    comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
     returns: decks.returns(),
     upgrade: decks.upgrade(),

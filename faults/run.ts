@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../apps/server/payments/reconcile.ts';
 import { countCalls, misshapen } from './conformance.ts';
-import { comeBack, type Person, playJoin } from './joiner.ts';
+import { comeBack, comeBackNextDay, type Person, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
 import type { KillPoint, ServerCall } from './operations.ts';
 import type { Join, Plan } from './plan.ts';
@@ -44,6 +44,8 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     seen: [],
     complaints: [],
     ended: 'nowhere',
+    missed: null,
+    screen: null,
     isWaiting: false,
   }));
   const personOf = new Map(people.map((person) => [person.join, person]));
@@ -90,6 +92,11 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await spendTheNight(world, plan.night);
     await world.pass(26);
     await world.webhooks.flushLate();
+    await world.settle();
+    for (const person of people)
+      if (person.join.comesBackNextDay && person.ended.startsWith('left')) await comeBackNextDay(world, person);
+    await world.webhooks.idle();
+    await world.pass(26);
     await world.settle();
     say(`  a day has passed, ${seconds(began)} s`);
 

@@ -14,6 +14,8 @@ export class Server {
   readonly kills: (KillPoint | 'any')[] = [];
   readonly #env: NodeJS.ProcessEnv;
   readonly #settings: Omit<ServerSettings, 'armed'>;
+  /** Told of what it was armed with when it has died of it. */
+  diedOf: (id: number) => void = () => {};
   #armed: Armed[] = [];
   #child: Child | undefined;
   #up = Promise.withResolvers<void>();
@@ -106,6 +108,7 @@ export class Server {
       const hit = this.#killsSoFar().slice(before);
       this.kills.push(hit[0]?.point ?? 'any');
       this.#armed = this.#armed.filter(({ id }) => !hit.some((one) => one.id === id));
+      for (const { id } of hit) this.diedOf(id);
       const death = this.#deaths;
       this.#deaths = Promise.withResolvers<void>();
       death.resolve();

@@ -134,6 +134,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
+    // Both may be armed for the same kill: only one is to die of it.
+    first.diedOf = (id) => void second.disarm(id);
+    second.diedOf = (id) => void first.disarm(id);
     urls = servers.map(({ url }) => url);
 
     const control = async (method: string, path: string, body?: object): Promise<unknown> => {
