@@ -73,7 +73,7 @@ const emulatedKeys = {
 };
 
 const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
-  wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', limit: { count: 200, minutes: 10 } },
+  wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', limit: { count: 400, minutes: 10 } },
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },

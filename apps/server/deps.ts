@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import type { Contacts } from './contacts/contacts.ts';
 import type { Database } from './database/client.ts';
 import type { BrowserCookie } from './http/browserCookie.ts';
+import type { Budget } from './hubspot/budget.ts';
 import type { Links } from './links/links.ts';
 import type { Society } from './society.ts';
 import type { Storage } from './storage/storage.ts';
@@ -12,6 +13,8 @@ export interface Deps {
   database: Database;
   payments: PaymentProvider;
   contacts: Contacts;
+  /** What the CRM still lets us ask, for all processes together. */
+  crmBudget: Budget;
   storage: Storage;
   links: Links;
   browser: BrowserCookie;

@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { Site } from '#contract/schemas.ts';
+import { type CrmField, crmFields, defaultFieldRules, type FieldRules } from '#core/crmFields.ts';
 import { displayPrice, fromPrice, MINIMUM_CHARGE_CENTS, shortPrice } from '#core/money.ts';
 import { type ProductType, productTypes } from '#core/product.ts';
 
 /** One society's words, programmes and catalogue, from its society.yaml. */
-export interface Society extends Omit<SocietyFile, 'catalogue'> {
+export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm'> {
+  /** Which property of the CRM holds what, and what a join may write there. */
+  crm: { fields: FieldRules };
   catalogue: CatalogueProduct[];
   defaultProgramme: string;
   product(id: number): CatalogueProduct | undefined;
@@ -61,7 +64,20 @@ const catalogueProduct = z.strictObject({
   recommended: z.boolean().default(false),
 });
 
+const fieldRule = z.strictObject({
+  property: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]*$/, 'must be the internal name of a property: small letters, digits and _')
+    .nullable(),
+  write: z.enum(['overwrite', 'blanks', 'never']).default('overwrite'),
+});
+
 const societyFile = z.strictObject({
+  crm: z
+    .strictObject({
+      fields: z.partialRecord(z.enum(crmFields as [CrmField, ...CrmField[]]), fieldRule).default({}),
+    })
+    .default({ fields: {} }),
   society: z.strictObject({
     name: line,
     shortName: line,
@@ -204,6 +220,7 @@ function build(data: SocietyFile): Society {
   const byUuid = new Map(catalogue.map((product) => [product.uuid, product]));
   return {
     ...data,
+    crm: { fields: { ...defaultFieldRules, ...data.crm.fields } },
     catalogue,
     defaultProgramme: Object.keys(data.programmes)[0]!,
     product: (id) => byId.get(id),

@@ -5,6 +5,7 @@ import { connect, type Database } from './database/client.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
 import { browserCookie } from './http/browserCookie.ts';
+import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
 import { readSociety } from './society.ts';
@@ -22,7 +23,9 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
   const society = readSociety(config.societyFile);
   const database = connect(config.databaseUrl);
   const secret = config.linkSecret ?? (await sharedSecret(database, 'link'));
-  const hubspot = hubspotClient(config.providers.hubspot);
+  const crmBudget = sharedBudget(database);
+  const hubspotFor = (urgency: 'joiner' | 'background') =>
+    hubspotClient(config.providers.hubspot, society.crm.fields, crmBudget, urgency);
   const now = () => new Date();
   const deps: Deps = {
     config,
@@ -32,7 +35,8 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     now,
     environment: await sharedSecret(database, 'environment', 8),
     payments: stripeProvider(config.providers.stripe),
-    contacts: mirroredContacts(database, hubspot, now),
+    contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
+    crmBudget,
     storage: folderStorage(config.storageDir),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
@@ -40,5 +44,5 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     hashAddress: (address) =>
       createHmac('sha256', secret).update(`address\n${address}`).digest('base64url').slice(0, 22),
   };
-  return { deps, database, hubspot };
+  return { deps, database, hubspot: hubspotFor('background') };
 }

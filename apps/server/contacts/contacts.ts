@@ -1,23 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { FieldRules } from '#core/crmFields.ts';
+import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Database } from '../database/client.ts';
 import { type CrmContact, CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
-import { isMember, toProfile } from '../hubspot/properties.ts';
+import { crmValue, isMember, toProfile } from '../hubspot/properties.ts';
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
   /** Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. */
   learnCode(code: string): Promise<'known' | 'unknown' | 'unavailable'>;
-  /** Brings one contact up to date; `unknown` when neither HubSpot nor the mirror has it. */
+  /** Brings one contact up to date, within two seconds or behind; `unknown` when neither HubSpot nor the mirror has it. */
   refresh(contactId: string): Promise<'known' | 'unknown'>;
 }
 
 const PATIENCE_MS = 2_000;
+const SLOWEST_MS = 20_000;
 /** A code that HubSpot did not know is not asked for again for a while. */
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 
-export function mirroredContacts(database: Database, hubspot: HubspotClient, now: () => Date): Contacts {
+export function mirroredContacts(
+  database: Database,
+  hubspot: HubspotClient,
+  rules: FieldRules,
+  now: () => Date,
+): Contacts {
   const misses = new Map<string, number>();
   const lookUps = new Map<string, ReturnType<Contacts['learnCode']>>();
 
@@ -34,12 +42,7 @@ export function mirroredContacts(database: Database, hubspot: HubspotClient, now
       misses.set(code, now().getTime() + MISS_MS);
       return 'unknown';
     }
-    await keepContact(database, found);
-    await database
-      .insertInto('invitation')
-      .values({ code, contact_id: found.id, school: null, programme: null })
-      .onConflict((conflict) => conflict.column('code').doNothing())
-      .execute();
+    await keepContacts(database, rules, [found]);
     return 'known';
   }
 
@@ -52,15 +55,13 @@ export function mirroredContacts(database: Database, hubspot: HubspotClient, now
       return running;
     },
     async refresh(contactId) {
-      try {
-        const found = await hubspot.getContact(contactId, PATIENCE_MS);
-        if (found) {
-          await keepContact(database, found);
-          return 'known';
-        }
-      } catch (error) {
-        if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
-      }
+      // The joiner waits two seconds; an answer that comes later still reaches the mirror.
+      const asked = hubspot.getContact(contactId, SLOWEST_MS).then(async (found) => {
+        if (found) await keepContacts(database, rules, [found]);
+        return found ? 'known' : null;
+      });
+      const answer = await Promise.race([asked.catch(unanswered), pause(PATIENCE_MS, null, { ref: false })]);
+      if (answer) return answer;
       const mirrored = await database
         .selectFrom('contact')
         .select('id')
@@ -69,6 +70,12 @@ export function mirroredContacts(database: Database, hubspot: HubspotClient, now
       return mirrored ? 'known' : 'unknown';
     },
   };
+}
+
+/** HubSpot cannot say now: then the mirror does. */
+function unanswered(error: unknown): null {
+  if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
+  throw error;
 }
 
 /** Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. */
@@ -86,16 +93,33 @@ async function patiently<T>(call: (timeoutMs: number) => Promise<T>): Promise<T>
   }
 }
 
-async function keepContact(database: Database, { id, properties }: CrmContact): Promise<void> {
-  const row = {
-    profile: JSON.stringify(toProfile(properties)),
-    email: properties.email ?? null,
-    is_member: isMember(properties),
-    fetched_at: sql<Date>`now()`,
-  };
-  await database
-    .insertInto('contact')
-    .values({ id, ...row })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-    .execute();
+/** Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them. */
+export async function keepContacts(
+  database: Database,
+  rules: FieldRules,
+  contacts: readonly CrmContact[],
+): Promise<void> {
+  if (contacts.length === 0) return;
+  const rows = contacts.map(({ id, properties }) => {
+    const code = crmValue(rules, properties, 'invitationCode') ?? '';
+    return {
+      id,
+      profile: toProfile(rules, properties),
+      email: crmValue(rules, properties, 'email'),
+      is_member: isMember(rules, properties),
+      code: code !== '' && inviteCodeError(code) === null ? normaliseInviteCode(code) : null,
+    };
+  });
+  await sql`
+    with found as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, is_member boolean, code text)
+    ), kept as (
+      insert into contact (id, profile, email, is_member, fetched_at)
+      select id, profile, email, is_member, now() from found
+      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now()
+      returning id
+    )
+    insert into invitation (code, contact_id)
+    select distinct on (code) code, kept.id from kept join found using (id) where code is not null
+    on conflict (code) do nothing`.execute(database);
 }

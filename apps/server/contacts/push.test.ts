@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { pushDue } from './push.ts';
@@ -12,22 +12,23 @@ before(async () => {
 });
 after(() => server.close());
 
-const push = async () => {
-  await server.deps.database.updateTable('join_session').set({ crm_next_try_at: sql`now()` }).execute();
-  return pushDue(server.deps, server.hubspot);
-};
-/** All that HubSpot holds of a contact. */
-async function contact(id: string): Promise<Record<string, string | null>> {
-  const names =
-    'firstname,middlename,city,email,personal_email,membership_status,membership_name,amount_paid,paid_at,join_stage';
-  const response = await fetch(
-    `${server.hubspotUrl}/crm/objects/2026-09/contacts/${id}?properties=${names}`,
-    {
-      headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` },
-    },
+const push = () => deliver(server);
+/** All that is asked about of a contact. */
+const contact = (id: string) =>
+  atHubspot(
+    server,
+    id,
+    'firstname',
+    'middlename',
+    'city',
+    'email',
+    'personal_email',
+    'membership_status',
+    'membership_name',
+    'amount_paid',
+    'paid_at',
+    'join_stage',
   );
-  return ((await response.json()) as { properties: Record<string, string | null> }).properties;
-}
 const fault = (fault: object) =>
   fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
 

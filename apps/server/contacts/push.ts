@@ -1,29 +1,44 @@
 import { sql } from 'kysely';
+import { type CrmField, type FieldValue, mustRead, propertiesToSend } from '#core/crmFields.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
-import { fromJoin } from '../hubspot/properties.ts';
+import {
+  type BatchOutcome,
+  type BatchWrite,
+  type CrmContact,
+  CrmRefused,
+  CrmUnavailable,
+  type HubspotClient,
+} from '../hubspot/client.ts';
+import { fromJoin, knownOf } from '../hubspot/properties.ts';
 
 const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-const MAX_BACKOFF_SECONDS = 300;
+const LONGEST_BACKOFF_SECONDS = 60;
 
+/**
+ * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
+ * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
+ * - `shared`: somebody else's with the same email. Blanks are filled, nothing is overwritten.
+ * - `new`: a school or self-nominated join is nobody's proof of identity: a contact is created, unless the email is taken.
+ */
 interface Row {
   uuid: string;
+  whose: 'named' | 'shared' | 'new';
+  /** Null when new. */
+  crm_id: string | null;
   state: string;
-  origin: string;
-  /** The contact that the invitation or link named: a write to it may update. */
-  contact_id: string | null;
-  /** The contact that an earlier write of this join created or found by its email. */
-  crm_contact_id: string | null;
   details: StudentDetails | null;
+  crm_known: Partial<Record<CrmField, string>>;
   profile_revision: number;
+  created_at: Date;
   paid_at: Date | null;
   amount_cents: number | null;
   membership_id: number | null;
   is_held: boolean;
+  transcript_at: Date | null;
 }
 
 /** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
@@ -33,153 +48,235 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
   }));
 }
 
-/** One round: takes up to a batch of due rows and sends them. Returns how many it took. Another process takes others. */
+/**
+ * One round: takes up to a batch of due rows of one kind and sends them in one call, or two where what HubSpot holds must
+ * be read first. Returns how many it took; another process takes others. While HubSpot is left alone it takes none.
+ */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
-  const { database } = deps;
-  // Taking a row postpones it: should this process die, it is due again in a minute.
+  if ((await deps.crmBudget.blockedMs('call')) > 0) return 0;
+  const rows = await takeRows(deps);
+  if (rows.length === 0) return 0;
+  try {
+    if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
+    else await updateAll(deps, hubspot, rows);
+  } catch (error) {
+    if (!(error instanceof CrmUnavailable)) throw error;
+    await postpone(deps, rows, error.retryAfterMs);
+  }
+  return rows.length;
+}
+
+/** Taking a row postpones it: should this process die, it is due again in a minute. */
+async function takeRows(deps: Deps): Promise<Row[]> {
+  const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
+    when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
   const { rows } = await sql<Row>`
-    with due as (
+    with first as (
+      select ${whose} as whose from join_session
+      where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
+      order by crm_next_try_at limit 1
+    ), due as (
       select uuid from join_session
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
+        and ${whose} = (select whose from first)
       order by crm_next_try_at limit ${BATCH} for update skip locked
     ), taken as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid
       returning join_session.*
     )
-    select uuid, state, origin, contact_id, crm_contact_id, details, profile_revision, paid_at,
+    select uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
+      crm_known, profile_revision, created_at, paid_at,
       (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = taken.uuid and status = 'succeeded') as amount_cents,
       (select product_id from membership where session_uuid = taken.uuid order by id limit 1) as membership_id,
-      exists (select from membership where session_uuid = taken.uuid and is_held) as is_held
-    from taken`.execute(database);
-
-  const known = rows.flatMap((row) => {
-    const id =
-      row.contact_id ?? (row.crm_contact_id?.startsWith('own:') ? row.crm_contact_id.slice(4) : null);
-    return id === null ? [] : [{ row, id }];
-  });
-  await sendBatch(deps, hubspot, known);
-  for (const row of rows) if (!known.some((one) => one.row === row)) await sendUnnamed(deps, hubspot, row);
-  return rows.length;
+      exists (select from membership where session_uuid = taken.uuid and is_held) as is_held,
+      (select min(created_at) from document where session_uuid = taken.uuid) as transcript_at
+    from taken`.execute(deps.database);
+  // As the form showed it: "TX" is the "Texas" that the member left alone.
+  return rows.map((row) => ({
+    ...row,
+    crm_known: { ...row.crm_known, ...knownOf(row.crm_known) },
+  }));
 }
 
-/** Contacts that the join may update go in one call. One that HubSpot leaves out is tried alone, for its reason. */
-async function sendBatch(
-  deps: Deps,
-  hubspot: HubspotClient,
-  known: readonly { row: Row; id: string }[],
-): Promise<void> {
-  // Two joins of one contact in one batch would be refused: the later one waits for the next round.
-  const byId = new Map(known.map((one) => [one.id, one]));
-  if (byId.size === 0) return;
-  try {
-    const updated = await hubspot.updateContacts(
-      [...byId.values()].map(({ row, id }) => ({ id, properties: propertiesOf(deps, row) })),
-    );
-    for (const { row, id } of byId.values()) {
-      if (updated.has(id)) await delivered(deps, row, row.crm_contact_id);
-      else
-        await guarded(
-          deps,
-          row,
-          async () => void (await hubspot.updateContact(id, propertiesOf(deps, row))),
-          row.crm_contact_id,
-        );
-    }
-  } catch (error) {
-    if (error instanceof CrmRefused)
-      for (const { row, id } of byId.values())
-        await guarded(
-          deps,
-          row,
-          async () => void (await hubspot.updateContact(id, propertiesOf(deps, row))),
-          row.crm_contact_id,
-        );
-    else if (error instanceof CrmUnavailable) for (const { row } of known) await postpone(deps, row, error);
-    else throw error;
-  }
-}
-
-/**
- * A school or self-nominated join is nobody's proof of identity: it creates a contact, or fills blanks of the one with
- * that email. It never overwrites.
- */
-async function sendUnnamed(deps: Deps, hubspot: HubspotClient, row: Row): Promise<void> {
-  const email = row.details?.personalEmail.toLowerCase();
-  if (!email) return delivered(deps, row, null);
-  let mark: string | null = row.crm_contact_id;
-  await guarded(
+/** Contacts that are known, in one call. Two joins of one contact would be refused: the later one waits for its turn. */
+async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]): Promise<void> {
+  const byId = new Map(rows.map((row) => [row.crm_id!, row]));
+  await later(
     deps,
+    rows.filter((row) => byId.get(row.crm_id!) !== row),
+  );
+  const { crm } = deps.society;
+  const sent = [...byId.values()].map((row) => ({ row, values: valuesOf(deps, row) }));
+  const toRead = sent.filter(
+    ({ row, values }) => row.whose === 'shared' || mustRead(crm.fields, values, row.crm_known),
+  );
+  const present =
+    toRead.length === 0
+      ? new Map<string, CrmContact>()
+      : await hubspot.readContacts(
+          toRead.map(({ row }) => row.crm_id!),
+          Object.values(crm.fields).flatMap(({ property }) => property ?? []),
+        );
+  const writes = sent.map(({ row, values }) => ({
     row,
-    async () => {
-      const properties = propertiesOf(deps, row);
-      const existing = await hubspot.findByEmail(email);
-      if (!existing) {
-        try {
-          mark = `own:${(await hubspot.createContact({ email, ...properties })).id}`;
-        } catch (error) {
-          // Created by somebody meanwhile: by email again at the next try.
-          if (error instanceof CrmRefused && error.status === 409)
-            throw new CrmUnavailable('the contact appeared meanwhile');
-          throw error;
-        }
-        return;
-      }
-      const blanks = Object.fromEntries(
-        Object.entries(properties).filter(([name]) => !existing.properties[name]),
-      );
-      if (Object.keys(blanks).length > 0) await hubspot.updateContact(existing.id, blanks);
-      mark = `shared:${existing.id}`;
+    values,
+    write: {
+      mark: row.uuid,
+      id: row.crm_id,
+      properties: propertiesToSend(
+        crm.fields,
+        values,
+        row.crm_known,
+        present.get(row.crm_id!)?.properties ?? null,
+        row.whose === 'shared' ? 'blanks' : 'own',
+      ),
     },
-    () => mark,
+  }));
+  const nothing = writes.filter(({ write }) => Object.keys(write.properties).length === 0);
+  await delivered(deps, nothing);
+  const something = writes.filter((one) => !nothing.includes(one));
+  const outcomes = await eachAsFarAsPossible(
+    something.map(({ write }) => write),
+    (part) => hubspot.updateContacts(part),
+  );
+  await conclude(deps, something, outcomes);
+}
+
+/** Contacts for joins that named none. An email that is taken is looked at: it may be our own, written just before a crash. */
+async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]): Promise<void> {
+  const emailOf = (row: Row) => row.details?.personalEmail.toLowerCase();
+  // Without details there is nobody to create yet.
+  await delivered(
+    deps,
+    rows.filter((row) => !emailOf(row)).map((row) => ({ row, values: [] })),
+  );
+  // Siblings who share an email are two joins: the second one finds the first one's contact.
+  const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
+  await later(
+    deps,
+    rows.filter((row) => emailOf(row) && byEmail.get(emailOf(row)!) !== row),
+  );
+  const { fields } = deps.society.crm;
+  const sent = [...byEmail].map(([email, row]) => {
+    const values = valuesOf(deps, row);
+    const properties = { email, ...propertiesToSend(fields, values, {}, {}, 'own') };
+    return { row, values, write: { mark: row.uuid, id: null, properties } };
+  });
+  const outcomes = await eachAsFarAsPossible(
+    sent.map(({ write }) => write),
+    (part) => hubspot.createContacts(part),
+  );
+  for (const { row, write } of sent) {
+    const outcome = outcomes.get(row.uuid);
+    if (outcome?.kind === 'written') await mark(deps, row, `own:${outcome.id}`);
+    if (outcome?.kind !== 'conflict') continue;
+    const existing = await hubspot.findByEmail(write.properties.email!);
+    if (!existing) {
+      await later(deps, [row]);
+      continue;
+    }
+    await mark(deps, row, isOurs(row, existing) ? `own:${existing.id}` : `shared:${existing.id}`);
+    await later(deps, [row]);
+  }
+  await conclude(
+    deps,
+    sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
+    outcomes,
   );
 }
 
-async function guarded(
-  deps: Deps,
-  row: Row,
-  send: () => Promise<void>,
-  mark: string | null | (() => string | null),
-): Promise<void> {
+/** Made by this very join, whose maker died before it could note it: younger than the join, and of its name. */
+function isOurs(row: Row, existing: CrmContact): boolean {
+  const { firstname, lastname } = existing.properties;
+  return (
+    new Date(existing.createdAt) >= row.created_at &&
+    row.details?.firstName === firstname &&
+    row.details?.lastName === lastname
+  );
+}
+
+/** A batch that is refused as a whole is halved until only what is at fault is refused: it never blocks the others. */
+async function eachAsFarAsPossible(
+  writes: readonly BatchWrite[],
+  send: (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>,
+): Promise<Map<string, BatchOutcome>> {
+  if (writes.length === 0) return new Map();
   try {
-    await send();
+    return await send(writes);
   } catch (error) {
-    if (error instanceof CrmUnavailable) return postpone(deps, row, error);
-    if (error instanceof CrmRefused) {
-      await deps.database
-        .updateTable('join_session')
-        .set({ crm_refusal: error.message })
-        .where('uuid', '=', row.uuid)
-        .execute();
-      return;
-    }
-    throw error;
+    if (!(error instanceof CrmRefused)) throw error;
+    if (writes.length === 1) return new Map([[writes[0]!.mark, { kind: 'refused', reason: error.message }]]);
+    const half = Math.ceil(writes.length / 2);
+    const first = await eachAsFarAsPossible(writes.slice(0, half), send);
+    return new Map([...first, ...(await eachAsFarAsPossible(writes.slice(half), send))]);
   }
-  await delivered(deps, row, typeof mark === 'function' ? mark() : mark);
+}
+
+async function conclude(
+  deps: Deps,
+  sent: readonly { row: Row; values: FieldValue[] }[],
+  outcomes: ReadonlyMap<string, BatchOutcome>,
+): Promise<void> {
+  await delivered(
+    deps,
+    sent.filter(({ row }) => outcomes.get(row.uuid)?.kind === 'written'),
+  );
+  const refused = sent.flatMap(({ row }) => {
+    const outcome = outcomes.get(row.uuid);
+    return outcome?.kind === 'refused' ? [{ uuid: row.uuid, reason: outcome.reason }] : [];
+  });
+  if (refused.length === 0) return;
+  await sql`
+    update join_session set crm_refusal = refused.reason
+    from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
+    where join_session.uuid = refused.uuid`.execute(deps.database);
 }
 
 /** What was sent is the row at this revision; a change meanwhile keeps it due. */
-async function delivered(deps: Deps, row: Row, mark: string | null): Promise<void> {
+async function delivered(deps: Deps, sent: readonly { row: Row; values: FieldValue[] }[]): Promise<void> {
+  if (sent.length === 0) return;
+  const rows = sent.map(({ row, values }) => ({
+    uuid: row.uuid,
+    revision: row.profile_revision,
+    known: Object.fromEntries(values.map(({ field, value }) => [field, value])),
+  }));
+  await sql`
+    update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
+    from json_to_recordset(${JSON.stringify(rows)}::json) as sent (uuid uuid, revision integer, known jsonb)
+    where join_session.uuid = sent.uuid`.execute(deps.database);
+}
+
+async function mark(deps: Deps, row: Row, contact: string): Promise<void> {
   await deps.database
     .updateTable('join_session')
-    .set({
-      crm_revision: row.profile_revision,
-      crm_contact_id: mark,
-      crm_attempts: 0,
-      crm_next_try_at: sql`now()`,
-    })
+    .set({ crm_contact_id: contact })
     .where('uuid', '=', row.uuid)
     .execute();
 }
 
-async function postpone(deps: Deps, row: Row, { retryAfterMs }: CrmUnavailable): Promise<void> {
-  await sql`
-    update join_session set crm_next_try_at = now() + make_interval(secs =>
-      greatest(${retryAfterMs / 1000}::float, least(${MAX_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
-    where uuid = ${row.uuid}`.execute(deps.database);
+/** Due again at once, in another round. */
+async function later(deps: Deps, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`update join_session set crm_next_try_at = now() where uuid = any(${rows.map(({ uuid }) => uuid)})`.execute(
+    deps.database,
+  );
 }
 
-function propertiesOf({ society }: Deps, row: Row): Record<string, string> {
+async function postpone(deps: Deps, rows: readonly Row[], retryAfterMs: number): Promise<void> {
+  await sql`
+    update join_session set crm_next_try_at = now() + make_interval(secs =>
+      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
+    where uuid = any(${rows.map(({ uuid }) => uuid)}) and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(
+    deps.database,
+  );
+}
+
+/** What the join would have HubSpot know, field by field. */
+export function valuesOf(
+  { society }: Deps,
+  row: Omit<Row, 'uuid' | 'whose' | 'crm_id' | 'profile_revision' | 'created_at' | 'crm_known'>,
+): FieldValue[] {
   return fromJoin({
     details: row.details,
     state: row.state,
@@ -187,5 +284,6 @@ function propertiesOf({ society }: Deps, row: Row): Record<string, string> {
     amountCents: row.amount_cents,
     paidAt: row.paid_at,
     isHeld: row.is_held,
+    transcriptAt: row.transcript_at,
   });
 }

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#contract/schemas.ts';
+import type { CrmField } from '#core/crmFields.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { ProductType } from '#core/product.ts';
 import type { Difference } from '#core/reconciliation.ts';
@@ -26,7 +27,14 @@ export interface Tables {
     created_at: Timestamp;
   };
   stripe_event: { id: string; handled_at: Timestamp };
-  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp };
+  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp; cursor: string | null };
+  crm_budget: {
+    name: string;
+    tokens: number;
+    refilled_at: Timestamp;
+    blocked_until: ColumnType<Date | number, Date | string, Date | string>;
+    failures: Generated<number>;
+  };
   reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
 }
@@ -79,6 +87,7 @@ export interface JoinSessionTable {
   crm_next_try_at: Timestamp;
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
+  crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

@@ -1,13 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
-import { INVITATION_CODE, type Properties, readProperties } from './properties.ts';
+import type { Budget, CallKind } from './budget.ts';
+import { type Properties, readProperties } from './properties.ts';
 
 /** A contact as HubSpot returns it; `id` is its record id, digits. */
 export interface CrmContact {
   id: string;
   properties: Properties;
+  createdAt: string;
 }
 
-/** HubSpot cannot take the call now: limited (429), down, or slower than it may be. Try again, not before `retryAfterMs`. */
+/** HubSpot cannot take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
@@ -25,33 +29,73 @@ export class CrmRefused extends Error {
   }
 }
 
+/** One contact of a batch write, by a mark of the caller's that its error is told by. */
+export interface BatchWrite {
+  mark: string;
+  /** Null: create it. */
+  id: string | null;
+  properties: Record<string, string>;
+}
+/** What became of it. A conflict is a contact with that email, by its id if HubSpot says it. */
+export type BatchOutcome =
+  | { kind: 'written'; id: string }
+  | { kind: 'conflict'; id: string | null }
+  | { kind: 'refused'; reason: string };
+
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
   findByCode(code: string, timeoutMs: number): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Throws {@link CrmRefused} with 409 when the email is taken. */
-  createContact(properties: Record<string, string>): Promise<CrmContact>;
-  updateContact(id: string, properties: Record<string, string>): Promise<CrmContact>;
-  /** At most 100. Answers the ids that were updated; the others were refused. */
-  updateContacts(
-    updates: readonly { id: string; properties: Record<string, string> }[],
-  ): Promise<Set<string>>;
+  /** Those of at most 100 that HubSpot knows, by id, with these properties. */
+  readContacts(ids: readonly string[], properties: readonly string[]): Promise<Map<string, CrmContact>>;
+  /** Updates at most 100 contacts, or creates them, in one call; by mark. One that is refused keeps none of the others. */
+  updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
+  createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
+  /** A page of all contacts, oldest first; `after` null at the end. */
+  listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
+  /** Contacts changed at or after a time, the longest unchanged first, at most 100; `after` null at the end. */
+  changedContacts(
+    since: Date,
+    after: string | null,
+  ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
+/** Work in the background waits so long for its turn; after that it says so, and is done later. */
+const LONGEST_WAIT_MS = 2_000;
+const LARGEST_PAGE = 100;
 
-/** HubSpot's contacts API (dated version) over fetch, with a time limit on every call. The caller decides about retries. */
-export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubspot']): HubspotClient {
+/**
+ * HubSpot's contacts API (dated version) over fetch, with a time limit on every call and within the budget of all
+ * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn.
+ */
+export function hubspotClient(
+  { url, accessToken, apiVersion }: Providers['hubspot'],
+  rules: FieldRules,
+  budget: Budget,
+  urgency: 'joiner' | 'background',
+): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
+  const properties = readProperties(rules);
+
+  async function takeTurn(kind: CallKind): Promise<void> {
+    for (;;) {
+      const ms = await budget.take(kind, urgency);
+      if (ms === 0) return;
+      if (urgency === 'joiner' || ms > LONGEST_WAIT_MS)
+        throw new CrmUnavailable('HubSpot takes no more calls at this moment', ms);
+      await pause(ms);
+    }
+  }
 
   async function call<T>(
     method: string,
     path: string,
     body?: unknown,
-    timeoutMs = DEFAULT_TIMEOUT_MS,
+    { timeoutMs = DEFAULT_TIMEOUT_MS, kind = 'call' as CallKind } = {},
   ): Promise<T | null> {
-    const signal = AbortSignal.timeout(timeoutMs);
+    await takeTurn(kind);
     let response: Response;
     let answer: string;
     try {
@@ -62,59 +106,153 @@ export function hubspotClient({ url, accessToken, apiVersion }: Providers['hubsp
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal,
+        signal: AbortSignal.timeout(timeoutMs),
       });
       answer = await response.text();
     } catch (error) {
+      await budget.failed(kind);
       throw new CrmUnavailable(error instanceof Error ? error.message : String(error));
     }
+    if (response.status === 429) {
+      const seconds = Number(response.headers.get('retry-after') ?? '1');
+      const retryAfterMs = (Number.isFinite(seconds) && seconds > 0 ? seconds : 1) * 1000;
+      await budget.limited(kind, retryAfterMs);
+      throw new CrmUnavailable('HubSpot answered 429', retryAfterMs);
+    }
+    if (response.status >= 500) {
+      await budget.failed(kind);
+      throw new CrmUnavailable(`HubSpot answered ${response.status}`);
+    }
+    await budget.answered(kind);
     if (response.ok) return JSON.parse(answer) as T;
     if (response.status === 404) return null;
-    if (response.status === 429 || response.status >= 500) {
-      const seconds = Number(response.headers.get('retry-after') ?? '1');
-      throw new CrmUnavailable(
-        `HubSpot answered ${response.status}`,
-        (Number.isFinite(seconds) ? seconds : 1) * 1000,
-      );
-    }
     throw new CrmRefused(response.status, messageOf(answer));
   }
 
-  async function search(propertyName: string, value: string, timeoutMs?: number): Promise<CrmContact | null> {
-    const found = await call<{ results: CrmContact[] }>(
-      'POST',
-      '/search',
-      {
-        filterGroups: [{ filters: [{ propertyName, operator: 'EQ', value }] }],
-        properties: readProperties,
-        limit: 1,
-      },
-      timeoutMs,
-    );
-    return found?.results[0] ?? null;
+  async function search<T>(request: object, timeoutMs?: number): Promise<T | null> {
+    return call<T>('POST', '/search', request, {
+      kind: 'search',
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
   }
 
-  const query = new URLSearchParams({ properties: readProperties.join(',') });
+  async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
+    const inputs = writes.map(({ mark, id, properties }) => ({
+      ...(id === null ? {} : { id }),
+      properties,
+      objectWriteTraceId: mark,
+    }));
+    const answer = (await call<BatchAnswer>('POST', path, { inputs })) ?? { results: [] };
+    return outcomesOf(writes, answer);
+  }
+
+  const query = new URLSearchParams({ properties: properties.join(',') });
   return {
     getContact: (id, timeoutMs) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, timeoutMs),
-    findByCode: (code, timeoutMs) => search(INVITATION_CODE, code, timeoutMs),
+      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, { timeoutMs }),
+    async findByCode(value, timeoutMs) {
+      const propertyName = rules.invitationCode.property;
+      if (propertyName === null) return null;
+      const filterGroups = [{ filters: [{ propertyName, operator: 'EQ', value }] }];
+      const found = await search<{ results: CrmContact[] }>(
+        { filterGroups, properties, limit: 1 },
+        timeoutMs,
+      );
+      return found?.results[0] ?? null;
+    },
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
       call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`),
-    async createContact(properties) {
-      return (await call<CrmContact>('POST', '', { properties }))!;
+    async readContacts(ids, wanted) {
+      const inputs = ids.map((id) => ({ id }));
+      const answer = await call<{ results: CrmContact[] }>('POST', '/batch/read', {
+        inputs,
+        properties: wanted,
+        propertiesWithHistory: [],
+      });
+      return new Map((answer?.results ?? []).map((contact) => [contact.id, contact]));
     },
-    async updateContact(id, properties) {
-      const updated = await call<CrmContact>('PATCH', `/${encodeURIComponent(id)}`, { properties });
-      if (!updated) throw new CrmRefused(404, `HubSpot does not know contact ${id}.`);
-      return updated;
+    updateContacts: (writes) => write('/batch/update', writes),
+    createContacts: (writes) => write('/batch/create', writes),
+    async listContacts(after) {
+      const page = new URLSearchParams(query);
+      page.set('limit', String(LARGEST_PAGE));
+      if (after !== null) page.set('after', after);
+      const answer = await call<Page>('GET', `?${page}`);
+      return { contacts: answer?.results ?? [], after: answer?.paging?.next.after ?? null };
     },
-    async updateContacts(updates) {
-      const answer = await call<{ results: CrmContact[] }>('POST', '/batch/update', { inputs: updates });
-      return new Set(answer?.results.map(({ id }) => id) ?? []);
+    async changedContacts(since, after) {
+      const answer = await search<Page>({
+        filterGroups: [
+          {
+            filters: [{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }],
+          },
+        ],
+        sorts: [{ propertyName: CHANGED, direction: 'ASCENDING' }],
+        properties: [...properties, CHANGED],
+        limit: LARGEST_PAGE,
+        ...(after === null ? {} : { after }),
+      });
+      return {
+        contacts: (answer?.results ?? []).map((contact) => ({
+          ...contact,
+          changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
+        })),
+        after: answer?.paging?.next.after ?? null,
+      };
     },
   };
+}
+
+const CHANGED = 'lastmodifieddate';
+
+interface Page {
+  results: CrmContact[];
+  paging?: { next: { after: string } };
+}
+interface BatchAnswer {
+  results: CrmContact[];
+  errors?: {
+    category?: string;
+    message: string;
+    context?: { objectWriteTraceId?: string[]; ids?: string[] };
+  }[];
+}
+
+/** Errors name the mark or the id of what they are about; everything else was written. */
+function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
+  const outcomes = new Map<string, BatchOutcome>();
+  for (const { category, message, context } of answer.errors ?? []) {
+    const about = writes.filter(
+      ({ mark, id }) =>
+        context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
+    );
+    for (const { mark, id } of about)
+      outcomes.set(
+        mark,
+        category === 'CONFLICT'
+          ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
+          : {
+              kind: 'refused',
+              reason: category === 'OBJECT_NOT_FOUND' ? `HubSpot does not know contact ${id}.` : message,
+            },
+      );
+  }
+  const byEmail = new Map(
+    answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
+  );
+  for (const { mark, id, properties } of writes) {
+    if (outcomes.has(mark)) continue;
+    const written = id ?? byEmail.get(properties.email?.toLowerCase());
+    outcomes.set(
+      mark,
+      written === undefined
+        ? // It did not say what became of it: to be looked for by its email.
+          { kind: 'conflict', id: null }
+        : { kind: 'written', id: written },
+    );
+  }
+  return outcomes;
 }
 
 function messageOf(answer: string): string {

@@ -1,51 +1,60 @@
+import {
+  type ContactField,
+  type CrmField,
+  contactFields,
+  type FieldRules,
+  type FieldValue,
+} from '#core/crmFields.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { findCountry, findSubdivision } from '#reference/countries.ts';
 import type { ContactProfile } from '../database/types.ts';
-
-/** The contact record of the specification (section 3) and the HubSpot property that holds each field. */
-const profileProperties = {
-  firstName: 'firstname',
-  middleName: 'middlename',
-  lastName: 'lastname',
-  address: 'address',
-  address2: 'address2',
-  city: 'city',
-  state: 'state',
-  zip: 'zip',
-  country: 'country',
-  email: 'email',
-  personalEmail: 'personal_email',
-  schoolEmail: 'school_email',
-  schoolId: 'school_id',
-  schoolName: 'school_name',
-  acceptedPrivacyPolicy: 'accepted_privacy_policy',
-  highSchoolName: 'high_school_name',
-  highSchoolGraduationYear: 'high_school_graduation_year',
-  highSchoolGpa: 'high_school_gpa',
-} as const satisfies Record<keyof ContactProfile, string>;
-
-export const INVITATION_CODE = 'invitation_code';
-const MEMBERSHIP_STATUS = 'membership_status';
-
-/** What we ask HubSpot for on every read. */
-export const readProperties: readonly string[] = [
-  ...Object.values(profileProperties),
-  INVITATION_CODE,
-  MEMBERSHIP_STATUS,
-];
 
 export type Properties = Record<string, string | null | undefined>;
 
-export function toProfile(properties: Properties): ContactProfile {
+/** What we ask HubSpot for on every read of a contact. */
+export function readProperties(rules: FieldRules): string[] {
+  const read: CrmField[] = [...contactFields, 'invitationCode', 'membershipStatus'];
+  return read.flatMap((field) => rules[field].property ?? []);
+}
+
+/** Every property that must exist in HubSpot. */
+export function neededProperties(rules: FieldRules): string[] {
+  return [...new Set(Object.values(rules).flatMap(({ property }) => property ?? []))];
+}
+
+export function toProfile(rules: FieldRules, properties: Properties): ContactProfile {
   const profile: Record<string, string | boolean | null> = {};
-  for (const [field, property] of Object.entries(profileProperties)) {
-    const value = properties[property] ?? null;
+  for (const field of contactFields) {
+    const value = crmValue(rules, properties, field);
     profile[field] = field === 'acceptedPrivacyPolicy' ? value === 'true' : value === '' ? null : value;
   }
   return profile as ContactProfile;
 }
 
-export function isMember(properties: Properties): boolean {
-  return properties[MEMBERSHIP_STATUS] === 'member';
+export function crmValue(rules: FieldRules, properties: Properties, field: CrmField): string | null {
+  const { property } = rules[field];
+  return property === null ? null : (properties[property] ?? null);
+}
+
+export function isMember(rules: FieldRules, properties: Properties): boolean {
+  return crmValue(rules, properties, 'membershipStatus') === 'member';
+}
+
+/** A profile as the values that {@link fromJoin} would have for it: "TX" and "Texas" are the same. */
+export function knownOf(
+  profile: Partial<Record<ContactField, string | boolean | null>>,
+): Partial<Record<ContactField, string>> {
+  const text = (field: ContactField) => {
+    const value = profile[field];
+    return value === null || value === undefined ? '' : String(value);
+  };
+  const country = findCountry(text('country'));
+  const known = Object.fromEntries(contactFields.map((field) => [field, text(field)]));
+  if (country) {
+    known.country = country.name;
+    known.state = findSubdivision(country, text('state'))?.name ?? text('state');
+  }
+  return known;
 }
 
 /** What a join tells HubSpot. A field that the member did not give is not among them, so nothing is blanked. */
@@ -57,35 +66,27 @@ export function fromJoin(join: {
   paidAt: Date | null;
   /** The membership is still held: not refunded, nor lost in a dispute. */
   isHeld: boolean;
-}): Record<string, string> {
+  transcriptAt: Date | null;
+}): FieldValue[] {
   const { details } = join;
-  const properties: Record<string, string> = {};
-  const give = (property: string, value: string | null | undefined) => {
-    if (value) properties[property] = value;
-  };
+  const values: [CrmField, string | null | undefined][] = [];
   if (details) {
-    give('firstname', details.firstName);
-    give('middlename', details.middleName);
-    give('lastname', details.lastName);
-    give('address', details.address1);
-    give('address2', details.address2);
-    give('city', details.city);
-    give('state', details.state);
-    give('zip', details.zipcode);
-    give('country', details.country);
-    give('personal_email', details.personalEmail);
-    give('school_email', details.schoolEmail);
-    give('accepted_privacy_policy', details.agreeToPolicies ? 'true' : undefined);
-    give('high_school_name', details.highSchoolName);
-    give('high_school_graduation_year', details.highSchoolGraduationYear);
-    give('high_school_gpa', details.highSchoolGpa);
+    const { address1, zipcode, agreeToPolicies, ...same } = details;
+    values.push(
+      ...(Object.entries(same) as [CrmField, string][]),
+      ['address', address1],
+      ['zip', zipcode],
+      ['acceptedPrivacyPolicy', agreeToPolicies ? 'true' : null],
+    );
   }
-  give('join_stage', join.state);
-  if (join.paidAt) {
-    give(MEMBERSHIP_STATUS, join.isHeld ? 'member' : 'former');
-    give('membership_name', join.membership);
-    give('amount_paid', join.amountCents === null ? undefined : (join.amountCents / 100).toFixed(2));
-    give('paid_at', join.paidAt.toISOString());
-  }
-  return properties;
+  values.push(['stage', join.state]);
+  if (join.paidAt)
+    values.push(
+      ['membershipStatus', join.isHeld ? 'member' : 'former'],
+      ['membership', join.membership],
+      ['amountPaid', join.amountCents === null ? null : (join.amountCents / 100).toFixed(2)],
+      ['paidAt', join.paidAt.toISOString()],
+    );
+  values.push(['transcriptReceivedAt', join.transcriptAt?.toISOString()]);
+  return values.flatMap(([field, value]) => (value ? [{ field, value }] : []));
 }

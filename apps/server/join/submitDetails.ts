@@ -8,6 +8,9 @@ import { Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { whyNot } from './standing.ts';
 
+/** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
+const TELL_AFTER_SECONDS = 120;
+
 /** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
 export async function submitDetails(
   deps: Deps,
@@ -23,7 +26,9 @@ export async function submitDetails(
       details = ${JSON.stringify(trimDetails(details))}::jsonb,
       has_agreed_to_policies = true,
       state = case state when 'started' then 'detailed' else state end,
-      profile_revision = profile_revision + 1, crm_next_try_at = now(), crm_refusal = null,
+      profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
+      crm_refusal = null, crm_attempts = 0,
+      crm_known = case when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
       updated_at = now()
     where uuid = ${uuid} and state = any(${statesAllowing('submitDetails')})
     returning uuid`.execute(deps.database);

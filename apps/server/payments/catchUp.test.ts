@@ -100,6 +100,10 @@ test('an event that cannot be acted on is tried again, and does not keep the oth
   await catchUp();
   await server.stripeFault(null);
   assert.deepEqual([await stateOf(one!.uuid), await stateOf(two!.uuid)], ['ordering', 'paid']);
+  const { rows } = await sql<{ waits: boolean }>`
+    select reached_at <= (select created_at from payment where intent_id = ${one!.id}) + interval '1 second' as waits
+    from schedule where name = 'events'`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ waits: true }], 'it is read again, however long that takes');
   await catchUp();
   assert.equal(await stateOf(one!.uuid), 'paid');
 });

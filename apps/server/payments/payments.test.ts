@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import Stripe from 'stripe';
+import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
 import {
   type Client,
@@ -317,6 +318,16 @@ test('two joins of one contact that both pay: one membership, the other money go
   await Promise.all([payByCard(server, first.id), payByCard(server, second.id)]);
   const outcomes = await Promise.all([report(here, one, first), report(there, two, second)]);
   assert.deepEqual(outcomes.map(({ data }) => data.status).sort(), ['refunded', 'succeeded']);
+  // Reported again, by whomever, nothing more goes back.
+  const again = await Promise.all([report(here, one, first), report(there, two, second)]);
+  assert.deepEqual(
+    again.map(({ data }) => data.status),
+    outcomes.map(({ data }) => data.status),
+  );
+  const { rows } = await sql`select from refund where intent_id in (${first.id}, ${second.id})`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 1);
   assert.equal((await membershipsOf(one)).length + (await membershipsOf(two)).length, 1);
   const refunds = await Promise.all(
     [first, second].map(({ id }) => server.stripe('GET', `/v1/refunds?payment_intent=${id}`)),
@@ -331,6 +342,64 @@ test('two joins of one contact that both pay: one membership, the other money go
     .where('session_uuid', 'in', [one, two])
     .execute();
   assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
+});
+
+test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const metadata = Object.entries(body.metadata as unknown as Record<string, string>);
+  const second = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    ...Object.fromEntries(metadata.map(([name, value]) => [`metadata[${name}]`, value])),
+  });
+  await payByCard(server, second.body.id);
+  assert.equal(await confirmPayment(server.deps, second.body.id), 'refunded');
+  assert.equal(await confirmPayment(server.deps, intentId), 'succeeded');
+  assert.equal((await membershipsOf(uuid)).length, 1);
+});
+
+test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
+  const [here, there] = [server.client(), server.client()];
+  const [one, two] = [await orderingJoin(here, 'HONOR104'), await orderingJoin(there, 'HONOR104')];
+  const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
+  assert.equal((await begin(here, one, first.revision)).status, 200);
+  const refused = await begin(there, two, second.revision);
+  assert.equal(refused.status, 409);
+  assert.match(refused.message ?? '', /under way in another window or on another device/);
+  await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${one}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await begin(there, two, second.revision)).status, 200);
+  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
+  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  await payByCard(server, second.id);
+  assert.equal((await report(there, two, second)).data.status, 'succeeded');
+  // The first window, which does not know, is told at its next press.
+  const late = await here.call('createPaymentIntent', {
+    params: { uuid: one },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  assert.deepEqual([late.status, late.message], [409, ALREADY_MEMBER]);
+});
+
+test('an intent that ended behind the page is a form that has expired, and the next one pays', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const gone = await openIntent(client, uuid);
+  await server.stripe('POST', `/v1/payment_intents/${gone.id}/cancel`);
+  const refused = await begin(client, uuid, gone.revision);
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'This payment form has expired. Please enter your card again.'],
+  );
+  assert.equal(await stateOf(uuid), 'ordering');
+  const next = await openIntent(client, uuid);
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+  await payByCard(server, next.id);
+  assert.equal((await report(client, uuid, next)).data.status, 'succeeded');
 });
 
 test('a paid session takes no more money and no more changes', async () => {

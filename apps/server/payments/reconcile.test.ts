@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Command } from '../command.ts';
+import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './commands.ts';
@@ -17,22 +18,7 @@ after(() => server.close());
 /** As if all that is found had happened long ago. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
 
-/** Runs a command of staff; what it printed and its exit status. */
-async function run(
-  t: TestContext,
-  command: Command,
-  ...args: string[]
-): Promise<{ out: string; code: number }> {
-  let out = '';
-  const say = (text: string) => {
-    out += `${text}\n`;
-  };
-  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
-  const { deps, hubspot } = server;
-  const code = await command.run(args, { deps, database: deps.database, hubspot });
-  for (const { mock } of mocks) mock.restore();
-  return { out, code };
-}
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
 
 /** Finds exactly these kinds of difference, does what each one names as its repair, and finds nothing more. */
 async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
@@ -46,7 +32,7 @@ async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<voi
   assert.deepEqual(await look(), []);
 }
 
-const run1 = (statement: ReturnType<typeof sql>) => statement.execute(server.deps.database);
+const change = (statement: ReturnType<typeof sql>) => statement.execute(server.deps.database);
 const standingOf = async (uuid: string) =>
   (
     await server.deps.database
@@ -84,7 +70,7 @@ test('a payment that nobody wrote down', async (t) => {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
-  await run1(sql`delete from payment where intent_id = ${id}`);
+  await change(sql`delete from payment where intent_id = ${id}`);
   await foundAndRepaired(t, 'unconfirmed');
 });
 
@@ -137,7 +123,7 @@ test('a member without money', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
-  await run1(sql`
+  await change(sql`
     with paid as (update payment set status = 'succeeded', succeeded_at = now() where intent_id = ${id}),
       done as (update join_session set state = 'paid', paid_at = now() where uuid = ${uuid})
     insert into membership (session_uuid, product_id, type, payment_intent) values (${uuid}, 1, 'membership', ${id})`);
@@ -149,22 +135,35 @@ test('a member without money', async (t) => {
   assert.equal(await confirmPayment(server.deps, next.id), 'succeeded');
 });
 
+test('payments that Stripe does not know, as after a change of accounts', async (t) => {
+  const [open, paid] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
+  await change(sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+    values ('pi_elsewhere1', ${open}, 'join', 1, 'open', '', '', 6500, 1, null),
+      ('pi_elsewhere2', ${paid}, 'join', 1, 'succeeded', '', '', 6500, 1, now())`);
+  await change(sql`
+    with done as (update join_session set state = 'paid' where uuid = ${paid})
+    insert into membership (session_uuid, product_id, type, payment_intent) values (${paid}, 1, 'membership', 'pi_elsewhere2')`);
+  await foundAndRepaired(t, 'open_here_only', 'paid_here_only');
+  assert.deepEqual(await standingOf(paid), ['void']);
+});
+
 test('money without a member, and a member of something else', async (t) => {
   const one = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await run1(sql`delete from membership where session_uuid = ${one.uuid}`);
+  await change(sql`delete from membership where session_uuid = ${one.uuid}`);
   const two = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await run1(sql`update membership set product_id = 2 where session_uuid = ${two.uuid}`);
+  await change(sql`update membership set product_id = 2 where session_uuid = ${two.uuid}`);
   const three = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await run1(sql`update membership set standing = 'refunded' where session_uuid = ${three.uuid}`);
+  await change(sql`update membership set standing = 'refunded' where session_uuid = ${three.uuid}`);
   await foundAndRepaired(t, 'money_without_member', 'other_product', 'standing');
 });
 
 test('joins that say they are paid by nothing, upgraded by nothing or frozen for nothing', async (t) => {
   const [one, three] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
   const two = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await run1(sql`update join_session set state = 'paid' where uuid = ${one}`);
-  await run1(sql`update join_session set upgrade = 'taken' where uuid = ${two.uuid}`);
-  await run1(
+  await change(sql`update join_session set state = 'paid' where uuid = ${one}`);
+  await change(sql`update join_session set upgrade = 'taken' where uuid = ${two.uuid}`);
+  await change(
     sql`update join_session set state = 'paying', paying_since = now() - interval '1 day' where uuid = ${three}`,
   );
   await foundAndRepaired(t, 'paid_by_nothing', 'upgraded_by_nothing', 'paying_for_long');
@@ -182,7 +181,7 @@ test('a second payment of one join that is kept goes back', async (t) => {
     ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value])),
   });
   await payByCard(server, second.body.id);
-  await run1(sql`
+  await change(sql`
     insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
     select ${second.body.id}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision from payment where intent_id = ${intentId}`);
   const kinds = (await look()).map(({ kind }) => kind).sort();
@@ -233,7 +232,7 @@ test('the command says what it counted, ends with 1 when there is a difference, 
     assert.deepEqual(clean.code, 0);
     assert.match(clean.out, /0 intents at Stripe, 0 payments, .* 0 differences\.\n$/);
     const { uuid } = await paidJoin(fresh, fresh.client(), 'LINCOLN2026');
-    await run1(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
+    await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
     const dirty = await run(t, reconcileCommand, '--days', '1');
     assert.equal(dirty.code, 1);
     assert.match(
@@ -254,14 +253,14 @@ test('the command says what it counted, ends with 1 when there is a difference, 
 });
 
 test('every night it runs once, whatever the number of servers, and staff are told of differences', async () => {
-  const nights = async () => (await run1(sql`select from reconciliation`)).rows.length;
+  const nights = async () => (await change(sql`select from reconciliation`)).rows.length;
   const before = await nights();
   await Promise.all([reconcileNightly(server.deps), reconcileNightly(server.deps)]);
   await reconcileNightly(server.deps);
   assert.equal((await nights()) - before, 1);
   const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await run1(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
-  await run1(sql`update schedule set due_at = now()`);
+  await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
+  await change(sql`update schedule set due_at = now()`);
   await reconcileNightly(server.deps);
   const { rows } = await sql<{ message: string }>`
     select message from staff_notice where kind = 'reconciliation'`.execute(server.deps.database);

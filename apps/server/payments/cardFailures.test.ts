@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { details, openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { handleEvent } from './handleEvent.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({
+    LIMITS: 'on',
+    LIMIT_CARD_FAILURES_PER_SESSION: '3/10',
+    LIMIT_CARD_FAILURES_PER_ADDRESS: '9/60',
+    LIMIT_INTENTS_PER_SESSION: '4/60',
+  });
+});
+after(() => server.close());
+
+const stripeStatus = async (intentId: string) =>
+  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;
+const begin = (client: Client, uuid: string, revision: number) =>
+  client.call('beginPayment', { params: { uuid }, body: { revision } });
+const askIntent = (client: Client, uuid: string) =>
+  client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+const forget = () => sql`delete from card_failure`.execute(server.deps.database);
+
+/** A card that is declined, as the page does it: begin, confirm, release. */
+async function decline(client: Client, uuid: string): Promise<string> {
+  const { id, revision } = await openIntent(client, uuid);
+  assert.equal((await begin(client, uuid, revision)).status, 200);
+  assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+  await client.call('releasePayment', { params: { uuid }, body: {} });
+  return id;
+}
+
+test('after three declined cards a join has to wait, its intent is cancelled, and after the wait another card pays', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const id = await decline(client, uuid);
+  assert.equal(await decline(client, uuid), id, 'the same intent takes the next card');
+  await decline(client, uuid);
+  assert.equal(await stripeStatus(id), 'canceled', 'nobody can go on with its secret');
+  const refused = await askIntent(client, uuid);
+  const wait = Number(refused.headers.get('retry-after'));
+  assert.deepEqual([refused.status, wait > 590 && wait <= 600], [429, true]);
+  assert.equal(
+    refused.message,
+    'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.',
+  );
+  await sql`update card_failure set created_at = created_at - interval '10 minutes'`.execute(
+    server.deps.database,
+  );
+  const next = await openIntent(client, uuid);
+  assert.notEqual(next.id, id);
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+  assert.equal((await payByCard(server, next.id)).status, 200);
+  await forget();
+});
+
+test('cards tried behind our back, with the secret alone, are counted by what Stripe reports, each once', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  for (const tried of [1, 2, 3]) {
+    assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+    const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+    const event = {
+      id: `evt_${id}_${tried}`,
+      type: 'payment_intent.payment_failed',
+      createdAt: new Date(),
+      intentId: id,
+      metadata: body.metadata as unknown as Record<string, string>,
+    };
+    // Reported twice, and as two events.
+    await handleEvent(server.deps, event);
+    await handleEvent(server.deps, event);
+    await handleEvent(server.deps, { ...event, id: `${event.id}_again` });
+    const { rows } = await sql`select from card_failure where session_uuid = ${uuid}`.execute(
+      server.deps.database,
+    );
+    assert.equal(rows.length, tried);
+  }
+  assert.equal(await stripeStatus(id), 'canceled');
+  assert.equal((await askIntent(client, uuid)).status, 429);
+  await forget();
+});
+
+test('many joins from one address wait together, and the counts outlive a restart and hold on every server', async () => {
+  const uuids: string[] = [];
+  for (let join = 0; join < 4; join++) {
+    const client = server.client();
+    const uuid = await orderingJoin(client);
+    uuids.push(uuid);
+    for (let card = 0; card < 2; card++) await decline(client, uuid);
+  }
+  const other = server.client();
+  const waiting = await orderingJoin(other);
+  assert.equal((await askIntent(other, waiting)).status, 200);
+  await decline(server.client(), uuids[0]!);
+  const { revision } = (await askIntent(other, waiting)).data;
+  const refused = await begin(other, waiting, revision);
+  assert.equal(refused.status, 429, 'it has an intent, and may not begin to pay');
+  assert.ok(Number(refused.headers.get('retry-after')) > 3500);
+  const elsewhere = await orderingJoin(other);
+  await sql`update join_session set address_hash = 'another' where uuid = ${elsewhere}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await askIntent(other, elsewhere)).status, 200);
+  await forget();
+});
+
+test('a join gets no more intents than the limit', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    const { id } = await openIntent(client, uuid);
+    await server.stripe('POST', `/v1/payment_intents/${id}/cancel`);
+    await sql`update payment set status = 'canceled' where intent_id = ${id}`.execute(server.deps.database);
+  }
+  const refused = await askIntent(client, uuid);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
+});
+
+test('an address gets no more intents than its limit, and an intent that is there goes on', async () => {
+  const limited = await startTestServer({ LIMITS: 'on', LIMIT_INTENTS_PER_ADDRESS: '2/60' });
+  try {
+    const client = limited.client();
+    const uuids = [await orderingJoin(client), await orderingJoin(client), await orderingJoin(client)];
+    const statuses: number[] = [];
+    for (const uuid of [...uuids, uuids[0]!]) statuses.push((await askIntent(client, uuid)).status);
+    assert.deepEqual(statuses, [200, 200, 429, 200]);
+  } finally {
+    await limited.close();
+  }
+});
+
+test('a failure that Stripe reports late does not open an order whose next card is on its way', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  const event = (createdAt: Date) => ({
+    id: `evt_${createdAt.getTime()}`,
+    type: 'payment_intent.payment_failed',
+    createdAt,
+    intentId: id,
+    metadata: body.metadata as unknown as Record<string, string>,
+  });
+  const state = async () =>
+    (
+      await sql<{ state: string }>`select state from join_session where uuid = ${uuid}`.execute(
+        server.deps.database,
+      )
+    ).rows[0]?.state;
+  await begin(client, uuid, revision);
+  await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
+  assert.equal(await state(), 'paying');
+  await handleEvent(server.deps, event(new Date()));
+  assert.equal(await state(), 'ordering');
+});
+
+test('a school of 300 behind one address joins in one lesson without meeting a limit', async (t) => {
+  const school = await startTestServer({ LIMITS: 'on' });
+  t.after(() => school.close());
+  const met: string[] = [];
+  let next = 0;
+  const note = (step: string, { status }: { status: number }) => {
+    if (status >= 400) met.push(`${step}: ${status}`);
+  };
+  async function pupil(number: number): Promise<void> {
+    const client = school.client();
+    // Every twentieth one mistypes the code first, every tenth one's first card is declined.
+    if (number % 20 === 0)
+      note(
+        'a wrong code',
+        await client.call('checkEligibility', { body: { invitationCode: `LINCLN${number}` } }),
+      );
+    note('code', await client.call('checkEligibility', { body: { invitationCode: 'LINCOLN2026' } }));
+    const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
+    note('start', started);
+    const { uuid } = started.data;
+    const personalEmail = `pupil${number}@example.com`;
+    note(
+      'details',
+      await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) }),
+    );
+    note('membership', await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } }));
+    const { id, clientSecret, revision } = await openIntent(client, uuid);
+    if (number % 10 === 0) {
+      note('begin', await begin(client, uuid, revision));
+      await payByCard(school, id, 'pm_card_chargeDeclined');
+      note('release', await client.call('releasePayment', { params: { uuid }, body: {} }));
+    }
+    note('begin', await begin(client, uuid, revision));
+    await payByCard(school, id);
+    const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
+    const paid = await client.call('postPayment', { params: { uuid }, body });
+    note('paid', paid);
+    if (paid.data.status !== 'succeeded') met.push(`payment: ${paid.data.status}`);
+    note('skip', await client.call('skipUpgrade', { params: { uuid }, body: {} }));
+  }
+  await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      while (next < 300) await pupil(next++);
+    }),
+  );
+  assert.deepEqual(met, []);
+  const { rows } = await sql<{ paid: number; declined: number }>`
+    select (select count(*)::int from membership where is_held) as paid, (select count(*)::int from card_failure) as declined`.execute(
+    school.deps.database,
+  );
+  assert.deepEqual(rows[0], { paid: 300, declined: 30 });
+});

@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import type { RefundWish } from '#core/refunds.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { followPayment } from './followPayment.ts';
+import { giveBack } from './giveBack.ts';
+import { handleEvent } from './handleEvent.ts';
+import { NotRefundable, refundJoin } from './refundJoin.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const membershipOnly: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
+const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+/** What Stripe has given back of an intent, in cents, one refund after the other. */
+async function atStripe(intentId: string): Promise<number[]> {
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+  return (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
+}
+const membershipsOf = (uuid: string) =>
+  server.deps.database
+    .selectFrom('membership')
+    .select(['type', 'standing'])
+    .where('session_uuid', '=', uuid)
+    .orderBy('id')
+    .execute();
+const noticesOf = async (uuid: string) =>
+  (
+    await server.deps.database
+      .selectFrom('staff_notice')
+      .select('message')
+      .where('session_uuid', '=', uuid)
+      .orderBy('id')
+      .execute()
+  ).map(({ message }) => message);
+const refundsOf = (intentId: string) =>
+  server.deps.database
+    .selectFrom('refund')
+    .select(['reason', 'status', 'amount_cents'])
+    .where('intent_id', '=', intentId)
+    .orderBy('created_at')
+    .execute();
+const chargeOf = async (intentId: string) =>
+  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
+
+/** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
+async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
+  await deliver(server);
+  const { membership_status, amount_paid } = await atHubspot(
+    server,
+    contactId,
+    'membership_status',
+    'amount_paid',
+  );
+  return [membership_status, amount_paid];
+}
+
+/** An undergraduate's join that is paid, with a pin in the order. */
+async function undergraduate() {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: false },
+  });
+  const { uuid } = started.data;
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  return { client, uuid, intentId: id };
+}
+
+test('a payer who is not eligible gets the membership less the processing fee, once, however often it is asked', async () => {
+  const { uuid, intentId } = await undergraduate();
+  const wish = { ...membershipOnly, ineligible: true };
+  const plans = await Promise.all(Array.from({ length: 6 }, () => refundJoin(server.deps, uuid, wish)));
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual(plans.map(({ refunds }) => refunds.length).sort(), [0, 0, 0, 0, 0, 1]);
+  assert.deepEqual(await atStripe(intentId), [9000]);
+  assert.deepEqual(await refundsOf(intentId), [
+    { reason: 'ineligible', status: 'succeeded', amount_cents: 9000 },
+  ]);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+});
+
+test('across both payments: the membership, the upgrade and the items, each only when asked for', async () => {
+  const { client, uuid, intentId } = await undergraduate();
+  await client.call('postPayment', {
+    params: { uuid },
+    body: {
+      paymentIntent: intentId,
+      paymentIntentClientSecret: (
+        await server.deps.database
+          .selectFrom('payment')
+          .select('client_secret')
+          .where('intent_id', '=', intentId)
+          .executeTakeFirstOrThrow()
+      ).client_secret,
+      redirectStatus: 'succeeded',
+    },
+  });
+  const charged = await client.call('createUpgradeCharge', {
+    params: { uuid },
+    body: { paymentIntent: intentId },
+  });
+  assert.equal(charged.data.status, 'succeeded');
+  const upgrade = (
+    await server.deps.database
+      .selectFrom('payment')
+      .select('intent_id')
+      .where('session_uuid', '=', uuid)
+      .where('kind', '=', 'upgrade')
+      .executeTakeFirstOrThrow()
+  ).intent_id;
+  const trial = await refundJoin(
+    server.deps,
+    uuid,
+    { membership: true, ineligible: false, upgrade: true, items: 'all' },
+    { isTrial: true },
+  );
+  assert.deepEqual(
+    trial.refunds.map(({ amountCents }) => amountCents),
+    [10700, 5500],
+  );
+  assert.deepEqual([await atStripe(intentId), await atStripe(upgrade)], [[], []]);
+
+  await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, items: [30] });
+  assert.deepEqual(await membershipsOf(uuid), [
+    { type: 'membership', standing: 'active' },
+    { type: 'membership_upgrade', standing: 'active' },
+  ]);
+  await refundJoin(server.deps, uuid, { ...membershipOnly, upgrade: true });
+  assert.deepEqual([await atStripe(intentId), await atStripe(upgrade)], [[9500, 1200], [5500]]);
+  assert.deepEqual(
+    (await membershipsOf(uuid)).map(({ standing }) => standing),
+    ['refunded', 'refunded'],
+  );
+});
+
+test('a join that is not paid, or not known, has nothing to refund', async () => {
+  const uuid = await orderingJoin(server.client());
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), NotRefundable);
+  await assert.rejects(
+    refundJoin(server.deps, '00000000-0000-4000-8000-000000000000', membershipOnly),
+    /There is no join/,
+  );
+});
+
+test('while Stripe is down the refund is decided and the membership ends; the money follows when Stripe is back', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly));
+  await server.stripeFault(null);
+  assert.deepEqual(await refundsOf(intentId), [{ reason: 'requested', status: 'due', amount_cents: 6500 }]);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+  await giveBack(server.deps, intentId);
+  assert.deepEqual(await atStripe(intentId), [6500]);
+});
+
+test('a refund that Stripe made before the server died is not made again, even when its key is forgotten', async () => {
+  const { uuid, intentId } = await undergraduate();
+  // Less than half of the payment, so that nothing at Stripe stands against making it twice.
+  const pin: RefundWish = { ...membershipOnly, membership: false, items: [30] };
+  // The connection is cut each time after the work is done: the server never learns of it.
+  await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(refundJoin(server.deps, uuid, pin));
+  await server.stripeFault(null);
+  await sql`update refund set created_at = created_at - interval '2 days' where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  // Another environment's key is another key: only what Stripe already has can keep it from a second refund.
+  await giveBack({ ...server.deps, environment: 'forgotten' }, intentId);
+  assert.deepEqual(await atStripe(intentId), [1200]);
+  assert.deepEqual(
+    (await refundsOf(intentId)).map(({ status }) => status),
+    ['succeeded'],
+  );
+});
+
+test('a refund that Stripe refuses for good is failed: the membership follows its money, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  // Disputed a moment ago, and not reported yet.
+  await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual(await refundsOf(intentId), [
+    { reason: 'requested', status: 'failed', amount_cents: 6500 },
+  ]);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'disputed' }]);
+  assert.match(
+    (await noticesOf(uuid)).join('\n'),
+    /Stripe refuses to refund payment pi_\w+ by \$65\.00: .*charged back/,
+  );
+});
+
+test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await followPayment(server.deps, intentId);
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.deepEqual(await noticesOf(uuid), [
+    `$10.00 of payment ${intentId} was refunded outside Induct.`,
+    `$55.00 of payment ${intentId} was refunded outside Induct.`,
+    `The membership paid for by ${intentId} has ended: its money was refunded.`,
+  ]);
+  // HubSpot hears of it.
+  assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
+  const anew = await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await membershipsOf(anew.uuid), [{ type: 'membership', standing: 'active' }]);
+  // And should the bank undo the first refund now, one of the two memberships is enough.
+  await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
+  const { payments } = server.deps;
+  const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null }) };
+  await followPayment({ ...server.deps, payments: undone }, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.match(
+    (await noticesOf(uuid)).at(-1)!,
+    /is with us again, but its contact 102 has joined anew meanwhile/,
+  );
+});
+
+test('a dispute keeps the membership disputed and held; won it is active, lost it is charged back', async () => {
+  for (const [contactId, ending, standing] of [
+    ['101', 'won', 'active'],
+    ['104', 'lost', 'charged_back'],
+  ] as const) {
+    const code = `HONOR${contactId}`;
+    const { uuid, intentId } = await paidJoin(server, server.client(), code);
+    const dispute = await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'disputed' }]);
+    await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), /disputed/);
+    const again = await server.client().call('initiateJoin', {
+      body: { contactId, invitationCode: code, isTOLA: true },
+    });
+    assert.equal(again.status, 409, 'still held');
+    await server.stripeControl(`disputes/${dispute.id}/close`, { status: ending });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing }]);
+  }
+});
+
+test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await refundJoin(server.deps, uuid, membershipOnly);
+  const { payments } = server.deps;
+  const { refunds } = await payments.moneyBack(intentId);
+  const failed = async () => ({
+    refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+    dispute: null,
+  });
+  for (let report = 0; report < 2; report++)
+    await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  const told = (await noticesOf(uuid)).filter((text) => text.startsWith('The refund of $65.00'));
+  assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
+});
+
+test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { payments } = server.deps;
+  // The first one reads before the refund and writes after the second one has written.
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let asked = 0;
+  const slow = {
+    ...server.deps,
+    payments: {
+      ...payments,
+      async moneyBack(id: string) {
+        const answer = await payments.moneyBack(id);
+        if (asked++ === 0) await held;
+        return answer;
+      },
+    },
+  };
+  const first = followPayment(slow, intentId);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await followPayment(server.deps, intentId);
+  goOn();
+  await first;
+  const { refunded_cents } = await server.deps.database
+    .selectFrom('payment')
+    .select('refunded_cents')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  assert.deepEqual([refunded_cents, (await membershipsOf(uuid))[0]?.standing, asked], [6500, 'refunded', 2]);
+});
+
+test('an event is acted on once, and one about somebody else not at all', async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), intentId, metadata: {} };
+  let asked = 0;
+  const counting = {
+    ...server.deps,
+    payments: {
+      ...server.deps.payments,
+      moneyBack(id: string) {
+        asked++;
+        return server.deps.payments.moneyBack(id);
+      },
+    },
+  };
+  assert.deepEqual([await handleEvent(counting, event), await handleEvent(counting, event)], [true, true]);
+  assert.equal(asked, 1);
+  const foreign = { ...event, id: 'evt_other', intentId: 'pi_of_another_app' };
+  assert.equal(await handleEvent(counting, foreign), false);
+});
+
+test('an upgrade that is paid late, when its membership has been refunded, goes back', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await server.stripeControl('processing', { hold: true });
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await server.stripeControl('processing', { hold: false });
+  const { intent_id: upgrade } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl(`payment_intents/${upgrade}/settle`, {});
+  assert.equal(await confirmPayment(server.deps, upgrade), 'refunded');
+  assert.deepEqual(await atStripe(upgrade), [4500]);
+  assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
+});

@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { pushDue } from '../contacts/push.ts';
+import type { TestServer } from './testServer.ts';
+
+/**
+ * Sends HubSpot what is due, now, in as many rounds as that takes, and as if it had long forgotten what it had against us.
+ * Returns how many rows were sent.
+ */
+export async function deliver({ deps, hubspot }: TestServer): Promise<number> {
+  await sql`update join_session set crm_next_try_at = now()`.execute(deps.database);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    deps.database,
+  );
+  let sent = 0;
+  for (;;) {
+    const round = await pushDue(deps, hubspot);
+    if (round === 0) return sent;
+    sent += round;
+  }
+}
+
+/** These properties of a contact as HubSpot holds them. */
+export async function atHubspot(
+  { hubspotUrl }: TestServer,
+  contactId: string,
+  ...properties: string[]
+): Promise<Record<string, string | null>> {
+  const response = await fetch(
+    `${hubspotUrl}/crm/objects/2026-09/contacts/${contactId}?properties=${properties.join(',')}`,
+    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
+  );
+  return ((await response.json()) as { properties: Record<string, string | null> }).properties;
+}

@@ -1,0 +1,23 @@
+import type { TestContext } from 'node:test';
+import type { Command } from '../command.ts';
+import type { TestServer } from './testServer.ts';
+
+/** Runs a command of staff on a test server: what it printed, and its exit status. */
+export async function runCommand(
+  t: TestContext,
+  { deps, hubspot }: TestServer,
+  command: Command,
+  args: string[],
+): Promise<{ out: string; code: number }> {
+  let out = '';
+  const say = (text: string) => {
+    out += `${text}\n`;
+  };
+  const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
+  try {
+    const code = await command.run(args, { deps, database: deps.database, hubspot });
+    return { out, code };
+  } finally {
+    for (const { mock } of mocks) mock.restore();
+  }
+}
