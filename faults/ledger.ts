@@ -16,6 +16,7 @@ interface Membership {
   product_id: number;
   type: string;
   payment_intent: string;
+  standing: string;
 }
 
 /**
@@ -39,11 +40,12 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
     (charge) => charge.status === 'succeeded' && isOurs(charge),
   );
   const kept = charges.filter(({ amount, amount_refunded }) => amount_refunded < amount);
-  const memberships = (
+  const everHeld = (
     await world.database.query<Membership>(
-      `select session_uuid, contact_id, product_id, type, payment_intent from membership where standing = 'active'`,
+      'select session_uuid, contact_id, product_id, type, payment_intent, standing from membership',
     )
   ).rows;
+  const memberships = everHeld.filter(({ standing }) => standing === 'active');
   const keptOf = Map.groupBy(kept, ({ payment_intent }) => String(payment_intent));
   const boughtBy = Map.groupBy(memberships, ({ payment_intent }) => payment_intent);
 
@@ -96,14 +98,14 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
     if (twice.length > 1)
       add('held twice', twice[0]!.session_uuid, `${key}: ${twice.map((one) => one.session_uuid)}`);
 
-  await stuck(world, memberships, isOurs, add);
+  await stuck(world, everHeld, isOurs, add);
   return found;
 }
 
 /** What waits for something that will never come. */
 async function stuck(
   { database, everything }: World,
-  memberships: readonly Membership[],
+  everHeld: readonly Membership[],
   isOurs: (object: { metadata: Stripe.Metadata }) => boolean,
   add: (kind: string, session: string, text: string) => void,
 ): Promise<void> {
@@ -114,18 +116,18 @@ async function stuck(
     `select uuid, state, upgrade from join_session where state in ('paying', 'paid') or upgrade = 'taken'`,
   );
   const holds = (uuid: string, isUpgrade: boolean) =>
-    memberships.some(
+    everHeld.some(
       ({ session_uuid, type }) => session_uuid === uuid && (type === 'membership_upgrade') === isUpgrade,
     );
   for (const { uuid, state, upgrade } of sessions) {
     if (state === 'paying') add('session stuck', uuid, 'its order is frozen for a payment');
     if (state === 'paid' && !holds(uuid, false))
-      add('paid for nothing', uuid, 'it is paid, and holds nothing');
+      add('paid for nothing', uuid, 'it is paid, and bought nothing');
     if (upgrade === 'taken' && !holds(uuid, true)) add('upgrade of nothing', uuid, 'taken, and holds none');
   }
   const paid = new Set(sessions.filter(({ state }) => state === 'paid').map(({ uuid }) => uuid));
-  for (const { session_uuid, type } of memberships)
-    if (type === 'membership' && !paid.has(session_uuid))
+  for (const { session_uuid, type, standing } of everHeld)
+    if (type === 'membership' && standing === 'active' && !paid.has(session_uuid))
       add('member of an unpaid join', session_uuid, 'it holds a membership and is not paid');
   const { rows: open } = await database.query<{ intent_id: string; session_uuid: string }>(
     `select intent_id, session_uuid from payment where status = 'open'`,

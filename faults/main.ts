@@ -11,7 +11,10 @@ const replay = process.env.JOINS || process.env.KILLS ? ` JOINS=${joinsIn(plan).
 console.log(`SEED=${seed}${replay}, plan ${digestOf(plan)}: ${joinsIn(plan).length} joins`);
 
 const began = Date.now();
-const report = await runPlan(plan, { say: console.log });
+const abort = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => abort.abort(new Error(`ended by ${signal}`)));
+const report = await runPlan(plan, { say: console.log, signal: abort.signal });
 if (process.env.FAULTS_TELL)
   for (const { join, ended, missed } of report.people)
     console.log(`  ${join.name.padEnd(4)} ${ended}${missed ? ` (missed ${missed})` : ''}`);

@@ -28,6 +28,10 @@ export interface RunOptions {
   /** Units at the same time. */
   atOnce?: number;
   say?: (line: string) => void;
+  /** Aborted: everything is stopped, and the run rejects with the reason. */
+  signal?: AbortSignal;
+  /** Right before the count: for tests of the count. */
+  meddle?: (world: World, people: readonly Person[]) => Promise<void>;
 }
 
 /** How long the ones of a unit wait for each other (ms). */
@@ -60,7 +64,10 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
-    return await Promise.race([play(), ended]);
+    const aborted = new Promise<never>((_, reject) => {
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+    });
+    return await Promise.race([play(), ended, aborted]);
   } finally {
     await world.stop();
   }
@@ -94,12 +101,14 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.webhooks.flushLate();
     await world.settle();
     for (const person of people)
-      if (person.join.comesBackNextDay && person.ended.startsWith('left')) await comeBackNextDay(world, person);
+      if (person.join.comesBackNextDay && person.ended.startsWith('left'))
+        await comeBackNextDay(world, person);
     await world.webhooks.idle();
     await world.pass(26);
     await world.settle();
     say(`  a day has passed, ${seconds(began)} s`);
 
+    await options.meddle?.(world, people);
     const requests = await world.requests();
     const refunds = await world.everything<{ id: string }>('refunds');
     const { rows } = await world.database.query<{ paid: number }>(
@@ -135,7 +144,7 @@ function byPeople(people: readonly Person[]): Difference[] {
     const subject = `join ${join.name} (${uuid})`;
     return [
       ...(isWaiting ? [{ kind: 'person stuck', subject, text: ended }] : []),
-      ...complaints.map((text) => ({ kind: 'complaint', subject, text })),
+      ...new Set(complaints).values().map((text) => ({ kind: 'complaint', subject, text })),
     ];
   });
 }
