@@ -188,7 +188,10 @@ async function play(run: Run): Promise<void> {
         }
       }
       // "Finish it, or wait a moment and try again."
-      if (outcomes.includes('waiting')) await world.wait(uuid, 20);
+      if (outcomes.includes('waiting')) {
+        await world.wait(uuid, 20);
+        if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);
+      }
       look = await lookAt(run, tab);
     }
     person.ended = 'goOn' in look ? look.goOn : 'message' in look ? look.message : 'pressed in vain';
@@ -296,6 +299,9 @@ async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
         clientSecret,
         intentId: clientSecret.split('_secret_')[0]!,
       };
+      // Whoever pays past our own steps may pay what any tab of theirs shows.
+      if (person.join.pays === 'direct')
+        person.seen.push({ kind: 'join', cents: amount, productId: person.screen.productId });
       return { screen: person.screen };
     }
     if (intent.status !== 409 || intent.goOn || reading === 3) return leadOn(intent);
@@ -493,7 +499,9 @@ class Killing {
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    const about = operation === 'commit' ? null : (intentId ?? this.#run.person.uuid!);
+    // Commits tell nothing of their join, and which of two payments goes back is not known before.
+    const isAnybodys = operation === 'commit' || operation === 'refund' || operation === 'moneyBack';
+    const about = isAnybodys ? null : (intentId ?? this.#run.person.uuid!);
     for (const server of this.#run.world.servers) server.arm({ id: this.#id, point: kill.point, about });
   }
 

@@ -27,9 +27,8 @@ test('the count by hand finds each thing that does not add up', async () => {
       await sql(`update join_session set state = 'paying' where uuid = $1`, of('f').uuid);
       await charge(world, { session: '00000000-0000-4000-8000-000000000000', cents: 6500 });
       await world.stripe('POST', '/v1/payment_intents', {
-        ...(await metadata(world, of('g').uuid!)),
+        ...(await intentOf(world, of('g').uuid!)),
         amount: '6500',
-        currency: 'usd',
       });
       await sql(`drop index membership_once_per_contact`);
       await sql(
@@ -50,23 +49,21 @@ test('the count by hand finds each thing that does not add up', async () => {
   assert.deepEqual(found('d'), ['amount that was not on the screen']);
   assert.deepEqual(found('e'), ['another product']);
   assert.deepEqual(found('f'), ['member of an unpaid join', 'session stuck']);
-  assert.deepEqual(found('g'), ['held twice', 'open intent']);
+  assert.deepEqual([...found('g'), ...found('h')].sort(), ['held twice', 'open intent']);
   assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
 });
 
 /** A charge that our server knows nothing of, as of a payment intent made beside it. */
 async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
   await world.stripe('POST', '/v1/payment_intents', {
-    ...(await metadata(world, session)),
+    ...(await intentOf(world, session)),
     amount: String(cents),
-    currency: 'usd',
     confirm: 'true',
     payment_method: 'pm_card_visa',
-    'allowed_payment_method_types[0]': 'card',
   });
 }
 
-async function metadata(world: World, session: string): Promise<Record<string, string>> {
+async function intentOf(world: World, session: string): Promise<Record<string, string>> {
   const { environment } = world.wired.deps;
   return {
     'metadata[app]': 'induct',
@@ -74,5 +71,7 @@ async function metadata(world: World, session: string): Promise<Record<string, s
     'metadata[session]': session,
     'metadata[kind]': 'join',
     'metadata[revision]': '1',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
   };
 }

@@ -58,7 +58,7 @@ test('a whole plan has every kind of join and every kind of fault at every call'
         'server',
       ] as const
     ).map(kinds),
-    [4, 3, 4, 5, 2, 4, 4, 5, 6, 2],
+    [4, 3, 4, 6, 2, 4, 4, 5, 6, 2],
   );
   const faults = joins.flatMap((join) => join.faults);
   const planned = new Set(faults.map(({ operation }) => operation));

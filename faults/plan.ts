@@ -25,9 +25,10 @@ export interface Join {
   changes: 'donation' | 'membership' | 'email' | null;
   /**
    * After a first look at Checkout; between the screen and Buy Now; while it is pressed; after the card was charged. `behind`:
-   * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays.
+   * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays. `left`: after an
+   * authentication that nobody finished.
    */
-  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after';
+  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left';
   /** Between Buy Now and the card's own confirmation (ms). */
   hesitatesMs: number;
   /** `direct`: with the client secret, and without beginning the payment here. */
@@ -36,6 +37,8 @@ export interface Join {
   cards: readonly CardTry[];
   /** Where the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
+  /** Staff refund it in Stripe's dashboard when the day is over. */
+  isRefunded: boolean;
   /** Whoever left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
   /** Two tabs press at the same time, at two servers. */
@@ -91,6 +94,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     pays: 'begun',
     cards: [{ card: 'visa', authentication: 'complete' }],
     leaves: null,
+    isRefunded: false,
     comesBackNextDay: false,
     pressesTwice: false,
     returns: 'once',
@@ -209,6 +213,8 @@ function decksOf(dice: Random) {
 function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string, start: Join['start']): Join {
   const undergraduate = (start === 'invite' || start === 'selfNomination') && dice.chance(0.2);
   const extras = [20, 21, 22, 30, 31, 32, 33].filter(() => dice.chance(0.2));
+  const cards = decks.cards();
+  const isLeft = cards.some(({ authentication }) => authentication === 'leave') && dice.chance(0.5);
   const membership = undergraduate ? 3 : dice.pick([1, 1, 2] as const);
   return {
     ...joinOf(),
@@ -221,12 +227,13 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     extras,
     typedDonation: dice.chance(0.3) ? (1 + dice.integer(20_000) / 100).toFixed(2) : null,
     removesOne: dice.chance(0.3),
-    changes: decks.changes(),
-    changesWhen: decks.changesWhen(),
+    changes: isLeft ? 'donation' : decks.changes(),
+    changesWhen: isLeft ? 'left' : decks.changesWhen(),
     hesitatesMs: dice.chance(0.2) ? dice.integer(800) : 0,
     pays: decks.pays(),
-    cards: decks.cards(),
+    cards,
     leaves: decks.leaves(),
+    isRefunded: dice.chance(0.05),
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
     returns: decks.returns(),
@@ -270,14 +277,18 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
 /** What a join must be like to reach a point. */
 function comesBy(point: KillPoint): Partial<Join> {
   if (point.startsWith('chargeSavedCard'))
-    return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good] };
+    return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
   if (point.startsWith('cancelIntent'))
     return {
       leaves: null,
       pays: 'begun',
       pressesTwice: false,
+      faults: [],
+      changes: 'donation',
+      changesWhen: 'left',
       cards: [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
     };
+  if (/^(refund|moneyBack)/.test(point)) return { leaves: null, faults: [] };
   return { leaves: null };
 }
 

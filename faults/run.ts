@@ -96,6 +96,10 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     if (waiting.length > 0) say(`  ${waiting.length} come back to pay`);
     for (const person of waiting) await comeBack(world, person);
     await world.webhooks.idle();
+    // What was not paid cannot be refunded, and is not.
+    for (const { join, screen } of people)
+      if (join.isRefunded && screen)
+        await world.stripe('POST', '/v1/refunds', { payment_intent: screen.intentId }).catch(() => undefined);
     await spendTheNight(world, plan.night);
     await world.pass(26);
     await world.webhooks.flushLate();

@@ -149,12 +149,19 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return text === '' ? undefined : JSON.parse(text);
     };
     const ask = async <T>(method: string, path: string, form?: Record<string, string>): Promise<T> => {
-      const response = await fetch(stripe.url + path, {
-        method,
-        headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
-        ...(form && { body: new URLSearchParams(form) }),
-      });
-      return (await response.json()) as T;
+      for (let tries = 1; ; tries++) {
+        const response = await fetch(stripe.url + path, {
+          method,
+          headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
+          ...(form && { body: new URLSearchParams(form) }),
+          signal: AbortSignal.timeout(5_000),
+        }).catch(() => undefined);
+        const answer: unknown = await response?.json().catch(() => undefined);
+        if (response?.ok) return answer as T;
+        // A fault that was meant for the server met us.
+        if (tries === 5 || (response && response.status < 500 && response.status !== 409))
+          throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+      }
     };
     const planted: Fault[] = [];
 
