@@ -493,15 +493,15 @@ class Killing {
 
   /** As soon as what the point is about has a name. */
   async arm(intentId: string | null): Promise<void> {
-    const { kill } = this.#run.person.join;
+    const { person } = this.#run;
+    const { kill } = person.join;
     if (!kill || !('point' in kill)) return;
     const operation = kill.point.split(':')[0] as Operation | 'commit';
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
-    // Commits tell nothing of their join, and which of two payments goes back is not known before.
-    const isAnybodys = operation === 'commit' || operation === 'refund' || operation === 'moneyBack';
-    const about = isAnybodys ? null : (intentId ?? this.#run.person.uuid!);
+    // Which of two payments goes back, which intent is cancelled, and whose commit it is, is not known before.
+    const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
     for (const server of this.#run.world.servers) server.arm({ id: this.#id, point: kill.point, about });
   }
 
