@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { Config } from './config.ts';
 import type { Wired } from './wire.ts';
 
 /** One command of staff. Exit status 0: done; 1: not, or not all; 2: not understood. */
@@ -9,7 +10,12 @@ export interface Command {
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-export function misused({ usage }: Command): number {
+/** A command that must work where nothing else does: it gets the settings, with nothing connected and nothing migrated. */
+export interface LoneCommand extends Omit<Command, 'run'> {
+  runAlone(args: string[], config: Config): Promise<number>;
+}
+
+export function misused({ usage }: Pick<Command, 'usage'>): number {
   console.error(`Usage: npm run operator -- ${usage}`);
   return 2;
 }

@@ -1,29 +1,38 @@
 import { pino } from 'pino';
-import type { Command } from './command.ts';
+import type { Command, LoneCommand } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
+import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './contacts/commands.ts';
 import { migrate } from './database/migrate.ts';
+import { doctorCommand } from './doctor/doctorCommand.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
-import { linksCommand } from './links/linksCommand.ts';
+import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
 /** The staff command line: a second front door on the same rooms. */
-const commands: readonly Command[] = [
+const commands: readonly (Command | LoneCommand)[] = [
   importCommand,
+  syncCommand,
+  statusCommand,
+  failedCommand,
+  retryCommand,
+  diffCommand,
+  linkCheckCommand,
   linksCommand,
   findCommand,
   refundCommand,
   reconcileCommand,
   settleCommand,
   noticesCommand,
+  doctorCommand,
 ];
 
 /** The words before the first argument: "invitations import FILE.csv" → ["invitations", "import"]. */
-function wordsOf({ usage }: Command): string[] {
+function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
   const words = usage.split(' ');
   const first = words.findIndex((word) => !/^[a-z-]+$/.test(word));
   return first < 0 ? words : words.slice(0, first);
@@ -48,10 +57,12 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const config = readConfig();
+  const rest = args.slice(wordsOf(command).length);
+  if ('runAlone' in command) return command.runAlone(rest, config);
   await migrate(config.databaseUrl);
   const wired = await wire(config, pino({ level: 'warn' }, pino.destination(2)));
   try {
-    return await command.run(args.slice(wordsOf(command).length), wired);
+    return await command.run(rest, wired);
   } finally {
     await wired.database.destroy();
   }

@@ -101,6 +101,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
   ],
   ['an id that is used twice', (text) => text.replace('id: 33', 'id: 32'), 'id: 33', /used twice/],
   ['a colour that is none', (text) => text.replace('"#9E1B32"', '"red"'), 'red: "#9E1B32"', /colour/],
+  [
+    'a field that the CRM knows nothing of',
+    (text) => text.replace('    zip: { property: zip,', '    zipcode: { property: zip,'),
+    '    zip: { property: zip,',
+    /zipcode/,
+  ],
+  [
+    'a rule of writing that does not exist',
+    (text) => text.replace('property: city, write: overwrite', 'property: city, write: sometimes'),
+    '    city: {',
+    /crm\.fields\.city\.write/,
+  ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];
 for (const [what, change, where, sentence] of mistakes)
@@ -114,6 +126,16 @@ for (const [what, change, where, sentence] of mistakes)
       `${fault} should name line ${lineOf(where)}`,
     );
   });
+
+test('the table of CRM fields is what a society gets that has none, and may be changed field by field', () => {
+  const without = parseSociety(source.slice(0, source.indexOf('\ncrm:')), 'society.yaml');
+  assert.deepEqual(without.crm.fields, parseSociety(source, 'society.yaml').crm.fields);
+  const own = parseSociety(
+    source.replace('city: { property: city, write: overwrite }', 'city: { property: town, write: blanks }'),
+    'society.yaml',
+  );
+  assert.deepEqual(own.crm.fields.city, { property: 'town', write: 'blanks' });
+});
 
 test('all mistakes are reported at once', () => {
   const faults = faultsOf((text) =>

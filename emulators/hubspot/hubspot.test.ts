@@ -196,39 +196,6 @@ test('every refused property is named with its reason, and nothing is written', 
   assert.equal((await contacts('GET', '/101?properties=city')).body.properties.city, 'Austin');
 });
 
-test('an empty value clears a property', async (t) => {
-  const { contacts } = await emulate(t);
-  await contacts('PATCH', '/101', { properties: { address2: '' } });
-  assert.equal((await contacts('GET', '/101?properties=address2')).body.properties.address2, null);
-});
-
-test('a batch update tells unknown ids beside the results, and refuses 101 inputs and doubles', async (t) => {
-  const { contacts } = await emulate(t);
-  const input = (id: string) => ({ id, properties: { join_stage: 'paid' } });
-  const some = await contacts('POST', '/batch/update', { inputs: [input('101'), input('999')] });
-  assert.deepEqual([some.status, some.body.results.length, some.body.numErrors], [207, 1, 1]);
-  assert.deepEqual(
-    [some.body.errors[0].category, some.body.errors[0].context],
-    ['OBJECT_NOT_FOUND', { ids: ['999'] }],
-  );
-  assert.equal(
-    (await contacts('POST', '/batch/update', { inputs: [input('101'), input('102')] })).status,
-    200,
-  );
-  assert.equal(
-    (
-      await contacts('POST', '/batch/update', {
-        inputs: Array.from({ length: 101 }, (_, index) => input(String(index))),
-      })
-    ).status,
-    400,
-  );
-  assert.match(
-    (await contacts('POST', '/batch/update', { inputs: [input('101'), input('101')] })).body.message,
-    /IDs must be unique/,
-  );
-});
-
 test('one wrong input fails a whole batch, unless every input can be traced', async (t) => {
   const { contacts } = await emulate(t);
   const good = { id: '101', properties: { city: 'Dallas' } };

@@ -54,6 +54,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   ...['invitation_code', 'membership_status', 'membership_name', 'join_stage'].map((name) => own(name)),
   own('amount_paid', 'number'),
   own('paid_at', 'datetime'),
+  own('transcript_received_at', 'datetime'),
   own('accepted_privacy_policy', 'bool'),
   own('transcript_received', 'bool'),
 ];

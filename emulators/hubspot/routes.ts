@@ -1,3 +1,4 @@
+import { HUBSPOT_ACCESS_TOKEN } from '../keys.ts';
 import type { Answer } from '../shared/gateway.ts';
 import { type BatchInput, createBatch, readBatch, updateBatch, upsertBatch } from './batches.ts';
 import type { Contacts } from './contacts.ts';
@@ -17,6 +18,8 @@ export interface CrmCall {
   now: number;
   /** The moment up to which search knows what was written. */
   searchTime: number;
+  /** What the token may do. */
+  scopes: readonly string[];
   /** Runs one write of many, undone when it fails. */
   attempt: <T>(work: () => T) => T;
 }
@@ -28,6 +31,8 @@ export interface Route {
   query: readonly string[];
   body: ShapeName | null;
   answer: ShapeName | null;
+  /** One of these scopes opens it; any token does when there is none. */
+  scopes: readonly string[];
   run: (call: CrmCall) => Answer;
 }
 
@@ -35,29 +40,34 @@ const OBJECTS = '/crm/objects/VERSION/contacts';
 const PROPERTIES = '/crm/properties/VERSION/contacts';
 const LARGEST_PAGE = 100;
 
+const READ = ['crm.objects.contacts.read'];
+const WRITE = ['crm.objects.contacts.write'];
+const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
+const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
+
 /** Every call. A literal segment comes before a named one. */
 export const ROUTES: readonly Route[] = [
-  route('POST', `${OBJECTS}/search`, [], 'search', 'found', (call) => {
+  route('POST', `${OBJECTS}/search`, READ, [], 'search', 'found', (call) => {
     const request = call.body as SearchRequest;
     const { total, rows, after } = search(call.store, request, call.searchTime);
     const results = rows.map((row) => call.contacts.view(row, request.properties));
     return ok({ total, results, ...(after && { paging: { next: { after } } }) });
   }),
-  route('POST', `${OBJECTS}/batch/read`, ['archived'], 'batchRead', 'batch', (call) => {
+  route('POST', `${OBJECTS}/batch/read`, READ, ['archived'], 'batchRead', 'batch', (call) => {
     const request = call.body as { inputs: { id: string }[]; idProperty?: string; properties: string[] };
     return readBatch(call.contacts, request, flag(call.query, 'archived'), call.now);
   }),
-  route('POST', `${OBJECTS}/batch/create`, [], 'batchCreate', 'batch', (call) =>
+  route('POST', `${OBJECTS}/batch/create`, WRITE, [], 'batchCreate', 'batch', (call) =>
     createBatch(call.contacts, inputs(call), call),
   ),
-  route('POST', `${OBJECTS}/batch/update`, [], 'batchWrite', 'batch', (call) =>
+  route('POST', `${OBJECTS}/batch/update`, WRITE, [], 'batchWrite', 'batch', (call) =>
     updateBatch(call.contacts, inputs(call), call),
   ),
-  route('POST', `${OBJECTS}/batch/upsert`, [], 'batchWrite', 'upserted', (call) =>
+  route('POST', `${OBJECTS}/batch/upsert`, WRITE, [], 'batchWrite', 'upserted', (call) =>
     upsertBatch(call.contacts, inputs(call), call),
   ),
 
-  route('GET', OBJECTS, ['limit', 'after', 'properties', 'archived'], null, 'page', (call) => {
+  route('GET', OBJECTS, READ, ['limit', 'after', 'properties', 'archived'], null, 'page', (call) => {
     const limit = Number(call.query.get('limit') ?? 10);
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
       throw invalid(`limit must be between 1 and ${LARGEST_PAGE}.`);
@@ -71,7 +81,7 @@ export const ROUTES: readonly Route[] = [
       .map((row) => call.contacts.view(row, list(call.query, 'properties')));
     return ok({ results, ...(next && { paging: { next: { after: next } } }) });
   }),
-  route('POST', OBJECTS, [], 'create', 'contact', (call) => {
+  route('POST', OBJECTS, WRITE, [], 'create', 'contact', (call) => {
     const { properties } = call.body as { properties: Record<string, string> };
     const row = call.contacts.create(properties, call.now);
     return {
@@ -79,31 +89,33 @@ export const ROUTES: readonly Route[] = [
       body: call.contacts.view(row, [...Object.keys(properties), 'email', 'firstname', 'lastname']),
     };
   }),
-  route('GET', `${OBJECTS}/:id`, ['properties', 'idProperty', 'archived'], null, 'contact', (call) => {
+  route('GET', `${OBJECTS}/:id`, READ, ['properties', 'idProperty', 'archived'], null, 'contact', (call) => {
     const idProperty = call.query.get('idProperty') ?? undefined;
     const row = call.contacts.require(call.ids.id!, idProperty, flag(call.query, 'archived'));
     return ok(call.contacts.view(row, list(call.query, 'properties')));
   }),
-  route('PATCH', `${OBJECTS}/:id`, ['idProperty'], 'update', 'contact', (call) => {
+  route('PATCH', `${OBJECTS}/:id`, WRITE, ['idProperty'], 'update', 'contact', (call) => {
     const { properties } = call.body as { properties: Record<string, string> };
     const row = call.contacts.require(call.ids.id!, call.query.get('idProperty') ?? undefined);
     const updated = call.contacts.update(row, properties, call.now);
     return ok(call.contacts.view(updated, Object.keys(properties)));
   }),
-  route('DELETE', `${OBJECTS}/:id`, [], null, null, (call) => {
+  route('DELETE', `${OBJECTS}/:id`, WRITE, [], null, null, (call) => {
     // Archiving what is not there answers 204 as well: the wish is fulfilled.
     const row = call.contacts.find(call.ids.id!);
     if (row) call.contacts.archive(row, call.now);
     return { status: 204, body: undefined };
   }),
 
-  route('GET', PROPERTIES, ['archived'], null, null, (call) => ok({ results: call.store.properties() })),
-  route('GET', `${PROPERTIES}/:name`, ['archived'], null, null, (call) => {
+  route('GET', PROPERTIES, READ_SCHEMA, ['archived'], null, null, (call) =>
+    ok({ results: call.store.properties() }),
+  ),
+  route('GET', `${PROPERTIES}/:name`, READ_SCHEMA, ['archived'], null, null, (call) => {
     const property = call.store.property(call.ids.name!);
     if (!property) throw notFound();
     return ok(property);
   }),
-  route('POST', PROPERTIES, [], 'propertyCreate', null, (call) => {
+  route('POST', PROPERTIES, WRITE_SCHEMA, [], 'propertyCreate', null, (call) => {
     const given = call.body as Pick<Property, 'name' | 'label' | 'type' | 'fieldType' | 'groupName'> &
       Partial<Property>;
     if (call.store.property(given.name)) {
@@ -124,17 +136,45 @@ export const ROUTES: readonly Route[] = [
     call.store.addProperty(property);
     return { status: 201, body: property };
   }),
+  route('DELETE', `${PROPERTIES}/:name`, WRITE_SCHEMA, [], null, null, (call) => {
+    const property = call.store.property(call.ids.name!);
+    if (!property) throw notFound();
+    if (property.hubspotDefined) throw invalid(`The property ${property.name} is HubSpot's own and stays.`);
+    call.store.removeProperty(property.name);
+    return { status: 204, body: undefined };
+  }),
+
+  route('GET', '/account-info/VERSION/details', [], [], null, null, () =>
+    ok({
+      portalId: 1,
+      accountType: 'DEVELOPER_TEST',
+      timeZone: 'US/Eastern',
+      companyCurrency: 'USD',
+      additionalCurrencies: [],
+      utcOffset: '-05:00',
+      utcOffsetMilliseconds: -18_000_000,
+      uiDomain: 'app.hubspot.com',
+      dataHostingLocation: 'na1',
+    }),
+  ),
+  // What a token may do. Not among the dated calls (https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview).
+  route('POST', '/oauth/v2/private-apps/get/access-token-info', [], [], 'tokenInfo', null, (call) => {
+    const { tokenKey } = call.body as { tokenKey: string };
+    if (tokenKey !== HUBSPOT_ACCESS_TOKEN) throw notFound();
+    return ok({ userId: 1, hubId: 1, appId: 1, scopes: call.scopes });
+  }),
 ];
 
 function route(
   method: Route['method'],
   path: string,
+  scopes: readonly string[],
   query: readonly string[],
   body: ShapeName | null,
   answer: ShapeName | null,
   run: Route['run'],
 ): Route {
-  return { method, path, query, body, answer, run };
+  return { method, path, scopes, query, body, answer, run };
 }
 
 function ok(body: object): Answer {

@@ -1,4 +1,4 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { HUBSPOT_ACCESS_TOKEN } from '../keys.ts';
 import { addControls, bodyOf } from '../shared/control.ts';
 import { Faults } from '../shared/faults.ts';
@@ -10,6 +10,7 @@ import { Contacts, type Rule } from './contacts.ts';
 import { CrmError, invalid, notEmulated } from './errors.ts';
 import { type Limits, PUBLISHED_LIMITS, RateLimit } from './limits.ts';
 import { type CrmCall, ROUTES, type Route } from './routes.ts';
+import { assertGranted, FIRST_SCOPES } from './scopes.ts';
 import { DEMO_CONTACTS, type SeedContact } from './seed.ts';
 import { faultsOf } from './shapes.ts';
 import { Store } from './store.ts';
@@ -45,12 +46,13 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   const faults = new Faults();
   const ledger = new Ledger(store.database);
   const rateLimit = new RateLimit(options.limits ?? PUBLISHED_LIMITS);
+  let scopes = FIRST_SCOPES;
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 4_194_304 });
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
 
-  app.all('/crm/*', async (request, reply) => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const [path, query] = request.url.split('?', 2) as [string, string | undefined];
     const work = (): Answer => {
       let headers: Record<string, string> = {};
@@ -58,18 +60,19 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
         if (request.headers.authorization !== `Bearer ${HUBSPOT_ACCESS_TOKEN}`) throw unauthorized();
         headers = rateLimit.count(path.endsWith('/search'), clock());
         const { route, ids } = findRoute(request.method, path, version);
+        assertGranted(scopes, route.scopes);
         const call: CrmCall = {
           contacts,
           store,
           ids,
           now: clock(),
+          scopes,
           query: queryOf(query ?? '', route),
           body: jsonOf(request.body, request.headers['content-type'], route),
           searchTime: clock() - (options.searchLagMs ?? 5_000),
           attempt: (inner) => attempt(store.database, inner, () => false),
         };
-        const answer = transaction(store.database, () => checked(route, route.run(call)));
-        return { ...answer, headers };
+        return { ...transaction(store.database, () => checked(route, route.run(call))), headers };
       } catch (error) {
         return errorAnswer(error, headers);
       }
@@ -93,7 +96,8 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
       work,
     );
     return reply;
-  });
+  };
+  for (const path of ['/crm/*', '/account-info/*', '/oauth/*']) app.all(path, answer);
 
   app.setNotFoundHandler((request, reply) => {
     const { status, body } = errorAnswer(notEmulated(`${request.method} ${request.url.split('?', 1)[0]}`));
@@ -108,6 +112,12 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   });
   app.delete('/_emulator/rules', (_, reply) => {
     contacts.rules.length = 0;
+    return reply.code(204).send();
+  });
+
+  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null.
+  app.post('/_emulator/scopes', (request, reply) => {
+    scopes = (bodyOf(request.body).scopes as string[] | null) ?? FIRST_SCOPES;
     return reply.code(204).send();
   });
 

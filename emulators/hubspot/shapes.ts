@@ -158,6 +158,7 @@ const SHAPES = {
     },
     ['name', 'label', 'type', 'fieldType', 'groupName'],
   ),
+  tokenInfo: closed({ tokenKey: text }, ['tokenKey']),
   contact: CONTACT,
   page: closed({ results: listOf(CONTACT), paging }, ['results']),
   found: closed({ total: { type: 'integer' }, results: listOf(CONTACT), paging }, ['total', 'results']),

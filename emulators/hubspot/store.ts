@@ -65,6 +65,11 @@ export class Store {
     this.#properties.set(property.name, property);
   }
 
+  removeProperty(name: string): void {
+    this.database.prepare('delete from property where name = ?').run(name);
+    this.#properties.delete(name);
+  }
+
   byId(id: string): Row | undefined {
     return /^\d{1,15}$/.test(id) ? this.#one('select body from contact where id = ?', Number(id)) : undefined;
   }

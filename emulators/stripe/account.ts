@@ -19,12 +19,12 @@ export const WEBHOOK_ENDPOINT_PARAMS = [
   'url',
 ];
 
-export function retrieveAccount(): object {
+export function retrieveAccount(call: Call): object {
   return {
     id: 'acct_emulated',
     object: 'account',
     business_type: 'non_profit',
-    charges_enabled: true,
+    charges_enabled: call.store.setting('charges') !== 'stopped',
     country: 'US',
     default_currency: 'usd',
     details_submitted: true,
@@ -144,6 +144,14 @@ export function createPaymentMethodDomain(call: Call): ApiObject {
 
 export function retrievePaymentMethodDomain(call: Call): ApiObject {
   return require(call, 'payment_method_domain', call.ids.id!, 'id');
+}
+
+export function updatePaymentMethodDomain(call: Call): ApiObject {
+  const domain = require<Domain>(call, 'payment_method_domain', call.ids.id!, 'id');
+  const enabled = call.params.enabled as boolean | undefined;
+  const updated = { ...domain, enabled: enabled ?? domain.enabled };
+  call.store.save(updated);
+  return updated;
 }
 
 export function listPaymentMethodDomains(call: Call): object {

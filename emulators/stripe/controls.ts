@@ -1,10 +1,11 @@
 import { bodyOf } from '../shared/control.ts';
-import { require } from './call.ts';
+import { type Call, require } from './call.ts';
 import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { settle } from './payments.ts';
 import type { App, Perform } from './server.ts';
+import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
 
 /**
@@ -15,6 +16,9 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
  * - `POST /_emulator/processing {hold}`: payments stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
+ * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
+ * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
+ * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));
@@ -60,4 +64,26 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
       settle(call, require<Intent>(call, 'payment_intent', request.params.id, 'intent'), declines),
     );
   });
+
+  app.post('/_emulator/account', async (request) => {
+    const { charges_enabled } = bodyOf(request.body) as { charges_enabled: boolean };
+    perform({}, (call) => call.store.setSetting('charges', charges_enabled ? 'go on' : 'stopped'));
+    return { charges_enabled };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/webhook_endpoints/:id', async (request) => {
+    const { api_version } = bodyOf(request.body) as { api_version: string };
+    return perform({}, (call) => change(call, 'webhook_endpoint', request.params.id, { api_version }));
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/payment_method_domains/:id', async (request) => {
+    const { apple_pay: status } = bodyOf(request.body) as { apple_pay: 'active' | 'inactive' };
+    const why = { error_message: 'Apple could not verify this domain.' };
+    const apple_pay = { status, ...(status === 'inactive' && { status_details: why }) };
+    return perform({}, (call) => change(call, 'payment_method_domain', request.params.id, { apple_pay }));
+  });
+}
+
+function change(call: Call, kind: string, id: string, fields: object): ApiObject {
+  const changed = { ...require(call, kind, id, 'id'), ...fields };
+  call.store.save(changed);
+  return changed;
 }

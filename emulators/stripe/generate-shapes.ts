@@ -24,7 +24,7 @@ const REQUESTS: Record<string, string[]> = {
   Event: ['Retrieve', 'List'],
   PaymentIntent: ['Create', 'Retrieve', 'Update', 'Confirm', 'Cancel', 'Capture', 'List', 'Search'],
   PaymentMethod: ['Create', 'Retrieve', 'List', 'Attach', 'Detach'],
-  PaymentMethodDomain: ['Create', 'Retrieve', 'List', 'Validate'],
+  PaymentMethodDomain: ['Create', 'Retrieve', 'Update', 'List', 'Validate'],
   Refund: ['Create', 'Retrieve', 'Update', 'List'],
   WebhookEndpoint: ['Create', 'Retrieve', 'Update', 'List', 'Delete'],
 };

@@ -70,7 +70,7 @@ export function createPaymentIntent(call: Call): ApiObject {
   const intent: Intent = {
     id,
     object: 'payment_intent',
-    allowed_payment_method_types: types as Stripe.PaymentIntent['allowed_payment_method_types'],
+    allowed_payment_method_types: (types ?? null) as Stripe.PaymentIntent['allowed_payment_method_types'],
     amount: params.amount as number,
     amount_capturable: 0,
     amount_details: { tip: {} },

@@ -7,7 +7,7 @@ import { newId } from './ids.ts';
 import { given, page } from './lists.ts';
 import type { Extra } from './shapes.ts';
 import type { ApiObject } from './store.ts';
-import { brandOf, numberOfTestPaymentMethod, passesLuhn } from './test-cards.ts';
+import { behaviourOf, brandOf, declineOf, numberOfTestCard, passesLuhn } from './test-cards.ts';
 
 export type PaymentMethod = Stripe.PaymentMethod & ApiObject & { card: Stripe.PaymentMethod.Card };
 
@@ -46,7 +46,7 @@ interface CardDetails {
 
 export interface PaymentMethodData {
   type: string;
-  card?: CardDetails;
+  card?: CardDetails | { token: string };
   billing_details?: Partial<Record<'name' | 'email' | 'phone', string>> & { address?: unknown };
   metadata?: unknown;
   allow_redisplay?: 'always' | 'limited' | 'unspecified';
@@ -56,6 +56,12 @@ export interface PaymentMethodData {
 export function makePaymentMethod(call: Call, data: PaymentMethodData): PaymentMethod {
   if (data.type !== 'card') throw notEmulated(`payment methods of type ${data.type}`);
   if (!data.card) throw invalid('Missing required param: card.', 'card', 'parameter_missing');
+  if ('token' in data.card) {
+    const { token } = data.card;
+    const number = token.startsWith('tok_') ? numberOfTestCard(token) : undefined;
+    if (!number) throw missing('token', token, 'card[token]');
+    return insertCard(call, testCard(call, number), data);
+  }
   if (!call.fromBrowser) {
     throw new ApiError(402, {
       type: 'invalid_request_error',
@@ -104,15 +110,13 @@ function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodDa
 
 /** The payment method with this id; a test payment method such as `pm_card_visa` becomes a new one. */
 export function findPaymentMethod(call: Call, id: string, param: string): PaymentMethod {
-  const number = numberOfTestPaymentMethod(id);
-  if (number) {
-    return insertCard(
-      call,
-      { number, exp_month: 12, exp_year: new Date(call.now * 1000).getUTCFullYear() + 3 },
-      {},
-    );
-  }
+  const number = id.startsWith('pm_') ? numberOfTestCard(id) : undefined;
+  if (number) return insertCard(call, testCard(call, number), {});
   return require<PaymentMethod>(call, 'payment_method', id, param);
+}
+
+function testCard(call: Call, number: string): CardDetails {
+  return { number, exp_month: 12, exp_year: new Date(call.now * 1000).getUTCFullYear() + 3 };
 }
 
 function checkCard(call: Call, card: CardDetails): void {
@@ -174,6 +178,12 @@ export function attachPaymentMethod(call: Call): ApiObject {
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
+  // The issuer is asked when a card is attached; most cards that would be declined fail here already.
+  const { decline, authentication, attachable } = behaviourOf(
+    call.store.hidden<CardSecrets>(method.id).number!,
+  );
+  if (decline && !authentication && !attachable)
+    throw new ApiError(402, { type: 'card_error', ...declineOf(decline) });
   return attach(call, method, call.params.customer as string);
 }
 

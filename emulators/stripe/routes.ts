@@ -197,6 +197,12 @@ export const ROUTES: readonly Route[] = [
     account.retrievePaymentMethodDomain,
   ),
   post(
+    'payment_method_domains/:id',
+    'PaymentMethodDomainUpdateParams',
+    ['enabled', 'expand'],
+    account.updatePaymentMethodDomain,
+  ),
+  post(
     'payment_method_domains/:id/validate',
     'PaymentMethodDomainValidateParams',
     ['expand'],

@@ -3,8 +3,9 @@
  * listed behave like the first one of their brand if they pass the Luhn check.
  */
 export interface CardBehaviour {
-  /** Decline code when the card is charged. */
+  /** Decline code when the card is charged; when it is attached to a customer, too, unless it is `attachable`. */
   decline?: string;
+  attachable?: boolean;
   /**
    * `always`: every payment asks for authentication.
    * `unless_set_up`: every payment with the customer present does, off-session ones only until the card was set up.
@@ -32,7 +33,7 @@ const CARDS: Record<string, TestCard> = {
   '4000000000000069': { name: 'chargeDeclinedExpiredCard', decline: 'expired_card' },
   '4000000000000127': { name: 'chargeDeclinedIncorrectCvc', decline: 'incorrect_cvc' },
   '4000000000000119': { name: 'chargeDeclinedProcessingError', decline: 'processing_error' },
-  '4000000000000341': { name: 'chargeCustomerFail', decline: 'generic_decline' },
+  '4000000000000341': { name: 'chargeCustomerFail', decline: 'generic_decline', attachable: true },
   '4000002500003155': { name: 'authenticationRequiredOnSetup', authentication: 'unless_set_up' },
   '4000002760003184': { name: 'authenticationRequired', authentication: 'always' },
   '4000000000003220': { name: 'threeDSecure2Required', authentication: 'always' },
@@ -55,9 +56,9 @@ export function behaviourOf(number: string): CardBehaviour {
   return CARDS[number] ?? {};
 }
 
-/** The number behind a test payment method such as `pm_card_visa`, if it is one. */
-export function numberOfTestPaymentMethod(id: string): string | undefined {
-  const name = id.startsWith('pm_card_') ? id.slice('pm_card_'.length) : undefined;
+/** The number behind a test payment method such as `pm_card_visa` or a test token such as `tok_visa`, if it is one. */
+export function numberOfTestCard(id: string): string | undefined {
+  const name = /^(?:pm_card|tok)_(.+)$/.exec(id)?.[1];
   if (name === undefined) return undefined;
   return ALIASES[name] ?? Object.keys(CARDS).find((number) => CARDS[number]!.name === name);
 }

@@ -11,7 +11,7 @@ import {
   CrmUnavailable,
   type HubspotClient,
 } from '../hubspot/client.ts';
-import { fromJoin, knownOf } from '../hubspot/properties.ts';
+import { fromJoin, knownOf, neededProperties } from '../hubspot/properties.ts';
 
 const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
@@ -66,10 +66,18 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<numbe
   return rows.length;
 }
 
+const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
+  when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
+/** A {@link Row} of a join session that is named `session`. */
+const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
+  crm_known, profile_revision, created_at, paid_at,
+  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
+  (select product_id from membership where session_uuid = session.uuid order by id limit 1) as membership_id,
+  exists (select from membership where session_uuid = session.uuid and is_held) as is_held,
+  (select min(created_at) from document where session_uuid = session.uuid) as transcript_at`;
+
 /** Taking a row postpones it: should this process die, it is due again in a minute. */
 async function takeRows(deps: Deps): Promise<Row[]> {
-  const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
-    when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
   const { rows } = await sql<Row>`
     with first as (
       select ${whose} as whose from join_session
@@ -80,23 +88,52 @@ async function takeRows(deps: Deps): Promise<Row[]> {
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
         and ${whose} = (select whose from first)
       order by crm_next_try_at limit ${BATCH} for update skip locked
-    ), taken as (
+    ), session as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid
       returning join_session.*
     )
-    select uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
-      crm_known, profile_revision, created_at, paid_at,
-      (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = taken.uuid and status = 'succeeded') as amount_cents,
-      (select product_id from membership where session_uuid = taken.uuid order by id limit 1) as membership_id,
-      exists (select from membership where session_uuid = taken.uuid and is_held) as is_held,
-      (select min(created_at) from document where session_uuid = taken.uuid) as transcript_at
-    from taken`.execute(deps.database);
-  // As the form showed it: "TX" is the "Texas" that the member left alone.
-  return rows.map((row) => ({
-    ...row,
-    crm_known: { ...row.crm_known, ...knownOf(row.crm_known) },
-  }));
+    select ${columns} from session`.execute(deps.database);
+  return rows.map(asShown);
+}
+
+/** As the form showed it: "TX" is the "Texas" that the member left alone. */
+function asShown(row: Row): Row {
+  return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
+}
+
+/** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
+export async function diffOf(
+  deps: Deps,
+  hubspot: HubspotClient,
+  uuid: string,
+): Promise<{
+  contactId: string | null;
+  changes: { property: string; from: string | null; to: string }[];
+} | null> {
+  const { rows } = await sql<Row>`select ${columns} from join_session session where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  const row = rows[0] && asShown(rows[0]);
+  if (!row) return null;
+  const { fields } = deps.society.crm;
+  const values = valuesOf(deps, row);
+  const email = row.details?.personalEmail.toLowerCase();
+  const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
+  const id = row.crm_id ?? found?.id ?? null;
+  const present = id === null ? null : (await hubspot.readContacts([id], neededProperties(fields))).get(id);
+  const held = present?.properties ?? {};
+  const isOwn = row.whose === 'named' || (row.whose === 'new' && found === null);
+  const properties =
+    row.whose === 'new' && !email
+      ? {}
+      : propertiesToSend(fields, values, row.crm_known, held, isOwn ? 'own' : 'blanks');
+  return {
+    contactId: id,
+    changes: Object.entries(properties)
+      .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
+      .filter(({ from, to }) => from !== to),
+  };
 }
 
 /** Contacts that are known, in one call. Two joins of one contact would be refused: the later one waits for its turn. */
@@ -116,7 +153,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
       ? new Map<string, CrmContact>()
       : await hubspot.readContacts(
           toRead.map(({ row }) => row.crm_id!),
-          Object.values(crm.fields).flatMap(({ property }) => property ?? []),
+          neededProperties(crm.fields),
         );
   const writes = sent.map(({ row, values }) => ({
     row,
@@ -167,18 +204,19 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
     sent.map(({ write }) => write),
     (part) => hubspot.createContacts(part),
   );
-  for (const { row, write } of sent) {
+  const taken = sent.flatMap(({ row, write }) => {
     const outcome = outcomes.get(row.uuid);
-    if (outcome?.kind === 'written') await mark(deps, row, `own:${outcome.id}`);
-    if (outcome?.kind !== 'conflict') continue;
-    const existing = await hubspot.findByEmail(write.properties.email!);
-    if (!existing) {
-      await later(deps, [row]);
-      continue;
-    }
-    await mark(deps, row, isOurs(row, existing) ? `own:${existing.id}` : `shared:${existing.id}`);
-    await later(deps, [row]);
-  }
+    return outcome?.kind === 'conflict' ? [{ row, email: write.properties.email!, id: outcome.id }] : [];
+  });
+  const created = sent.flatMap(({ row }) => {
+    const outcome = outcomes.get(row.uuid);
+    return outcome?.kind === 'written' ? [{ row, mark: `own:${outcome.id}` }] : [];
+  });
+  await mark(deps, [...created, ...(await lookAtTaken(hubspot, taken))]);
+  await later(
+    deps,
+    taken.map(({ row }) => row),
+  );
   await conclude(
     deps,
     sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
@@ -186,13 +224,29 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
   );
 }
 
+/** Whose the contacts are that have the emails of these joins. One that is gone again is created in the next round. */
+async function lookAtTaken(
+  hubspot: HubspotClient,
+  taken: readonly { row: Row; email: string; id: string | null }[],
+): Promise<{ row: Row; mark: string }[]> {
+  if (taken.length === 0) return [];
+  const ids = taken.flatMap(({ id }) => id ?? []);
+  const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, ['firstname', 'lastname']);
+  const marks: { row: Row; mark: string }[] = [];
+  for (const { row, email, id } of taken) {
+    const existing: CrmContact | null =
+      id === null ? await hubspot.findByEmail(email) : (known.get(id) ?? null);
+    if (existing) marks.push({ row, mark: `${isOurs(row, existing) ? 'own' : 'shared'}:${existing.id}` });
+  }
+  return marks;
+}
+
 /** Made by this very join, whose maker died before it could note it: younger than the join, and of its name. */
-function isOurs(row: Row, existing: CrmContact): boolean {
-  const { firstname, lastname } = existing.properties;
+function isOurs(row: Row, { createdAt, properties }: CrmContact): boolean {
   return (
-    new Date(existing.createdAt) >= row.created_at &&
-    row.details?.firstName === firstname &&
-    row.details?.lastName === lastname
+    new Date(createdAt) >= row.created_at &&
+    row.details?.firstName === properties.firstname &&
+    row.details?.lastName === properties.lastname
   );
 }
 
@@ -247,12 +301,13 @@ async function delivered(deps: Deps, sent: readonly { row: Row; values: FieldVal
     where join_session.uuid = sent.uuid`.execute(deps.database);
 }
 
-async function mark(deps: Deps, row: Row, contact: string): Promise<void> {
-  await deps.database
-    .updateTable('join_session')
-    .set({ crm_contact_id: contact })
-    .where('uuid', '=', row.uuid)
-    .execute();
+async function mark(deps: Deps, marks: readonly { row: Row; mark: string }[]): Promise<void> {
+  if (marks.length === 0) return;
+  const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark }));
+  await sql`
+    update join_session set crm_contact_id = marked.mark
+    from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text)
+    where join_session.uuid = marked.uuid`.execute(deps.database);
 }
 
 /** Due again at once, in another round. */

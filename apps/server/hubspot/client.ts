@@ -59,6 +59,10 @@ export interface HubspotClient {
     since: Date,
     after: string | null,
   ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
+  /** Names of every contact property of the account; null when HubSpot does not know this API version. */
+  getPropertyNames(): Promise<Set<string> | null>;
+  /** What the token may do; null when HubSpot does not know it as a private app's. */
+  getScopes(): Promise<Set<string> | null>;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -93,13 +97,13 @@ export function hubspotClient(
     method: string,
     path: string,
     body?: unknown,
-    { timeoutMs = DEFAULT_TIMEOUT_MS, kind = 'call' as CallKind } = {},
+    { timeoutMs = DEFAULT_TIMEOUT_MS, kind = 'call' as CallKind, under = base } = {},
   ): Promise<T | null> {
     await takeTurn(kind);
     let response: Response;
     let answer: string;
     try {
-      response = await fetch(base + path, {
+      response = await fetch(under + path, {
         method,
         headers: {
           authorization: `Bearer ${accessToken}`,
@@ -200,6 +204,21 @@ export function hubspotClient(
         })),
         after: answer?.paging?.next.after ?? null,
       };
+    },
+    async getPropertyNames() {
+      const under = `${url}/crm/properties/${apiVersion}/contacts`;
+      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, { under });
+      return answer && new Set(answer.results.map(({ name }) => name));
+    },
+    async getScopes() {
+      // The call that tells a private app's scopes has no dated version.
+      const answer = await call<{ scopes: string[] }>(
+        'POST',
+        '/get/access-token-info',
+        { tokenKey: accessToken },
+        { under: `${url}/oauth/v2/private-apps` },
+      );
+      return answer && new Set(answer.scopes);
     },
   };
 }

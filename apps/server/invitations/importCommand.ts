@@ -1,26 +1,39 @@
+import { statSync } from 'node:fs';
 import { type Command, misused } from '../command.ts';
+import { Progress } from '../progress.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
-
-const FAULTS_SHOWN = 50;
 
 export const importCommand: Command = {
   usage: 'invitations import FILE.csv',
   summary:
     'Take invitations from a CSV file: code,contactId,firstName,lastName,email,school. Safe to run again.',
-  async run([file], { database, deps }) {
-    if (!file) return misused(importCommand);
+  async run([file, ...more], { database, deps }) {
+    if (!file || more.length > 0) return misused(importCommand);
+    const began = performance.now();
+    const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
     try {
-      const { imported, unchanged, faults } = await importInvitations(
+      const { imported, unchanged, refused } = await importInvitations(
         database,
         file,
         Object.keys(deps.society.programmes),
+        {
+          refused: (line, text) => {
+            progress.end();
+            console.error(`line ${line}: ${text}`);
+          },
+          progress: (lines, bytes) => progress.at(lines, bytes),
+        },
       );
-      for (const { line, text } of faults.slice(0, FAULTS_SHOWN)) console.error(`line ${line}: ${text}`);
-      if (faults.length > FAULTS_SHOWN) console.error(`… and ${faults.length - FAULTS_SHOWN} more lines.`);
-      console.log(`${imported} imported, ${unchanged} unchanged, ${faults.length} not taken.`);
-      return faults.length > 0 ? 1 : 0;
+      progress.end();
+      console.log(`${imported} imported, ${unchanged} unchanged, ${refused} not taken.`);
+      const lines = imported + unchanged + refused;
+      const seconds = (performance.now() - began) / 1000;
+      if (lines >= 10_000)
+        console.log(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
+      return refused > 0 ? 1 : 0;
     } catch (error) {
       if (!(error instanceof NotInvitations)) throw error;
+      progress.end();
       console.error(error.message);
       return 1;
     }

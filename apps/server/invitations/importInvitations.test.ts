@@ -26,7 +26,17 @@ function file(...lines: string[]): string {
   writeFileSync(path, lines.join('\n'));
   return path;
 }
-const take = (path: string) => importInvitations(database, path, ['high-school', 'undergraduate']);
+async function take(path: string) {
+  const faults: { line: number; text: string }[] = [];
+  const { imported, unchanged, refused } = await importInvitations(
+    database,
+    path,
+    ['high-school', 'undergraduate'],
+    { refused: (line, text) => faults.push({ line, text }) },
+  );
+  assert.equal(refused, faults.length);
+  return { imported, unchanged, faults };
+}
 
 test('personal and school codes are taken, and again changes nothing', async () => {
   const path = file(

@@ -6,11 +6,18 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../database/client.ts';
 
+/** Numbers of lines. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
-  /** Lines of the file that were not taken, by number (the header is line 1). */
-  faults: { line: number; text: string }[];
+  /** Not taken, each told by its number. */
+  refused: number;
+}
+
+/** What happens while a file is read. The header is line 1. */
+export interface ImportListener {
+  refused(line: number, text: string): void;
+  progress(lines: number, bytes: number): void;
 }
 
 const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
@@ -29,6 +36,10 @@ interface Invitation {
   expiresAt: string | null;
 }
 
+interface Line extends Invitation {
+  line: number;
+}
+
 const BATCH = 1000;
 
 /** The file cannot be read as invitations at all. */
@@ -36,15 +47,21 @@ export class NotInvitations extends Error {}
 
 /**
  * Takes invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school
- * is a school code), as a stream and in batches. A bad line is reported with its number and nothing of it is taken.
- * Safe to run again, also while the server runs: the same line twice changes nothing.
+ * is a school code), as a stream and in batches: memory does not grow with the file. A bad line is told with its number
+ * and nothing of it is taken. Safe to run again, also while the server runs: the same line twice changes nothing.
  */
 export async function importInvitations(
   database: Database,
   file: string,
   programmes: readonly string[],
+  { refused = () => {}, progress = () => {} }: Partial<ImportListener> = {},
 ): Promise<ImportReport> {
-  const report: ImportReport = { imported: 0, unchanged: 0, faults: [] };
+  const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
+  const refuse = (line: number, text: string) => {
+    report.refused++;
+    refused(line, text);
+  };
+  const source = createReadStream(file);
   const parser = parse({
     bom: true,
     info: true,
@@ -53,49 +70,49 @@ export async function importInvitations(
     relax_column_count: true,
   });
   // A failure to read reaches the reader of the rows.
-  pipeline(createReadStream(file), parser, () => {});
+  pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
-  let header: Column[] | null = null;
-  let batch = new Map<string, { line: number; invitation: Invitation }>();
-  const lineOf = new Map<string, number>();
-  try {
-    for await (const { info, record } of rows) {
-      if (!header) {
-        header = readHeader(record);
-        continue;
+  // Which codes the file has had is kept beside the database's own tables, for this connection alone.
+  await database.connection().execute(async (connection) => {
+    await sql`create temp table import_seen (code text primary key, line integer not null)`.execute(
+      connection,
+    );
+    try {
+      let header: Column[] | null = null;
+      let batch: Line[] = [];
+      for await (const { info, record } of rows) {
+        if (!header) {
+          header = readHeader(record);
+          continue;
+        }
+        const read = readLine(header, record, programmes);
+        if (typeof read === 'string') refuse(info.lines, read);
+        else batch.push({ line: info.lines, ...read });
+        if (batch.length < BATCH) continue;
+        await write(connection, batch, report, refuse);
+        progress(info.lines, source.bytesRead);
+        batch = [];
       }
-      const read = readLine(header, record, programmes);
-      if (typeof read === 'string') {
-        report.faults.push({ line: info.lines, text: read });
-        continue;
-      }
-      const earlier = lineOf.get(read.code);
-      if (earlier !== undefined) {
-        report.faults.push({
-          line: info.lines,
-          text: `the code ${read.code} is already on line ${earlier}.`,
-        });
-        continue;
-      }
-      lineOf.set(read.code, info.lines);
-      batch.set(read.code, { line: info.lines, invitation: read });
-      if (batch.size === BATCH) {
-        await write(database, batch, report);
-        batch = new Map();
-      }
+      if (!header)
+        throw new NotInvitations(
+          `${file} is empty: its first line must name the columns ${columns.join(',')}.`,
+        );
+      await write(connection, batch, report, refuse);
+    } catch (error) {
+      throw readable(error, file);
+    } finally {
+      await sql`drop table import_seen`.execute(connection);
     }
-  } catch (error) {
-    if (error instanceof NotInvitations) throw error;
-    const { code, message } = error as { code?: string; message: string };
-    if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
-      throw new NotInvitations(`${file} cannot be read.`);
-    if (code?.startsWith('CSV_')) throw new NotInvitations(`${file} is not a CSV file: ${message}`);
-    throw error;
-  }
-  if (!header)
-    throw new NotInvitations(`${file} is empty: its first line must name the columns ${columns.join(',')}.`);
-  await write(database, batch, report);
+  });
   return report;
+}
+
+function readable(error: unknown, file: string): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES')
+    return new NotInvitations(`${file} cannot be read.`);
+  if (code?.startsWith('CSV_')) return new NotInvitations(`${file} is not a CSV file: ${message}`);
+  return error;
 }
 
 function readHeader(record: string[]): Column[] {
@@ -144,15 +161,32 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
 
 /** What HubSpot told us of a contact stays; an import only fills what the mirror does not have yet. */
 async function write(
-  database: Database,
-  batch: ReadonlyMap<string, { line: number; invitation: Invitation }>,
+  connection: Database,
+  batch: readonly Line[],
   report: ImportReport,
+  refuse: (line: number, text: string) => void,
 ): Promise<void> {
-  if (batch.size === 0) return;
-  const invitations = JSON.stringify([...batch.values()].map(({ invitation }) => invitation));
+  if (batch.length === 0) return;
+  const seen = await sql<{ code: string; line: number }>`
+    insert into import_seen (code, line)
+    select distinct on (code) code, line from json_to_recordset(${JSON.stringify(batch)}::json) as given (code text, line integer)
+    order by code, line
+    on conflict do nothing returning code, line`.execute(connection);
+  const first = new Map(seen.rows.map(({ code, line }) => [code, line]));
+  const again = batch.filter(({ code, line }) => first.get(code) !== line);
+  const lines = batch.filter(({ code, line }) => first.get(code) === line);
+  if (again.length > 0) {
+    const earlier = await sql<{ code: string; line: number }>`
+      select code, line from import_seen where code = any(${again.map(({ code }) => code)})`.execute(
+      connection,
+    );
+    const lineOf = new Map(earlier.rows.map(({ code, line }) => [code, line]));
+    for (const { code, line } of again)
+      refuse(line, `the code ${code} is already on line ${lineOf.get(code)}.`);
+  }
   const { rows } = await sql<{ code: string }>`
     with line as (
-      select * from json_to_recordset(${invitations}::json) as line (
+      select * from json_to_recordset(${JSON.stringify(lines)}::json) as line (
         code text, "contactId" text, "firstName" text, "lastName" text, email text, school text, programme text, "expiresAt" timestamptz)
     ), contacts as (
       insert into contact (id, email, profile)
@@ -170,7 +204,7 @@ async function write(
       contact_id = excluded.contact_id, school = excluded.school, programme = excluded.programme, expires_at = excluded.expires_at
     where (invitation.contact_id, invitation.school, invitation.programme, invitation.expires_at)
       is distinct from (excluded.contact_id, excluded.school, excluded.programme, excluded.expires_at)
-    returning code`.execute(database);
+    returning code`.execute(connection);
   report.imported += rows.length;
-  report.unchanged += batch.size - rows.length;
+  report.unchanged += lines.length - rows.length;
 }

@@ -1,5 +1,10 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { parse } from 'csv-parse';
 import { type Command, misused, readArgs } from '../command.ts';
+import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
+import { previewLink } from './previewLink.ts';
 
 const options = {
   mp: { type: 'string' },
@@ -9,24 +14,68 @@ const options = {
 } as const;
 
 export const linksCommand: Command = {
-  usage: 'links init|checkout|resume CONTACT_ID [--mp ID] [--usp ID] [--c CENTS] [--days N]',
-  summary: "Print a signed link to a contact's page, good for N days (30).",
+  usage: 'links init|checkout|resume CONTACT_ID|FILE.csv [--mp ID] [--usp ID] [--c CENTS] [--days N]',
+  summary:
+    "Print a signed link to a contact's page, good for N days (30); of a file with the column contactId, a line `contactId,link` for each.",
   async run(args, { deps }) {
     const read = readArgs(args, options);
-    if (!read) return misused(linksCommand);
-    const [kind, contactId = ''] = read.positionals;
+    if (read?.positionals.length !== 2) return misused(linksCommand);
+    const [kind, subject] = read.positionals as [string, string];
     const { days, ...parameters } = read.values;
-    const isKind = kind === 'init' || kind === 'checkout' || kind === 'resume';
     const numbers = [days, ...Object.values(parameters)];
-    if (
-      !isKind ||
-      !/^[0-9]{1,20}$/.test(contactId) ||
-      numbers.some((number) => !/^[1-9]\d{0,8}$/.test(number))
-    )
+    if (!isKind(kind) || numbers.some((number) => !/^[1-9]\d{0,8}$/.test(number)))
       return misused(linksCommand);
     if (kind !== 'checkout' && Object.keys(parameters).length > 0) return misused(linksCommand);
     const expires = new Date(deps.now().getTime() + Number(days) * 86_400_000);
-    console.log(mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires));
-    return 0;
+    const mint = (contactId: string) =>
+      mintLink(deps.links, deps.config.publicUrl, { kind, contactId, parameters }, expires);
+    if (isContactId(subject)) {
+      console.log(mint(subject));
+      return 0;
+    }
+    return subject.endsWith('.csv') ? mintAll(subject, mint) : misused(linksCommand);
+  },
+};
+
+const isContactId = (text: string) => /^[0-9]{1,20}$/.test(text);
+const isKind = (text: string): text is LinkTarget['kind'] =>
+  text === 'init' || text === 'checkout' || text === 'resume';
+
+/** A whole campaign, line by line: memory does not grow with the file. */
+async function mintAll(file: string, mint: (contactId: string) => string): Promise<number> {
+  const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
+  pipeline(createReadStream(file), parser, () => {});
+  const rows = parser as AsyncIterable<{ info: { lines: number }; record: { contactId?: string } }>;
+  let refused = 0;
+  console.log('contactId,link');
+  try {
+    for await (const { info, record } of rows) {
+      const contactId = record.contactId ?? '';
+      if (isContactId(contactId)) console.log(`${contactId},${mint(contactId)}`);
+      else {
+        refused++;
+        console.error(`line ${info.lines}: "${contactId}" is not a contact id: it has digits only.`);
+      }
+    }
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    if (code !== 'ENOENT' && code !== 'EISDIR' && code !== 'EACCES' && !code?.startsWith('CSV_')) throw error;
+    console.error(
+      code.startsWith('CSV_') ? `${file} is not a CSV file: ${message}` : `${file} cannot be read.`,
+    );
+    return 1;
+  }
+  return refused > 0 ? 1 : 0;
+}
+
+export const linkCheckCommand: Command = {
+  usage: 'links check URL',
+  summary:
+    'Show what a link would do: contact, product, price, floor, expiry; and whether it may be followed.',
+  async run([text, ...more], wired) {
+    if (!text || more.length > 0 || !URL.canParse(text)) return misused(linkCheckCommand);
+    const { lines, isGood } = await previewLink(wired, new URL(text));
+    for (const line of lines) console.log(line);
+    return isGood ? 0 : 1;
   },
 };

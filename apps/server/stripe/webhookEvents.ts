@@ -15,4 +15,4 @@ export const webhookEvents = [
   'charge.dispute.closed',
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
-] as const satisfies readonly Stripe.Event.Type[];
+] as const satisfies readonly Stripe.Event['type'][];

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** As staff do it in HubSpot. */
+async function edit(contactId: string, properties: Record<string, string>): Promise<void> {
+  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/${contactId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ properties }),
+  });
+  assert.equal(response.status, 200);
+}
+const rule = (rule: object | null) =>
+  fetch(`${server.hubspotUrl}/_emulator/rules`, {
+    method: rule ? 'POST' : 'DELETE',
+    ...(rule ? { body: JSON.stringify(rule) } : {}),
+  });
+const profileOf = async (id: string) =>
+  (await server.deps.database.selectFrom('contact').select('profile').where('id', '=', id).executeTakeFirst())
+    ?.profile;
+
+test("a join that is made while staff edit the contact keeps the staff's fields, and writes what the member changed", async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR101');
+  const shown = (await client.call('getContact', { params: { uuid } })).data;
+  await edit('101', { city: 'Houston', address: '1 New Street', school_email: 'jordan@school.example' });
+  const given = details({
+    firstName: shown.firstName ?? '',
+    lastName: shown.lastName ?? '',
+    address1: shown.address ?? '',
+    city: shown.city ?? '',
+    zipcode: shown.zip ?? '',
+    highSchoolGpa: '3.9',
+    personalEmail: 'jordan.changed@example.com',
+  });
+  await client.call('submitDetails', { params: { uuid }, body: given });
+  await deliver(server);
+  const held = await atHubspot(
+    server,
+    '101',
+    'city',
+    'address',
+    'state',
+    'personal_email',
+    'high_school_gpa',
+  );
+  assert.deepEqual(
+    [held.city, held.address, held.state, held.personal_email, held.high_school_gpa],
+    ['Houston', '1 New Street', 'TX', 'jordan.changed@example.com', '3.9'],
+  );
+  // And what staff change after it was written stays when the join goes on.
+  await edit('101', { high_school_gpa: '3.7' });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  const now = await atHubspot(server, '101', 'high_school_gpa', 'join_stage');
+  assert.deepEqual([now.high_school_gpa, now.join_stage], ['3.7', 'ordering']);
+});
+
+test('a field that only fills blanks is written where nothing is, and nowhere else', async () => {
+  const fields = server.deps.society.crm.fields;
+  const { city, highSchoolName } = fields;
+  try {
+    fields.city = { ...city, write: 'blanks' };
+    fields.highSchoolName = { ...highSchoolName, write: 'never' };
+    await edit('102', { city: 'Laval' });
+    for (const code of ['HONOR102', 'HONOR103']) {
+      const client = server.client();
+      const uuid = await startJoin(client, code);
+      const personalEmail = `${code}@example.com`;
+      const body = details({ city: 'Dallas', highSchoolName: 'Another School', personalEmail });
+      await client.call('submitDetails', { params: { uuid }, body });
+    }
+    await deliver(server);
+    const [there, blank] = await Promise.all(
+      ['102', '103'].map((id) => atHubspot(server, id, 'city', 'high_school_name', 'personal_email')),
+    );
+    assert.deepEqual([there?.city, blank?.city], ['Laval', 'Dallas']);
+    assert.notEqual(there?.high_school_name, 'Another School');
+    assert.equal(blank?.personal_email, 'HONOR103@example.com');
+  } finally {
+    fields.city = city;
+    fields.highSchoolName = highSchoolName;
+  }
+});
+
+test('siblings who share an email are two joins: the second fills blanks of the first one and overwrites nothing', async () => {
+  const email = 'parent@example.com';
+  for (const [firstName, city] of [
+    ['Ada', 'Austin'],
+    ['Ben', 'Boston'],
+  ]) {
+    const client = server.client();
+    const { uuid } = (
+      await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
+    ).data;
+    await client.call('submitDetails', {
+      params: { uuid },
+      body: details({ firstName: firstName!, city: city!, personalEmail: email }),
+    });
+  }
+  await deliver(server);
+  const { rows } = await sql<{ crm_contact_id: string; name: string }>`
+    select crm_contact_id, details ->> 'firstName' as name from join_session
+    where details ->> 'personalEmail' = ${email} order by crm_contact_id`.execute(server.deps.database);
+  const [own, shared] = rows;
+  assert.equal(own?.crm_contact_id.replace('own:', ''), shared?.crm_contact_id.replace('shared:', ''));
+  const held = await atHubspot(server, own!.crm_contact_id.slice(4), 'firstname');
+  assert.equal(held.firstname, own!.name);
+});
+
+test('what HubSpot refuses is set aside with its reason, blocks no other, and goes through when its cause is mended', async (t) => {
+  await rule({ property: 'zip', pattern: '^00000$', message: 'No such ZIP code.' });
+  const refused = await startJoin(server.client(), 'HONOR104');
+  const other = await startJoin(server.client(), 'HONOR103');
+  const submit = (uuid: string, zipcode: string) =>
+    server.client().call('submitDetails', { params: { uuid }, body: details({ zipcode }) });
+  await submit(refused, '00000');
+  await submit(other, '78704');
+  await deliver(server);
+  assert.equal((await atHubspot(server, '103', 'zip')).zip, '78704');
+  const { out } = await runCommand(t, server, failedCommand, []);
+  assert.match(out, new RegExp(`${refused}  contact 104  .*No such ZIP code`));
+  assert.match((await runCommand(t, server, statusCommand, [])).out, /^1 refused by HubSpot/m);
+  await rule(null);
+  assert.match((await runCommand(t, server, retryCommand, [refused])).out, /^1 will be sent again/);
+  await deliver(server);
+  assert.equal((await atHubspot(server, '104', 'zip')).zip, '00000');
+  assert.equal((await runCommand(t, server, failedCommand, [])).out, 'None.\n');
+  assert.equal((await runCommand(t, server, retryCommand, [refused])).code, 1);
+  assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);
+});
+
+test('diff shows property by property what would be written, and afterwards nothing', async (t) => {
+  const { uuid } = await paidJoin(server, server.client(), 'HONOR102');
+  const before = await runCommand(t, server, diffCommand, [uuid]);
+  assert.match(before.out, /^Contact 102:\n/);
+  assert.match(before.out, /\n {2}membership_status: .* → member\n/);
+  await deliver(server);
+  assert.match(
+    (await runCommand(t, server, diffCommand, [uuid])).out,
+    /^Contact 102:\n {2}nothing to write\.\n$/,
+  );
+  const created = await orderingJoin(server.client());
+  await sql`update join_session set details = details || '{"personalEmail": "fresh@example.com"}' where uuid = ${created}`.execute(
+    server.deps.database,
+  );
+  assert.match(
+    (await runCommand(t, server, diffCommand, [created])).out,
+    /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/,
+  );
+  assert.equal((await runCommand(t, server, diffCommand, ['00000000-0000-4000-8000-000000000000'])).code, 1);
+});
+
+test('sync reads all contacts the first time, then what changed, and goes on where it was cut off', async (t) => {
+  const fresh = await startTestServer();
+  t.after(() => fresh.close());
+  const run = () => runCommand(t, fresh, syncCommand, []);
+  const before = server;
+  server = fresh;
+  try {
+    await fetch(`${fresh.hubspotUrl}/_emulator/faults`, {
+      method: 'POST',
+      body: JSON.stringify({ kind: 'status', status: 400, body: { message: 'Not now.' } }),
+    });
+    assert.deepEqual(await run(), {
+      out: 'HubSpot: Not now.\nRun it again: it goes on where it was.\n',
+      code: 1,
+    });
+    assert.match((await run()).out, /^\d+ contacts read\.\n$/);
+    assert.equal((await profileOf('104'))?.firstName, 'Priya');
+    const codes = await sql<{ code: string }>`select code from invitation where contact_id = '104'`.execute(
+      fresh.deps.database,
+    );
+    assert.deepEqual(codes.rows, [{ code: 'HONOR104' }]);
+    assert.match((await run()).out, /had changed\.\n$/);
+    // Search learns of an edit a little later.
+    await edit('104', { firstname: 'Priyanka' });
+    await sql`update schedule set reached_at = now() - interval '1 hour' where name = 'contacts sync'`.execute(
+      fresh.deps.database,
+    );
+    await until(async () => {
+      await run();
+      return (await profileOf('104'))?.firstName === 'Priyanka';
+    }, 20_000);
+    assert.match((await runCommand(t, fresh, statusCommand, [])).out, /contacts in the mirror, synced 20/);
+  } finally {
+    server = before;
+  }
+});
+
+test('what HubSpot told us a while ago answers at once and is refreshed behind', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR103');
+  await client.call('getContact', { params: { uuid } });
+  await edit('103', { firstname: 'Samuel' });
+  await sql`update contact set fetched_at = now() - interval '11 minutes' where id = '103'`.execute(
+    server.deps.database,
+  );
+  const now = await client.call('getContact', { params: { uuid } });
+  assert.equal(now.data.firstName, 'Sam');
+  await until(async () => (await profileOf('103'))?.firstName === 'Samuel', 5_000);
+});

@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+import { type Command, misused, readArgs } from '../command.ts';
+import { CrmRefused, CrmUnavailable } from '../hubspot/client.ts';
+import { Progress } from '../progress.ts';
+import { diffOf } from './push.ts';
+import { syncContacts } from './syncContacts.ts';
+
+const FAILED_SHOWN = 200;
+
+export const syncCommand: Command = {
+  usage: 'contacts sync [--all]',
+  summary:
+    'Bring the mirror up to all contacts that HubSpot has changed since the last run; the first run, or --all, reads them all. One that was cut off goes on where it was.',
+  async run(args, { deps, hubspot }) {
+    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+    if (!read || read.positionals.length > 0) return misused(syncCommand);
+    const progress = new Progress('contacts');
+    try {
+      const { contacts, isFirst } = await syncContacts(deps, hubspot, {
+        fromScratch: read.values.all,
+        progress: (soFar) => progress.at(soFar.contacts),
+      });
+      progress.end();
+      console.log(`${contacts} contacts ${isFirst ? 'read' : 'had changed'}.`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
+      progress.end();
+      console.error(`HubSpot: ${error.message}\nRun it again: it goes on where it was.`);
+      return 1;
+    }
+  },
+};
+
+export const statusCommand: Command = {
+  usage: 'contacts status',
+  summary:
+    'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, and what HubSpot still lets us ask.',
+  async run(args, { database }) {
+    if (args.length > 0) return misused(statusCommand);
+    const { rows } = await sql<{
+      behind: number;
+      waiting_minutes: number | null;
+      refused: number;
+      mirrored: number;
+      synced_at: Date | null;
+    }>`
+      select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
+        ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
+        count(*) filter (where crm_refusal is not null)::int as refused,
+        (select count(*)::int from contact) as mirrored,
+        (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
+      from join_session`.execute(database);
+    const { behind, waiting_minutes, refused, mirrored, synced_at } = rows[0]!;
+    const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
+      select name, floor(least(case name when 'call' then 15 else 1 end, tokens + extract(epoch from now() - refilled_at) * case name when 'call' then 8 else 2.5 end))::int as tokens,
+        case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
+      from crm_budget order by name`.execute(database);
+    console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);
+    console.log(`${refused} refused by HubSpot${refused > 0 ? ': npm run operator -- contacts failed' : ''}`);
+    console.log(
+      `${mirrored} contacts in the mirror, ${synced_at ? `synced ${synced_at.toISOString().slice(0, 16)}Z` : 'never synced as a whole'}`,
+    );
+    for (const { name, tokens, blocked, failures } of budget.rows)
+      console.log(
+        `${name === 'call' ? 'calls' : 'searches'}: ${tokens} left now${blocked > 0 ? `; left alone for ${blocked} s${failures > 0 ? ` after ${failures} failures` : ', as HubSpot asked'}` : ''}`,
+      );
+    return 0;
+  },
+};
+
+export const failedCommand: Command = {
+  usage: 'contacts failed',
+  summary: "Show the joins that HubSpot refuses, with HubSpot's reason.",
+  async run(args, { database }) {
+    if (args.length > 0) return misused(failedCommand);
+    const { rows } = await sql<{ uuid: string; contact: string | null; crm_refusal: string }>`
+      select uuid, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as contact, crm_refusal
+      from join_session where crm_refusal is not null order by updated_at desc limit ${FAILED_SHOWN}`.execute(
+      database,
+    );
+    for (const { uuid, contact, crm_refusal } of rows)
+      console.log(`${uuid}  ${contact === null ? 'new contact' : `contact ${contact}`}  ${crm_refusal}`);
+    console.log(
+      rows.length === 0
+        ? 'None.'
+        : `${rows.length === FAILED_SHOWN ? `The newest ${FAILED_SHOWN}. ` : ''}When the cause is mended: npm run operator -- contacts retry all`,
+    );
+    return 0;
+  },
+};
+
+export const retryCommand: Command = {
+  usage: 'contacts retry all|JOIN',
+  summary: 'Send again what HubSpot refused, after its cause is mended there.',
+  async run([which, ...more], { database }) {
+    if (!which || more.length > 0 || !/^(all|[0-9a-f-]{36})$/.test(which)) return misused(retryCommand);
+    const { rows } = await sql`
+      update join_session set crm_refusal = null, crm_attempts = 0, crm_next_try_at = now()
+      where crm_refusal is not null and (${which} = 'all' or uuid::text = ${which}) returning uuid`.execute(
+      database,
+    );
+    console.log(`${rows.length} will be sent again.`);
+    return which !== 'all' && rows.length === 0 ? 1 : 0;
+  },
+};
+
+export const diffCommand: Command = {
+  usage: 'contacts diff JOIN',
+  summary: 'Show what would be written to HubSpot for a join now, property by property.',
+  async run([uuid, ...more], { deps, hubspot }) {
+    if (!uuid || more.length > 0 || !/^[0-9a-f-]{36}$/.test(uuid)) return misused(diffCommand);
+    try {
+      const diff = await diffOf(deps, hubspot, uuid);
+      if (!diff) {
+        console.error(`There is no join ${uuid}.`);
+        return 1;
+      }
+      console.log(diff.contactId === null ? 'A new contact:' : `Contact ${diff.contactId}:`);
+      for (const { property, from, to } of diff.changes)
+        console.log(`  ${property}: ${from ?? '(empty)'} → ${to}`);
+      if (diff.changes.length === 0) console.log('  nothing to write.');
+      return 0;
+    } catch (error) {
+      if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
+      console.error(`HubSpot: ${error.message}`);
+      return 1;
+    }
+  },
+};

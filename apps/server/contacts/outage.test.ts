@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { type CallName, calls } from '#contract/calls.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { details, openIntent, payByCard } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+/** `npm run test:long` runs the same with twenty times as many. */
+const isLong = process.env.TEST_LENGTH === 'long';
+const JOINS = isLong ? 500 : 25;
+/** Longer than any joiner waits. */
+const SLOW_MS = isLong ? 30_000 : 4_000;
+const SLOWEST_MS = 2_500;
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const fault = (fault: object | null) =>
+  fetch(`${server.hubspotUrl}/_emulator/faults`, {
+    method: fault ? 'POST' : 'DELETE',
+    ...(fault ? { body: JSON.stringify(fault) } : {}),
+  });
+
+/** Invitations of contacts that an import has told us of and HubSpot not yet. */
+async function invite(prefix: string): Promise<void> {
+  await sql`
+    with people as (
+      insert into contact (id, profile, email) select ${prefix} || n, '{"firstName": "Imported"}', ${prefix} || n || '@example.com'
+      from generate_series(1, ${JOINS}::int) n returning id
+    )
+    insert into invitation (code, contact_id) select 'OUT' || id, id from people`.execute(
+    server.deps.database,
+  );
+}
+
+/** A whole join; tells how long its slowest call took, in ms. */
+async function join(
+  client: Client,
+  prefix: string,
+  number: number,
+): Promise<{ uuid: string; slowest: number }> {
+  let slowest = 0;
+  const call: Client['call'] = async (name, options) => {
+    const began = performance.now();
+    const answer = await client.call(name, options);
+    slowest = Math.max(slowest, performance.now() - began);
+    assert.ok(answer.status < 400, `${calls[name as CallName].path}: ${answer.status} ${answer.message}`);
+    return answer;
+  };
+  const timed = { ...client, call };
+  const contactId = `${prefix}${number}`;
+  const code = `OUT${contactId}`;
+  await call('checkEligibility', { body: { invitationCode: code } });
+  const { uuid } = (await call('initiateJoin', { body: { contactId, invitationCode: code, isTOLA: true } }))
+    .data;
+  await call('getContact', { params: { uuid } });
+  await call('submitDetails', {
+    params: { uuid },
+    body: details({ firstName: `First${contactId}`, personalEmail: `${contactId}@example.com` }),
+  });
+  await call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const { id, clientSecret, revision } = await openIntent(timed, uuid);
+  await call('beginPayment', { params: { uuid }, body: { revision } });
+  await payByCard(server, id);
+  const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
+  assert.equal((await call('postPayment', { params: { uuid }, body })).data.status, 'succeeded');
+  return { uuid, slowest };
+}
+
+const outages: [string, string, readonly object[]][] = [
+  ['is down', '61', [{ kind: 'cut', times: 1_000_000 }]],
+  [`answers after ${SLOW_MS / 1000} seconds`, '62', [{ kind: 'slow', ms: SLOW_MS, times: 1_000_000 }]],
+  [
+    'says 429 for a minute',
+    '63',
+    [{ kind: 'status', status: 429, headers: { 'retry-after': '60' }, times: 1_000_000 }],
+  ],
+  [
+    'fails one call in fifty',
+    '64',
+    Array.from({ length: 200 }, () => ({ kind: 'status', status: 500, skip: 49 })),
+  ],
+];
+for (const [what, prefix, faults] of outages)
+  test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
+    await invite(prefix);
+    // HubSpot gets to know these people only after the outage: what it knows now is nothing.
+    for (const one of faults) await fault(one);
+    let next = 1;
+    const slowest: number[] = [];
+    await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        while (next <= JOINS) slowest.push((await join(server.client(), prefix, next++)).slowest);
+      }),
+    );
+    await deliver(server);
+    await fault(null);
+    assert.equal(slowest.length, JOINS);
+    assert.ok(Math.max(...slowest) < SLOWEST_MS, `the slowest call took ${Math.max(...slowest)} ms`);
+
+    await sql`update join_session set contact_id = null where contact_id like ${`${prefix}%`}`.execute(
+      server.deps.database,
+    );
+    await sql`update join_session set crm_refusal = null`.execute(server.deps.database);
+    await deliver(server);
+    const { rows } = await sql<{
+      crm_contact_id: string | null;
+      email: string;
+      name: string;
+      behind: boolean;
+    }>`
+      select crm_contact_id, lower(details ->> 'personalEmail') as email, details ->> 'firstName' as name, profile_revision <> crm_revision as behind
+      from join_session where details ->> 'personalEmail' like ${`${prefix}%`}`.execute(server.deps.database);
+    assert.equal(rows.length, JOINS);
+    for (const { crm_contact_id, name, behind } of rows) {
+      assert.deepEqual([behind, crm_contact_id?.startsWith('own:')], [false, true]);
+      if (rows.length > 50) continue;
+      const held = await atHubspot(
+        server,
+        crm_contact_id!.slice(4),
+        'firstname',
+        'membership_status',
+        'amount_paid',
+      );
+      assert.deepEqual([held.firstname, held.membership_status, held.amount_paid], [name, 'member', '65.00']);
+    }
+  });

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { testDatabase } from '../../../local/testing/database.ts';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
+import { connect, type Database } from '../database/client.ts';
+
+/** `npm run test:long` runs the same with twenty times as many. */
+const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
+const FIRST_CONTACT = 500_000;
+const PATIENCE_MS = 170_000;
+
+const server = resolve(import.meta.dirname, '../main.ts');
+
+/** A server process that sends; resolved when it listens. */
+async function startServer(t: TestContext, env: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', server], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  t.after(() => void child.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+/** Finished joins, half of them of contacts that HubSpot knows, half of people it does not. */
+async function finishJoins(database: Database): Promise<void> {
+  await sql`
+    insert into contact (id, profile, email, fetched_at)
+    select (${FIRST_CONTACT} + n)::text, json_build_object('firstName', 'Before', 'city', 'Austin'), 'known' || n || '@example.com', now()
+    from generate_series(1, ${JOINS / 2}::int) n`.execute(database);
+  await sql`
+    with joined as (
+      insert into join_session (state, origin, programme, contact_id, details, paid_at, profile_revision, crm_known, created_at)
+      select 'paid', case when n <= ${JOINS / 2}::int then 'invite' else 'school' end, 'high-school',
+        case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end,
+        json_build_object('firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n, 'address1', n || ' Oak Street', 'address2', '',
+          'city', case when n % 2 = 0 then 'Dallas' else 'Austin' end, 'state', 'Texas', 'zipcode', '78701', 'country', 'United States',
+          'personalEmail', 'Join' || n || '@example.com', 'schoolEmail', '', 'agreeToPolicies', true, 'highSchoolName', 'Austin High School',
+          'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'),
+        now(), 2, case when n <= ${JOINS / 2}::int then '{"firstName": "Before", "city": "Austin"}'::jsonb else '{}' end, now() - interval '1 hour'
+      from generate_series(1, ${JOINS}::int) n
+      returning uuid
+    ), paid as (
+      insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+      select 'pi_' || uuid, uuid, 'join', 1, 'succeeded', '', '', 6500, 1, now() from joined
+    )
+    select`.execute(database);
+  await sql`
+    insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
+    select uuid, contact_id, 1, 'membership', 'pi_' || uuid from join_session`.execute(database);
+}
+
+test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, though the server is killed twice`, async (t) => {
+  const folder = temporaryFolder(t);
+  const made = await testDatabase();
+  t.after(() => made.drop());
+  const database = connect(made.url);
+  t.after(() => database.destroy());
+  const hubspot = await startHubspotEmulator({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: folder,
+    seed: Array.from({ length: JOINS / 2 }, (_, index) => ({
+      id: String(FIRST_CONTACT + index + 1),
+      properties: {
+        firstname: 'Before',
+        // What staff wrote after the form was filled in.
+        city: 'Houston',
+        email: `known${index + 1}@example.com`,
+      },
+    })),
+  });
+  t.after(() => hubspot.close());
+  await finishJoins(database);
+
+  const env = {
+    DATABASE_URL: made.url,
+    HUBSPOT_EMULATOR_URL: hubspot.url,
+    STRIPE_EMULATOR_URL: 'http://127.0.0.1:9',
+    DATA_DIR: folder,
+    PORT: '0',
+    LOG_LEVEL: 'fatal',
+  };
+  const behind = async () =>
+    (await sql`select from join_session where profile_revision <> crm_revision`.execute(database)).rows
+      .length;
+  for (const left of [(JOINS * 2) / 3, JOINS / 3]) {
+    const process = await startServer(t, env);
+    while ((await behind()) > left)
+      await once(process, 'never', { signal: AbortSignal.timeout(20) }).catch(() => {});
+    process.kill('SIGKILL');
+    await once(process, 'exit');
+    // What the dead process had taken is due again in a minute; this is that minute.
+    await sql`update join_session set crm_next_try_at = now()`.execute(database);
+  }
+  const last = await startServer(t, env);
+  await until(async () => (await behind()) === 0, PATIENCE_MS);
+  last.kill('SIGTERM');
+  await once(last, 'exit');
+
+  const ledger = (await (await fetch(`${hubspot.url}/_emulator/requests`)).json()) as {
+    path: string;
+    status: number;
+  }[];
+  assert.deepEqual(
+    ledger.filter(({ status }) => status !== 200 && status !== 201 && status !== 207),
+    [],
+    'no limit was exceeded and nothing was refused',
+  );
+  const batches = ledger.filter(({ path }) => /\/batch\/(update|create|upsert)$/.test(path)).length;
+  // A kill may cost the batch that was under way.
+  assert.ok(batches <= (JOINS / 100) * 1.05 + 2, `${batches} batch writes for ${JOINS} joins`);
+  t.diagnostic(`${batches} batch writes`);
+
+  await fetch(`${hubspot.url}/_emulator/requests`, { method: 'DELETE' });
+  const wrong: string[] = [];
+  const properties =
+    'firstname,lastname,city,address,personal_email,email,join_stage,membership_status,amount_paid';
+  const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` };
+  let found = 0;
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const query = `limit=100&properties=${properties}${after ? `&after=${after}` : ''}`;
+    let response = await fetch(`${hubspot.url}/crm/objects/2026-09/contacts?${query}`, { headers });
+    await until(async () => {
+      if (response.status !== 429) return true;
+      response = await fetch(`${hubspot.url}/crm/objects/2026-09/contacts?${query}`, { headers });
+      return false;
+    }, 15_000);
+    const page = (await response.json()) as {
+      results: { id: string; properties: Record<string, string> }[];
+      paging?: { next: { after: string } };
+    };
+    for (const { properties: held } of page.results) {
+      const n = Number(/^Join(\d+)@/i.exec(held.personal_email ?? '')?.[1]);
+      const isKnown = n <= JOINS / 2;
+      const expected = {
+        firstname: `First${n}`,
+        lastname: `Last${n}`,
+        address: `${n} Oak Street`,
+        // The member changed it, or left it as it was: then staff's stays.
+        city: n % 2 === 0 ? 'Dallas' : isKnown ? 'Houston' : 'Austin',
+        email: isKnown ? `known${n}@example.com` : `join${n}@example.com`,
+        join_stage: 'paid',
+        membership_status: 'member',
+        amount_paid: '65.00',
+      };
+      found++;
+      for (const [name, value] of Object.entries(expected))
+        if (held[name] !== value) wrong.push(`join ${n}: ${name} is ${held[name]}, not ${value}`);
+    }
+    after = page.paging?.next.after;
+  }
+  assert.deepEqual([found, wrong.slice(0, 10)], [JOINS, []]);
+});

@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { readMigrations } from '../database/migrate.ts';
+import type { Answer } from './answer.ts';
+
+export interface DatabaseState {
+  /** Migrations that the next start of the server runs. */
+  waiting: number;
+  /** Whether its user may make tables, which a migration does. */
+  mayMigrate: boolean;
+  /** Why this program must not run on it; null when it may. */
+  foreign: string | null;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** Looks at the database and changes nothing, least of all its tables. */
+export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
+  const files = await readMigrations();
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  });
+  // A connection that breaks also rejects the query under way, which is what we tell.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ made: boolean; may: boolean }>(
+      "select to_regclass('migration') is not null as made, has_schema_privilege(current_schema(), 'create') as may",
+    );
+    const { made, may } = rows[0]!;
+    const applied = made
+      ? (await client.query<{ name: string; checksum: string }>('select name, checksum from migration')).rows
+      : [];
+    const known = new Map(files.map(({ name, checksum }) => [name, checksum]));
+    const unknown = applied.find(({ name }) => !known.has(name));
+    const changed = applied.find(({ name, checksum }) => known.has(name) && known.get(name) !== checksum);
+    return {
+      said: {
+        waiting: files.length - applied.filter(({ name }) => known.has(name)).length,
+        mayMigrate: may,
+        foreign: unknown
+          ? `it has seen the migration ${unknown.name}, which this version does not have`
+          : changed
+            ? `the migration ${changed.name} was changed after it ran there`
+            : null,
+      },
+    };
+  } catch (error) {
+    return { down: sentenceOf(error) };
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Where a name leads to several addresses, Node reports one error for each, under one that says nothing. */
+function sentenceOf(error: unknown): string {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error ? first.message : String(first);
+}

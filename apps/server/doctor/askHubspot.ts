@@ -1,0 +1,38 @@
+import type { FieldRules } from '#core/crmFields.ts';
+import type { Providers } from '../config.ts';
+import { noBudget } from '../hubspot/budget.ts';
+import { CrmRefused, CrmUnavailable, hubspotClient } from '../hubspot/client.ts';
+import type { Answer } from './answer.ts';
+
+export interface HubspotAccount {
+  /** Names of the account's contact properties; null when HubSpot does not know the API version. */
+  properties: Answer<ReadonlySet<string> | null>;
+  /** Whether a contact may be read. */
+  contacts: Answer<unknown>;
+  /** Null when HubSpot does not tell them for this kind of token. */
+  scopes: Answer<ReadonlySet<string> | null>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Asks about the account behind the token. Changes nothing. Never throws for what HubSpot answers. */
+export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
+  const client = hubspotClient(settings, rules, noBudget, 'joiner');
+  const [properties, contacts, scopes] = await Promise.all([
+    ask(() => client.getPropertyNames()),
+    // Whether there is such a contact does not matter.
+    ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
+    ask(() => client.getScopes()),
+  ]);
+  return { properties, contacts, scopes };
+}
+
+async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {
+  try {
+    return { said: await call() };
+  } catch (error) {
+    if (error instanceof CrmRefused) return { refused: { status: error.status, message: error.message } };
+    if (error instanceof CrmUnavailable) return { down: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import pg from 'pg';
+import Stripe from 'stripe';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
+import type { Config } from '../config.ts';
+import { stripeApiVersion } from '../stripe/account.ts';
+import { webhookEvents } from '../stripe/webhookEvents.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { diagnose } from './doctorCommand.ts';
+
+// One account for all tests, which put it in order before each; only the doctor looks, and it changes nothing.
+const PUBLIC_URL = 'https://join.society.example';
+let server: TestServer;
+let config: Config;
+let stripe: Stripe;
+before(async () => {
+  server = await startTestServer({ PUBLIC_URL });
+  config = server.deps.config;
+  const { hostname: host, port } = new URL(server.stripeUrl);
+  stripe = new Stripe(STRIPE_SECRET_KEY, { host, port, protocol: 'http' });
+  await stripe.paymentIntents.create({ amount: 500, currency: 'usd' });
+});
+after(() => server.close());
+beforeEach(async () => {
+  for (const { id } of (await stripe.webhookEndpoints.list()).data) await stripe.webhookEndpoints.del(id);
+  await control(server.stripeUrl, 'DELETE', 'faults');
+  await control(server.hubspotUrl, 'DELETE', 'faults');
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
+  await control(server.stripeUrl, 'POST', 'account', { charges_enabled: true });
+  const { id } = await stripe.paymentMethodDomains.create({ domain_name: 'join.society.example' });
+  await stripe.paymentMethodDomains.update(id, { enabled: true });
+  await control(server.stripeUrl, 'POST', `payment_method_domains/${id}`, { apple_pay: 'active' });
+});
+
+async function control(url: string, method: string, path: string, body?: object): Promise<void> {
+  const answer = await fetch(`${url}/_emulator/${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  assert.ok(answer.ok, await answer.text());
+}
+
+function register(change: Partial<Stripe.WebhookEndpointCreateParams> = {}) {
+  return stripe.webhookEndpoints.create({
+    url: `${PUBLIC_URL}/api/webhooks/stripe`,
+    enabled_events: [...webhookEvents],
+    api_version: stripeApiVersion as never,
+    ...change,
+  });
+}
+
+/** The doctor's word on the emulated accounts, taken for real ones as keys of their own would be. */
+function asReal(change: Partial<Config> = {}) {
+  return diagnose({ ...config, ...change }, { stripe: false, hubspot: false });
+}
+const withProviders = (change: {
+  stripe?: Partial<Config['providers']['stripe']>;
+  hubspot?: Partial<Config['providers']['hubspot']>;
+}): Partial<Config> => ({
+  providers: {
+    ...config.providers,
+    stripe: { ...config.providers.stripe, ...change.stripe },
+    hubspot: { ...config.providers.hubspot, ...change.hubspot },
+  },
+});
+
+/** The one line that says what is missing. */
+function missingIn({ report, status }: { report: string; status: number }): string {
+  const lines = report.split('\n').filter((line) => line.startsWith('missing '));
+  assert.deepEqual([status, lines.length], [1, 1], report);
+  return lines[0]!;
+}
+
+test('an account in order misses nothing', async () => {
+  const { id } = await register();
+  const { report, status } = await asReal();
+  assert.equal(status, 0, report);
+  assert.match(report, new RegExp(`ok +Webhook endpoint: ${id} .* is enabled, with every event`));
+  assert.match(report, /ok +Publishable key: It opens the newest payment/);
+  assert.match(report, /ok +Apple Pay: join.society.example is registered and active/);
+  assert.match(
+    report,
+    /ok +HubSpot scopes: crm.objects.contacts.read and crm.objects.contacts.write are granted/,
+  );
+  assert.match(report, /ok +Database: Reachable and migrated/);
+  assert.match(report, /\nNothing is missing\. 1 could not be checked\.$/);
+});
+
+test('the doctor only reads', async () => {
+  for (const url of [server.stripeUrl, server.hubspotUrl]) await control(url, 'DELETE', 'requests');
+  await asReal();
+  const requests = async (url: string) =>
+    (await (await fetch(`${url}/_emulator/requests`)).json()) as { method: string; path: string }[];
+  const stripeCalls = await requests(server.stripeUrl);
+  const hubspotCalls = await requests(server.hubspotUrl);
+  assert.ok(stripeCalls.length >= 9 && hubspotCalls.length === 3);
+  assert.deepEqual(
+    [...stripeCalls, ...hubspotCalls].filter(({ method }) => method !== 'GET').map(({ path }) => path),
+    // Which asks what a token may do, and carries the token in its body.
+    ['/oauth/v2/private-apps/get/access-token-info'],
+  );
+});
+
+test('stand-ins are called stand-ins, and need neither an endpoint nor a domain', async () => {
+  const { report, status } = await diagnose(config);
+  assert.equal(status, 0, report);
+  assert.match(
+    report,
+    /^Stripe and HubSpot: stand-ins on this machine\. What follows says nothing about a real account/,
+  );
+  assert.match(report, /ok +Webhook endpoint: The local start tells the stand-in/);
+});
+
+test('an endpoint that lacks an event is missing it', async () => {
+  await register({ enabled_events: webhookEvents.filter((event) => event !== 'charge.dispute.closed') });
+  assert.match(missingIn(await asReal()), /is not sent charge.dispute.closed\. Add them at https:/);
+});
+
+test('an endpoint of another API version is missing the right one', async () => {
+  const { id } = await register();
+  await control(server.stripeUrl, 'POST', `webhook_endpoints/${id}`, { api_version: '2020-08-27' });
+  assert.match(missingIn(await asReal()), /speaks API version 2020-08-27/);
+});
+
+test('a disabled endpoint, and none at all, are missing', async () => {
+  assert.match(missingIn(await asReal()), /None is registered for https:\/\/join.society.example\/api/);
+  const { id } = await register();
+  await stripe.webhookEndpoints.update(id, { disabled: true });
+  assert.match(missingIn(await asReal()), new RegExp(`${id} .* is disabled`));
+});
+
+test('a domain that is unregistered, switched off or refused by Apple is missing', async () => {
+  await register({ url: 'https://other.society.example/api/webhooks/stripe' });
+  assert.match(
+    missingIn(await asReal({ publicUrl: 'https://other.society.example' })),
+    /other.society.example is not registered/,
+  );
+  await register();
+  const [domain] = (await stripe.paymentMethodDomains.list()).data;
+  await control(server.stripeUrl, 'POST', `payment_method_domains/${domain!.id}`, { apple_pay: 'inactive' });
+  assert.match(missingIn(await asReal()), /not active for Apple Pay \(Apple could not verify this domain\)/);
+  await stripe.paymentMethodDomains.update(domain!.id, { enabled: false });
+  assert.match(missingIn(await asReal()), /switched off/);
+});
+
+test('a wrong secret key, a wrong publishable key and an account that may not charge are missing', async () => {
+  await register();
+  assert.match(
+    missingIn(await asReal(withProviders({ stripe: { secretKey: 'sk_test_wrong' } }))),
+    /refuses STRIPE_SECRET_KEY \(Invalid API Key provided/,
+  );
+  assert.match(
+    missingIn(await asReal(withProviders({ stripe: { publishableKey: 'pk_test_wrong' } }))),
+    /refuses STRIPE_PUBLISHABLE_KEY/,
+  );
+  await control(server.stripeUrl, 'POST', 'account', { charges_enabled: false });
+  assert.match(missingIn(await asReal()), /acct_emulated may not charge yet/);
+});
+
+test("a publishable key that does not open the account's payment belongs to another one", async () => {
+  await register();
+  const body = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such' } };
+  const fault = { kind: 'status', status: 404, path: '/v1/payment_intents/*', body };
+  await control(server.stripeUrl, 'POST', 'faults', fault);
+  assert.match(missingIn(await asReal()), /belongs to another account/);
+});
+
+test('a restricted key that may not read disputes is missing that permission', async () => {
+  await register();
+  const body = { error: { type: 'invalid_request_error', message: 'The provided key may not.' } };
+  await control(server.stripeUrl, 'POST', 'faults', {
+    kind: 'status',
+    status: 403,
+    path: '/v1/disputes',
+    body,
+  });
+  assert.match(missingIn(await asReal()), /may not read Disputes\. Edit the restricted key/);
+});
+
+test('Stripe down is one sentence', async () => {
+  const { report, status } = await asReal(withProviders({ stripe: { url: 'http://127.0.0.1:9' } }));
+  assert.equal(status, 1);
+  assert.match(report, /missing +Stripe key: Stripe does not answer/);
+  assert.doesNotMatch(report, /\n +at /);
+});
+
+test('a HubSpot property that does not exist is missing by its name', async () => {
+  await register();
+  const properties = `${server.hubspotUrl}/crm/properties/2026-09/contacts`;
+  const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' };
+  const removed = await fetch(`${properties}/paid_at`, { method: 'DELETE', headers });
+  assert.equal(removed.status, 204);
+  assert.match(missingIn(await asReal()), /has no paid_at\. Create it: HubSpot: Settings/);
+  const paidAt = {
+    name: 'paid_at',
+    label: 'paid at',
+    type: 'datetime',
+    fieldType: 'date',
+    groupName: 'contactinformation',
+  };
+  assert.equal(
+    (await fetch(properties, { method: 'POST', headers, body: JSON.stringify(paidAt) })).status,
+    201,
+  );
+  assert.equal((await asReal()).status, 0);
+});
+
+test('a wrong HubSpot token, and one without the scope to write, are missing', async () => {
+  await register();
+  assert.match(
+    missingIn(await asReal(withProviders({ hubspot: { accessToken: 'pat-wrong' } }))),
+    /refuses HUBSPOT_ACCESS_TOKEN/,
+  );
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: ['crm.objects.contacts.read'] });
+  assert.match(missingIn(await asReal()), /lacks crm.objects.contacts.write/);
+});
+
+test('HubSpot down is a sentence and exit status 1, from the command itself', async () => {
+  const { code, output } = await operator(['doctor'], { HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:9' });
+  assert.equal(code, 1);
+  assert.match(output, /missing +HubSpot token: HubSpot does not answer/);
+  assert.match(output, /1 thing is missing\./);
+  assert.doesNotMatch(output, /\n +at /, 'no stack');
+});
+
+test('the command itself ends with 0 when nothing is missing, and prints every check once', async () => {
+  const { code, output } = await operator(['doctor'], {});
+  assert.equal(code, 0, output);
+  const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
+  assert.equal(checks.length, 13, output);
+});
+
+test('a database that is down, empty, or of a newer version is found without touching it', async () => {
+  const admin = new pg.Client({ connectionString: config.databaseUrl });
+  await admin.connect();
+  const name = `doctor_${process.pid}`;
+  await admin.query(`create database ${name}`);
+  const empty = new URL(config.databaseUrl);
+  empty.pathname = `/${name}`;
+  await register();
+  try {
+    const before = await asReal({ databaseUrl: empty.href });
+    assert.match(before.report, /ok +Database: Reachable. \d+ migrations? waits?/);
+    assert.deepEqual(
+      (await asReal({ databaseUrl: empty.href })).report,
+      before.report,
+      'it migrated nothing',
+    );
+  } finally {
+    await admin.query(`drop database ${name} with (force)`);
+  }
+  await admin.query("insert into migration (name, checksum) values ('9999-later.sql', 'x')");
+  assert.match(missingIn(await asReal()), /it has seen the migration 9999-later.sql/);
+  await admin.query("delete from migration where name = '9999-later.sql'");
+  await admin.end();
+  const { report, status } = await asReal({ databaseUrl: 'postgres://127.0.0.1:9/nothing' });
+  assert.equal(status, 1);
+  assert.match(report, /missing +Database: It does not answer \(.*ECONNREFUSED.*\)\. Check DATABASE_URL/);
+});
+
+/** The staff command line as a process of its own, on the emulators. */
+async function operator(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; output: string }> {
+  const program = join(import.meta.dirname, '../operator.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: config.databaseUrl,
+      DATA_DIR: config.dataDir,
+      SOCIETY_FILE: config.societyFile,
+      STRIPE_EMULATOR_URL: server.stripeUrl,
+      HUBSPOT_EMULATOR_URL: server.hubspotUrl,
+      PUBLIC_URL,
+      ...env,
+    },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}

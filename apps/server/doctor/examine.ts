@@ -1,0 +1,79 @@
+import { defaultFieldRules } from '#core/crmFields.ts';
+import type { Config } from '../config.ts';
+import { neededProperties } from '../hubspot/properties.ts';
+import { readSociety, type Society, SocietyFaults } from '../society.ts';
+import { askStripe, type StripeAccount } from '../stripe/account.ts';
+import type { Answer } from './answer.ts';
+import { askDatabase, type DatabaseState } from './askDatabase.ts';
+import { askHubspot, type HubspotAccount } from './askHubspot.ts';
+
+/** Which providers are emulators. */
+export interface StandIns {
+  stripe: boolean;
+  hubspot: boolean;
+}
+
+/** All that the findings rest on. */
+export interface Facts {
+  standIns: StandIns;
+  mode: 'local' | 'live';
+  publicUrl: string;
+  /** Where the server takes webhooks, the preferred address first. */
+  webhookUrls: readonly string[];
+  hasLinkSecret: boolean;
+  /** What the keys say of themselves. */
+  keys: { live: boolean; restricted: boolean; publishableLive: boolean };
+  hubspotVersion: string;
+  societyFile: string;
+  /** Mistakes in it, a sentence each. */
+  societyFaults: readonly string[];
+  database: Answer<DatabaseState>;
+  stripe: StripeAccount;
+  hubspot: HubspotAccount;
+  /** Contact properties that the society's table of fields names. */
+  neededProperties: readonly string[];
+}
+
+export function standInsOf({ providers }: Config): StandIns {
+  return { stripe: providers.stripe.url !== null, hubspot: !providers.hubspot.url.startsWith('https:') };
+}
+
+/** Gathers the facts, all at once. Nothing is changed anywhere. */
+export async function examine(config: Config, standIns: StandIns): Promise<Facts> {
+  const { stripe, hubspot } = config.providers;
+  const { society, faults } = readOrFaults(config.societyFile);
+  const fields = society?.crm.fields ?? defaultFieldRules;
+  const [database, stripeAccount, hubspotAccount] = await Promise.all([
+    askDatabase(config.databaseUrl),
+    askStripe(stripe, new URL(config.publicUrl).hostname),
+    askHubspot(hubspot, fields),
+  ]);
+  return {
+    standIns,
+    mode: config.mode,
+    publicUrl: config.publicUrl,
+    webhookUrls: [config.publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`),
+    hasLinkSecret: config.linkSecret !== null,
+    keys: {
+      live: /^[sr]k_live_/.test(stripe.secretKey),
+      restricted: stripe.secretKey.startsWith('rk_'),
+      publishableLive: stripe.publishableKey.startsWith('pk_live_'),
+    },
+    hubspotVersion: hubspot.apiVersion,
+    societyFile: config.societyFile,
+    societyFaults: faults,
+    database,
+    stripe: stripeAccount,
+    hubspot: hubspotAccount,
+    neededProperties: neededProperties(fields),
+  };
+}
+
+function readOrFaults(societyFile: string): { society: Society | null; faults: readonly string[] } {
+  try {
+    return { society: readSociety(societyFile), faults: [] };
+  } catch (error) {
+    if (error instanceof SocietyFaults) return { society: null, faults: error.faults };
+    throw error;
+  }
+}

@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { defaultFieldRules } from '#core/crmFields.ts';
+import { neededProperties as neededBy } from '../hubspot/properties.ts';
+import { type Endpoint, stripeApiVersion } from '../stripe/account.ts';
+import { webhookEvents } from '../stripe/webhookEvents.ts';
+import type { Facts } from './examine.ts';
+import { type Finding, findingsOf } from './findings.ts';
+
+const neededProperties = neededBy(defaultFieldRules);
+
+const endpoint: Endpoint = {
+  id: 'we_1',
+  url: 'https://join.society.example/api/webhooks/stripe',
+  enabled: true,
+  events: webhookEvents,
+  apiVersion: stripeApiVersion,
+};
+const domain = { enabled: true, applePay: true, reason: null };
+const forbidden = { refused: { status: 403, message: 'no permission' } };
+const unauthorized = { refused: { status: 401, message: 'not a key' } };
+const down = { down: 'no connection' };
+
+/** A live account in which everything is as it should be. */
+const live: Facts = {
+  standIns: { stripe: false, hubspot: false },
+  mode: 'live',
+  publicUrl: 'https://join.society.example',
+  webhookUrls: ['https://join.society.example/api/webhooks/stripe'],
+  hasLinkSecret: true,
+  keys: { live: true, restricted: false, publishableLive: true },
+  hubspotVersion: '2026-09',
+  societyFile: 'society.yaml',
+  societyFaults: [],
+  neededProperties,
+  database: { said: { waiting: 0, mayMigrate: true, foreign: null } },
+  stripe: {
+    account: { said: { id: 'acct_1', mayCharge: true } },
+    reads: { Customers: { said: null }, Refunds: { said: null }, Disputes: { said: null } },
+    publishable: { said: 'same' },
+    endpoints: { said: [endpoint] },
+    domain: { said: domain },
+  },
+  hubspot: {
+    properties: { said: new Set(neededProperties) },
+    contacts: { said: null },
+    scopes: { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write']) },
+  },
+};
+const local: Partial<Facts> = {
+  mode: 'local',
+  publicUrl: 'http://127.0.0.1:3000',
+  webhookUrls: ['http://127.0.0.1:3000/api/webhooks/stripe'],
+  hasLinkSecret: false,
+  keys: { live: false, restricted: false, publishableLive: false },
+};
+const stripe = (change: Partial<Facts['stripe']>): Partial<Facts> => ({
+  stripe: { ...live.stripe, ...change },
+});
+const hubspot = (change: Partial<Facts['hubspot']>): Partial<Facts> => ({
+  hubspot: { ...live.hubspot, ...change },
+});
+const keys = (change: Partial<Facts['keys']>): Partial<Facts> => ({ keys: { ...live.keys, ...change } });
+const endpoints = (...changes: Partial<Endpoint>[]) =>
+  stripe({ endpoints: { said: changes.map((change) => ({ ...endpoint, ...change })) } });
+
+function found(change: Partial<Facts>, about: string): [Finding['standing'], string][] {
+  return findingsOf({ ...live, ...change })
+    .filter((finding) => finding.about === about)
+    .map(({ standing, text }) => [standing, text]);
+}
+
+test('a live account in order misses nothing, and owns up to what no key can ask', () => {
+  const others = findingsOf(live).filter(({ standing }) => standing !== 'ok');
+  assert.deepEqual(
+    others.map(({ standing, about }) => [standing, about]),
+    [['could not be checked', 'Webhook secret']],
+  );
+});
+
+const unknown = 'could not be checked';
+const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
+  [
+    'http with live keys',
+    { publicUrl: 'http://join.society.example' },
+    'Public address',
+    'missing',
+    /https:\/\//,
+  ],
+  ['live keys in local mode', { mode: 'local' }, 'Mode', 'missing', /MODE=live/],
+  ['live keys without a link secret', { hasLinkSecret: false }, 'Link secret', 'missing', /LINK_SECRET/],
+  ['test keys without one', local, 'Link secret', 'ok', /kept in the database/],
+  [
+    'a mistake in the society file',
+    { societyFaults: ['society.yaml:3: x', 'y'] },
+    'Society file',
+    'missing',
+    /:3: x And 1 more/,
+  ],
+  ['a database that is down', { database: down }, 'Database', 'missing', /no connection.*DATABASE_URL/],
+  [
+    'migrations that wait',
+    { database: { said: { waiting: 2, mayMigrate: true, foreign: null } } },
+    'Database',
+    'ok',
+    /2 migrations wait/,
+  ],
+  [
+    'migrations that may not run',
+    { database: { said: { waiting: 1, mayMigrate: false, foreign: null } } },
+    'Database',
+    'missing',
+    /CREATE/,
+  ],
+  [
+    "another version's database",
+    { database: { said: { waiting: 0, mayMigrate: true, foreign: 'newer' } } },
+    'Database',
+    'missing',
+    /newer/,
+  ],
+
+  [
+    'a refused secret key',
+    stripe({ account: unauthorized }),
+    'Stripe key',
+    'missing',
+    /refuses STRIPE_SECRET_KEY/,
+  ],
+  ['Stripe down', stripe({ account: down }), 'Stripe key', 'missing', /does not answer \(no connection\)/],
+  [
+    'an account that may not charge',
+    stripe({ account: { said: { id: 'acct_1', mayCharge: false } } }),
+    'Stripe key',
+    'missing',
+    /may not charge/,
+  ],
+  [
+    'a key that may not read the account',
+    stripe({ account: forbidden }),
+    'Stripe key',
+    unknown,
+    /may charge/,
+  ],
+  [
+    'a test key beside a live one',
+    keys({ publishableLive: false }),
+    'Publishable key',
+    'missing',
+    /both from the same page/,
+  ],
+  [
+    'a refused publishable key',
+    stripe({ publishable: unauthorized }),
+    'Publishable key',
+    'missing',
+    /refuses STRIPE_PUBLISHABLE_KEY/,
+  ],
+  [
+    "another account's publishable key",
+    stripe({ publishable: { said: 'other' } }),
+    'Publishable key',
+    'missing',
+    /another account/,
+  ],
+  [
+    'no payment to try it on',
+    stripe({ publishable: { said: 'unproven' } }),
+    'Publishable key',
+    unknown,
+    /first payment/,
+  ],
+  [
+    'no answer to the publishable key',
+    stripe({ publishable: down }),
+    'Publishable key',
+    unknown,
+    /no connection/,
+  ],
+  [
+    'a read that is not permitted',
+    stripe({ reads: { Customers: { said: null }, Refunds: forbidden, Disputes: forbidden } }),
+    'Key permissions',
+    'missing',
+    /may not read Refunds and Disputes/,
+  ],
+  ['a read without an answer', stripe({ reads: { Refunds: down } }), 'Key permissions', unknown, /Refunds/],
+  [
+    'a read refused for another reason than permission',
+    stripe({ reads: { Refunds: { refused: { status: 400, message: 'x' } } } }),
+    'Key permissions',
+    'ok',
+    /Refunds/,
+  ],
+
+  [
+    'no webhook endpoint',
+    endpoints(),
+    'Webhook endpoint',
+    'missing',
+    /None is registered for https:\/\/join/,
+  ],
+  [
+    "only another app's endpoint",
+    endpoints({ url: 'https://other.example/hook' }),
+    'Webhook endpoint',
+    'missing',
+    /None is registered/,
+  ],
+  [
+    'an endpoint that is disabled',
+    endpoints({ enabled: false }),
+    'Webhook endpoint',
+    'missing',
+    /we_1 .* is disabled/,
+  ],
+  [
+    'an endpoint without two events',
+    endpoints({ events: webhookEvents.slice(2) }),
+    'Webhook endpoint',
+    'missing',
+    /is not sent payment_intent.succeeded and payment_intent.payment_failed\./,
+  ],
+  ['an endpoint with all events', endpoints({ events: ['*'] }), 'Webhook endpoint', 'ok', /every event/],
+  [
+    'an endpoint of an old version',
+    endpoints({ apiVersion: '2019-12-03' }),
+    'Webhook endpoint',
+    'missing',
+    /2019-12-03, which cannot be changed/,
+  ],
+  [
+    'an endpoint without a version',
+    endpoints({ apiVersion: null }),
+    'Webhook endpoint',
+    'missing',
+    /default API version/,
+  ],
+  [
+    'endpoints that may not be listed',
+    stripe({ endpoints: forbidden }),
+    'Webhook endpoint',
+    unknown,
+    /may not list/,
+  ],
+  ['no answer about endpoints', stripe({ endpoints: down }), 'Webhook endpoint', unknown, /no connection/],
+  [
+    'an address that Stripe cannot reach',
+    { ...local, ...endpoints() },
+    'Webhook endpoint',
+    unknown,
+    /stripe listen --forward-to http:\/\/127/,
+  ],
+
+  [
+    'a domain that is not registered',
+    stripe({ domain: { said: null } }),
+    'Apple Pay',
+    'missing',
+    /join.society.example is not registered/,
+  ],
+  [
+    'a domain that is switched off',
+    stripe({ domain: { said: { ...domain, enabled: false } } }),
+    'Apple Pay',
+    'missing',
+    /switched off/,
+  ],
+  [
+    'a domain that Apple refuses',
+    stripe({ domain: { said: { enabled: true, applePay: false, reason: 'No file.' } } }),
+    'Apple Pay',
+    'missing',
+    /not active for Apple Pay \(No file\)\./,
+  ],
+  ['domains that may not be listed', stripe({ domain: forbidden }), 'Apple Pay', unknown, /may not list/],
+  ['an address of this machine', local, 'Apple Pay', unknown, /public https address/],
+
+  [
+    'HubSpot down',
+    hubspot({ properties: down, contacts: down }),
+    'HubSpot token',
+    'missing',
+    /does not answer/,
+  ],
+  [
+    'a refused token',
+    hubspot({ properties: unauthorized, contacts: unauthorized }),
+    'HubSpot token',
+    'missing',
+    /refuses HUBSPOT_ACCESS_TOKEN/,
+  ],
+  [
+    'a token that may not write',
+    hubspot({ scopes: { said: new Set(['crm.objects.contacts.read']) } }),
+    'HubSpot scopes',
+    'missing',
+    /lacks crm.objects.contacts.write\./,
+  ],
+  [
+    'a token that may not read, and does not tell',
+    hubspot({ contacts: forbidden, scopes: { said: null } }),
+    'HubSpot scopes',
+    'missing',
+    /lacks crm.objects.contacts.read\./,
+  ],
+  [
+    'a token that does not tell',
+    hubspot({ scopes: { said: null } }),
+    'HubSpot scopes',
+    unknown,
+    /may be read/,
+  ],
+  [
+    'properties that may not be listed',
+    hubspot({ properties: forbidden }),
+    'HubSpot properties',
+    unknown,
+    /crm.schemas.contacts.read/,
+  ],
+  [
+    'an API version that HubSpot does not know',
+    hubspot({ properties: { said: null } }),
+    'HubSpot properties',
+    'missing',
+    /HUBSPOT_API_VERSION/,
+  ],
+  [
+    'a property that does not exist',
+    hubspot({ properties: { said: new Set(neededProperties.filter((name) => name !== 'paid_at')) } }),
+    'HubSpot properties',
+    'missing',
+    /no paid_at\. Create it/,
+  ],
+];
+for (const [name, change, about, standing, text] of cases)
+  test(`${name}: ${standing}`, () => {
+    const [[first, sentence] = [], ...more] = found(change, about);
+    assert.equal(first, standing);
+    assert.match(sentence ?? '', text);
+    assert.deepEqual(more, []);
+  });
+
+test('a restricted key is told that its writing was not tried', () => {
+  const [reads, writes] = found(keys({ restricted: true }), 'Key permissions');
+  assert.deepEqual([reads![0], writes![0]], ['ok', unknown]);
+  assert.match(writes![1], /Write for Customers, PaymentIntents and Refunds/);
+});
+
+test('everything wrong with one endpoint is told, and a second endpoint in order does not hide it', () => {
+  const wrong = { enabled: false, apiVersion: 'old', events: [] };
+  const standings = found(endpoints(wrong, { id: 'we_2' }), 'Webhook endpoint').map(([standing]) => standing);
+  assert.deepEqual(standings, ['missing', 'missing', 'missing', 'ok']);
+});
+
+test('when the key is refused, the rest of the provider is one line and no guess', () => {
+  const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
+    .slice(5)
+    .map(({ standing, about }) => [standing, about]);
+  assert.deepEqual(abouts, [
+    ['missing', 'Stripe key'],
+    [unknown, 'The rest of Stripe'],
+    ['missing', 'HubSpot token'],
+    [unknown, 'The rest of HubSpot'],
+  ]);
+});
+
+test('a stand-in needs neither an endpoint nor a domain', () => {
+  const standIn = { ...local, ...endpoints(), standIns: { stripe: true, hubspot: true } };
+  assert.match(found(standIn, 'Webhook endpoint')[0]!.join(), /^ok,The local start/);
+  assert.match(found(standIn, 'Apple Pay')[0]!.join(), /^ok,/);
+});
+
+test('every property that the documents name is needed, and every needed one is named there', () => {
+  const document = readFileSync(new URL('../../../docs/integrations.md', import.meta.url), 'utf8');
+  const table = document.slice(document.indexOf('| property |'));
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(2);
+  const named = rows.flatMap((row) =>
+    [...row.split('|')[1]!.matchAll(/`([a-z_0-9]+)`/g)].map((match) => match[1]!),
+  );
+  assert.deepEqual(named.sort(), [...neededProperties].sort());
+  for (const event of webhookEvents)
+    assert.ok(document.includes(`\`${event}\``), `${event} is not in the document`);
+  assert.ok(document.includes(stripeApiVersion));
+});

@@ -1,0 +1,313 @@
+import { stripeApiVersion, type WalletDomain } from '../stripe/account.ts';
+import { webhookEvents } from '../stripe/webhookEvents.ts';
+import type { Answer } from './answer.ts';
+import type { Facts } from './examine.ts';
+
+/** What one check found: a sentence, and in it what to do when something is missing. */
+export interface Finding {
+  standing: 'ok' | 'missing' | 'could not be checked';
+  about: string;
+  text: string;
+}
+
+type Say = (text: string) => Finding;
+const about = (subject: string): { ok: Say; missing: Say; unknown: Say } => ({
+  ok: (text) => ({ standing: 'ok', about: subject, text }),
+  missing: (text) => ({ standing: 'missing', about: subject, text }),
+  unknown: (text) => ({ standing: 'could not be checked', about: subject, text }),
+});
+
+const KEYS_PAGE = 'https://dashboard.stripe.com/apikeys';
+const WEBHOOKS_PAGE = 'https://dashboard.stripe.com/webhooks';
+const DOMAINS_PAGE = 'https://dashboard.stripe.com/settings/payment_method_domains';
+const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
+const HUBSPOT_APP = 'HubSpot: Development, Legacy apps, the app, Scopes';
+const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
+
+/** The scopes that the join needs of its HubSpot token. */
+const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write'];
+
+/** What the facts mean, in the order in which one would put things right. Pure. */
+export function findingsOf(facts: Facts): Finding[] {
+  return [...ofSettings(facts), ...ofStripe(facts), ...ofHubspot(facts)];
+}
+
+function ofSettings(facts: Facts): Finding[] {
+  const { keys, publicUrl, societyFile, societyFaults } = facts;
+  const address = about('Public address');
+  const mode = about('Mode');
+  const link = about('Link secret');
+  const society = about('Society file');
+  return [
+    keys.live && !publicUrl.startsWith('https:')
+      ? address.missing(`PUBLIC_URL is ${publicUrl}. With live keys it must begin with https://.`)
+      : address.ok(publicUrl),
+    keys.live && facts.mode !== 'live'
+      ? mode.missing('The Stripe keys are live. Set MODE=live, which refuses what must not be live.')
+      : mode.ok(
+          `MODE=${facts.mode}, ${facts.standIns.stripe ? 'no real Stripe keys' : `${keys.live ? 'live' : 'test'} keys`}.`,
+        ),
+    facts.hasLinkSecret
+      ? link.ok('LINK_SECRET is set.')
+      : keys.live
+        ? link.missing('Set LINK_SECRET to at least 32 random characters: openssl rand -base64 32')
+        : link.ok('LINK_SECRET is not set; one is kept in the database. MODE=live wants it set.'),
+    societyFaults.length === 0
+      ? society.ok(`${societyFile} has no mistakes.`)
+      : society.missing(
+          `${societyFaults[0]}${societyFaults.length > 1 ? ` And ${societyFaults.length - 1} more.` : ''}`,
+        ),
+    ofDatabase(facts.database),
+  ];
+}
+
+function ofDatabase(answer: Facts['database']): Finding {
+  const database = about('Database');
+  if (!('said' in answer))
+    return database.missing(`It does not answer (${reasonOf(answer)}). Check DATABASE_URL.`);
+  const { waiting, mayMigrate, foreign } = answer.said;
+  if (foreign)
+    return database.missing(`It belongs to another version: ${foreign}. Run the program that goes with it.`);
+  if (waiting === 0) return database.ok('Reachable and migrated.');
+  const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
+  return mayMigrate
+    ? database.ok(`Reachable. ${files}; the next start of the server runs ${waiting === 1 ? 'it' : 'them'}.`)
+    : database.missing(
+        `${files}, and the user of DATABASE_URL may not make tables. Grant it CREATE on the schema.`,
+      );
+}
+
+function ofStripe(facts: Facts): Finding[] {
+  const { account } = facts.stripe;
+  const key = about('Stripe key');
+  const rest = about('The rest of Stripe').unknown('Run this again once the line above is put right.');
+  const mode = facts.keys.live ? 'live' : 'test';
+  if ('down' in account) return [key.missing(`Stripe does not answer (${account.down}). Try again.`), rest];
+  if ('refused' in account && account.refused.status === 401)
+    return [
+      key.missing(
+        `Stripe refuses STRIPE_SECRET_KEY (${account.refused.message}). Copy it again from ${KEYS_PAGE}.`,
+      ),
+      rest,
+    ];
+  return [
+    'said' in account
+      ? account.said.mayCharge
+        ? key.ok(`${account.said.id} may charge, in ${mode} mode.`)
+        : key.missing(
+            `${account.said.id} may not charge yet. Give Stripe what it still asks for: ${ACCOUNT_PAGE}.`,
+          )
+      : key.unknown(
+          `Whether the account may charge: this key may not read it (${account.refused.message}). See ${ACCOUNT_PAGE}.`,
+        ),
+    ofPublishableKey(facts),
+    ...ofPermissions(facts),
+    ...ofWebhooks(facts),
+    ofApplePay(facts),
+  ];
+}
+
+function ofPublishableKey({ keys, stripe: { publishable } }: Facts): Finding {
+  const key = about('Publishable key');
+  if (keys.live !== keys.publishableLive)
+    return key.missing(
+      `One Stripe key is live and the other a test key. Take both from the same page: ${KEYS_PAGE}.`,
+    );
+  if ('down' in publishable) return key.unknown(`Stripe does not answer (${publishable.down}). Try again.`);
+  if ('refused' in publishable)
+    return key.missing(
+      `Stripe refuses STRIPE_PUBLISHABLE_KEY (${publishable.refused.message}). Copy it again from ${KEYS_PAGE}.`,
+    );
+  switch (publishable.said) {
+    case 'same':
+      return key.ok('It opens the newest payment of the account.');
+    case 'other':
+      return key.missing(
+        `It belongs to another account than STRIPE_SECRET_KEY. Take both from the same page: ${KEYS_PAGE}.`,
+      );
+    case 'unproven':
+      return key.unknown(
+        'Stripe knows it. That it belongs to the same account shows with the first payment: open a checkout, then run this again.',
+      );
+  }
+}
+
+function ofPermissions({ keys, standIns, stripe: { reads } }: Facts): Finding[] {
+  const permissions = about('Key permissions');
+  const names = Object.keys(reads);
+  const forbidden = names.filter((name) => isForbidden(reads[name]!));
+  const unanswered = names.filter((name) => 'down' in reads[name]!);
+  const findings: Finding[] = [];
+  if (forbidden.length > 0)
+    findings.push(
+      permissions.missing(
+        `The key may not read ${list(forbidden)}. Edit the restricted key at ${KEYS_PAGE}; docs/integrations.md has the table.`,
+      ),
+    );
+  if (unanswered.length > 0)
+    findings.push(permissions.unknown(`Stripe did not answer about ${list(unanswered)}. Try again.`));
+  if (findings.length === 0) findings.push(permissions.ok(`It reads ${list(names)}.`));
+  if (keys.restricted && !standIns.stripe)
+    findings.push(
+      permissions.unknown(
+        'Writing is not tried here. The restricted key needs Write for Customers, PaymentIntents and Refunds.',
+      ),
+    );
+  return findings;
+}
+
+function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }: Facts): Finding[] {
+  const webhook = about('Webhook endpoint');
+  if ('down' in endpoints) return [webhook.unknown(`Stripe does not answer (${endpoints.down}). Try again.`)];
+  if ('refused' in endpoints)
+    return [
+      webhook.unknown(
+        `This key may not list webhook endpoints (${endpoints.refused.message}). Give it Read for Webhook Endpoints, or compare ${WEBHOOKS_PAGE} with docs/integrations.md.`,
+      ),
+    ];
+  const found = endpoints.said.filter(({ url }) => webhookUrls.includes(url));
+  if (found.length === 0)
+    return [
+      standIns.stripe
+        ? webhook.ok('The local start tells the stand-in directly where to send. A real account needs one.')
+        : isPublic(publicUrl)
+          ? webhook.missing(
+              `None is registered for ${webhookUrls[0]}. Add it at ${WEBHOOKS_PAGE} with API version ${stripeApiVersion} and the events in docs/integrations.md.`,
+            )
+          : webhook.unknown(
+              `Stripe cannot reach ${publicUrl}. Forward to it: stripe listen --forward-to ${webhookUrls[0]}; STRIPE_WEBHOOK_SECRET is what that prints.`,
+            ),
+    ];
+  const findings: Finding[] = [];
+  for (const { id, url, enabled, events, apiVersion } of found) {
+    const lacking = events.includes('*') ? [] : webhookEvents.filter((event) => !events.includes(event));
+    const before = findings.length;
+    if (!enabled)
+      findings.push(webhook.missing(`${id} (${url}) is disabled. Enable it at ${WEBHOOKS_PAGE}.`));
+    if (lacking.length > 0)
+      findings.push(webhook.missing(`${id} is not sent ${list(lacking)}. Add them at ${WEBHOOKS_PAGE}.`));
+    if (apiVersion !== stripeApiVersion)
+      findings.push(
+        webhook.missing(
+          `${id} speaks ${apiVersion ? `API version ${apiVersion}` : "the account's default API version"}, which cannot be changed. Make a new one with ${stripeApiVersion}, set its secret, then delete this one: ${WEBHOOKS_PAGE}.`,
+        ),
+      );
+    if (findings.length === before)
+      findings.push(webhook.ok(`${id} (${url}) is enabled, with every event, in ${apiVersion}.`));
+  }
+  if (!standIns.stripe)
+    findings.push(
+      about('Webhook secret').unknown(
+        `Stripe does not tell it to a key. Compare STRIPE_WEBHOOK_SECRET with the endpoint's signing secret at ${WEBHOOKS_PAGE}.`,
+      ),
+    );
+  return findings;
+}
+
+function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding {
+  const applePay = about('Apple Pay');
+  const host = new URL(publicUrl).hostname;
+  if (standIns.stripe)
+    return applePay.ok('The card form of the stand-in has none. A real account needs the domain registered.');
+  if (!isPublic(publicUrl))
+    return applePay.unknown(`${host} cannot be registered. It needs a public https address.`);
+  if ('down' in domain) return applePay.unknown(`Stripe does not answer (${domain.down}). Try again.`);
+  if ('refused' in domain)
+    return applePay.unknown(
+      `This key may not list payment method domains (${domain.refused.message}). See ${DOMAINS_PAGE}.`,
+    );
+  const trouble = domain.said ? troubleOf(domain.said) : 'is not registered';
+  return trouble === null
+    ? applePay.ok(`${host} is registered and active.`)
+    : applePay.missing(`${host} ${trouble}. Put it right at ${DOMAINS_PAGE}.`);
+}
+
+function troubleOf({ enabled, applePay, reason }: WalletDomain): string | null {
+  if (!enabled) return 'is registered but switched off';
+  return applePay
+    ? null
+    : `is registered but not active for Apple Pay${reason ? ` (${reason.replace(/\.$/, '')})` : ''}`;
+}
+
+function ofHubspot({
+  hubspotVersion,
+  neededProperties,
+  hubspot: { properties, contacts, scopes },
+}: Facts): Finding[] {
+  const token = about('HubSpot token');
+  const permissions = about('HubSpot scopes');
+  const fields = about('HubSpot properties');
+  const rest = about('The rest of HubSpot').unknown('Run this again once the line above is put right.');
+  const down = [properties, contacts].find((answer) => 'down' in answer);
+  if (down) return [token.missing(`HubSpot does not answer (${reasonOf(down)}). Try again.`), rest];
+  const unauthorized = [properties, contacts].find(
+    (answer) => 'refused' in answer && answer.refused.status === 401,
+  );
+  if (unauthorized)
+    return [
+      token.missing(
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again from HubSpot: Development, Legacy apps, the app, Auth.`,
+      ),
+      rest,
+    ];
+
+  const granted = 'said' in scopes ? scopes.said : null;
+  const lacking = granted
+    ? SCOPES.filter((scope) => !granted.has(scope))
+    : isForbidden(contacts)
+      ? SCOPES.slice(0, 1)
+      : [];
+  const findings = [
+    token.ok('HubSpot takes it.'),
+    lacking.length > 0
+      ? permissions.missing(`The token lacks ${list(lacking)}. Tick them: ${HUBSPOT_APP}.`)
+      : granted
+        ? permissions.ok(`${list(SCOPES)} are granted.`)
+        : permissions.unknown(
+            `Contacts may be read. Whether they may be written shows here: ${HUBSPOT_APP}.`,
+          ),
+  ];
+  if (!('said' in properties))
+    return [
+      ...findings,
+      fields.unknown(
+        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_APP}.`,
+      ),
+    ];
+  const { said: known } = properties;
+  if (!known)
+    return [
+      ...findings,
+      fields.missing(`HubSpot does not know API version ${hubspotVersion}. Correct HUBSPOT_API_VERSION.`),
+    ];
+  const absent = neededProperties.filter((name) => !known.has(name));
+  return [
+    ...findings,
+    absent.length === 0
+      ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
+      : fields.missing(
+          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types.`,
+        ),
+  ];
+}
+
+function isForbidden(answer: Answer<unknown>): boolean {
+  return 'refused' in answer && (answer.refused.status === 401 || answer.refused.status === 403);
+}
+
+function reasonOf(answer: Answer<unknown>): string {
+  return 'down' in answer ? answer.down : 'refused' in answer ? answer.refused.message : '';
+}
+
+function list(names: readonly string[]): string {
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** Whether strangers can reach an address: its name has a dot, and is neither an IP address nor a local name. */
+function isPublic(address: string): boolean {
+  const host = new URL(address).hostname;
+  return (
+    /^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/i.test(host) &&
+    !/\.(local|localhost|internal|test)$/.test(host)
+  );
+}

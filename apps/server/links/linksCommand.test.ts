@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { runCommand } from '../testing/runCommand.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { linkCheckCommand, linksCommand } from './linksCommand.ts';
+
+let server: TestServer;
+const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
+before(async () => {
+  server = await startTestServer({ PUBLIC_URL: 'https://join.society.example' });
+});
+after(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a link that was printed tells what it does: contact, product, price, floor, upgrade, expiry', async (t) => {
+  await server.deps.contacts.refresh('103');
+  const minted = await runCommand(t, server, linksCommand, [
+    'checkout',
+    '103',
+    '--mp',
+    '1',
+    '--c',
+    '4500',
+    '--days',
+    '3',
+  ]);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  const expires = new Date(server.deps.now().getTime() + 3 * 86_400_000).toISOString().slice(0, 13);
+  assert.equal(code, 0, out);
+  for (const line of [
+    'Signed, and it may be followed.',
+    `expires   ${expires}`,
+    'contact   103 (Sam Okafor)',
+    'does      starts a checkout',
+    'product   1 Membership, $65.00',
+    'price     $45.00 (floor $20.00)',
+    'upgrade   10 Distinguished Member upgrade, $45.00',
+  ])
+    assert.ok(out.includes(line), `${line}\nin\n${out}`);
+});
+
+test('a link that was changed, has expired, sells too low or leads elsewhere is refused, and why is said', async (t) => {
+  const check = async (url: string) => await runCommand(t, server, linkCheckCommand, [url]);
+  const mint = async (...args: string[]) => (await runCommand(t, server, linksCommand, args)).out.trim();
+  const good = await mint('checkout', '103', '--mp', '1', '--c', '4500');
+  const changed = await check(good.replace('c=4500', 'c=2500'));
+  assert.deepEqual([changed.code, /Refused: This link is not valid/.test(changed.out)], [1, true]);
+  const low = await check(await mint('checkout', '103', '--mp', '1', '--c', '1999'));
+  assert.deepEqual([low.code, /1999 cents is too low \(floor \$20\.00\)/.test(low.out)], [1, true]);
+  const { exp, sig } = server.deps.links.sign(
+    { kind: 'init', contactId: '103' },
+    new Date(Date.now() - 60_000),
+  );
+  const old = await check(`https://join.society.example/registration/103/init?exp=${exp}&sig=${sig}`);
+  assert.deepEqual([old.code, /Refused: This link has expired/.test(old.out)], [1, true]);
+  const elsewhere = await check(good.replace('join.society.example', 'evil.example'));
+  assert.deepEqual([elsewhere.code, /It leads to https:\/\/evil\.example/.test(elsewhere.out)], [1, true]);
+  assert.equal((await check('https://join.society.example/registration/membership')).code, 1);
+  assert.equal((await check('not a link')).code, 2);
+});
+
+test('of a file, every contact gets a link that holds, and a bad line is named', async (t) => {
+  const file = join(folder, 'campaign.csv');
+  writeFileSync(file, 'name,contactId\nSam,103\nNobody,x\nPriya,104\n');
+  const { out, code } = await runCommand(t, server, linksCommand, ['resume', file]);
+  const lines = out.trim().split('\n');
+  assert.equal(code, 1);
+  assert.equal(lines[0], 'contactId,link');
+  assert.match(out, /line 3: "x" is not a contact id/);
+  const links = lines.filter((line) => line.includes('https://')).map((line) => line.split(',')[1]!);
+  assert.equal(links.length, 2);
+  for (const link of links) assert.equal((await runCommand(t, server, linkCheckCommand, [link])).code, 0);
+  assert.equal((await runCommand(t, server, linksCommand, ['resume', 'nowhere.csv'])).code, 1);
+});

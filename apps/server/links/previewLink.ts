@@ -1,0 +1,83 @@
+import { displayPrice } from '#core/money.ts';
+import { floorOf, salePrice } from '#core/price.ts';
+import { isMembershipType } from '#core/product.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Wired } from '../wire.ts';
+import type { LinkTarget } from './links.ts';
+
+/** What a link names, read from its address; null when it is no link to a contact's page. */
+export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: string } | null {
+  const query = Object.fromEntries(url.searchParams);
+  const { exp, sig, vid, ...rest } = query;
+  const signature = { ...(exp === undefined ? {} : { exp }), ...(sig === undefined ? {} : { sig }) };
+  const init = /^\/registration\/([^/]+)\/init$/.exec(url.pathname)?.[1];
+  if (init) return { target: { kind: 'init', contactId: init }, ...signature };
+  const resume = /^\/upload-resume\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (resume) return { target: { kind: 'resume', contactId: resume }, ...signature };
+  if (url.pathname !== '/initialize/checkout' || !vid) return null;
+  const parameters = Object.fromEntries(
+    Object.entries(rest).filter(([name]) => name === 'mp' || name === 'usp' || name === 'c'),
+  );
+  return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
+}
+
+/** For staff: what a link would do, line by line, and whether whoever has it may follow it now. */
+export async function previewLink(
+  { deps, database }: Wired,
+  url: URL,
+): Promise<{ lines: string[]; isGood: boolean }> {
+  const link = readLink(url);
+  if (!link) return { lines: ['This is not a link to a page of a contact.'], isGood: false };
+  const { target, exp, sig } = link;
+  const lines: string[] = [];
+  let isGood = true;
+  const { origin } = new URL(deps.config.publicUrl);
+  if (url.origin !== origin) {
+    isGood = false;
+    lines.push(`It leads to ${url.origin}; this installation is ${origin}.`);
+  }
+  try {
+    deps.links.check(target, { exp, sig });
+    lines.push(
+      sig === undefined
+        ? 'Unsigned, and unsigned links are permitted here.'
+        : 'Signed, and it may be followed.',
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    isGood = false;
+    lines.push(`Refused: ${error.message}`);
+  }
+  if (exp !== undefined && /^\d{1,12}$/.test(exp))
+    lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
+  const contact = await database
+    .selectFrom('contact')
+    .select(['profile', 'is_member'])
+    .where('id', '=', target.contactId)
+    .executeTakeFirst();
+  const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');
+  lines.push(
+    `contact   ${target.contactId} ${contact ? `(${name || 'no name'}${contact.is_member ? ', already a member' : ''})` : '(not in the mirror; HubSpot is asked when the link is used)'}`,
+  );
+  const does = { init: 'starts a join', checkout: 'starts a checkout', resume: 'takes a resume' };
+  lines.push(`does      ${does[target.kind]}`);
+  if (target.kind !== 'checkout') return { lines, isGood };
+
+  const { mp, usp, c } = target.parameters ?? {};
+  const { society } = deps;
+  const id = mp === undefined ? society.programme(society.defaultProgramme).defaultMembership : Number(mp);
+  const product = society.product(id);
+  if (!product || !isMembershipType(product.type))
+    return { lines: [...lines, `product   ${id} cannot be bought with a link`], isGood: false };
+  const price = salePrice(product, c === undefined ? null : Number(c));
+  lines.push(`product   ${product.id} ${product.name}, ${displayPrice(product.price ?? 0)}`);
+  lines.push(
+    `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
+  );
+  const offer = society.product(usp === undefined ? (product.upgrade ?? 0) : Number(usp));
+  if (usp !== undefined && offer?.type !== 'membership_upgrade') {
+    isGood = false;
+    lines.push(`upgrade   ${usp} is not an upgrade`);
+  } else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.price ?? 0)}`);
+  return { lines, isGood: isGood && typeof price === 'number' };
+}

@@ -1,0 +1,24 @@
+import { CrmError } from './errors.ts';
+
+/** What the emulated account's token may do (https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/scopes). */
+export const FIRST_SCOPES: readonly string[] = [
+  'crm.objects.contacts.read',
+  'crm.objects.contacts.write',
+  'crm.schemas.contacts.write',
+];
+
+/** Throws the CRM's 403 unless one of the scopes is granted. A call that needs none gives an empty list. */
+export function assertGranted(granted: readonly string[], oneOf: readonly string[]): void {
+  if (oneOf.length === 0 || oneOf.some((scope) => granted.includes(scope))) return;
+  throw new CrmError(
+    403,
+    'MISSING_SCOPES',
+    "This app hasn't been granted all required scopes to make this call. Read more about required scopes here: https://developers.hubspot.com/scopes.",
+    [
+      {
+        message: 'One or more of the following scopes are required.',
+        context: { requiredGranularScopes: [...oneOf] },
+      },
+    ],
+  );
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { HUBSPOT_ACCESS_TOKEN } from '../keys.ts';
+import { eventually, realSubjects, uniqueWord } from '../shared/subjects.ts';
+import { startHubspotEmulator } from './server.ts';
+
+const VERSION = '2026-09';
+const CONTACTS = `/crm/objects/${VERSION}/contacts`;
+
+interface Answered {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered; the tests say what it must be.
+  body: any;
+}
+
+/** The HubSpot that a test of behaviour is about: an emulator of its own, or a real test account. */
+export interface Subject {
+  accessToken: string;
+  /** `VERSION` in the path stands for the dated version of the API. */
+  request(method: string, path: string, body?: object, token?: string): Promise<Answered>;
+  contacts(method: string, path: string, body?: object): Promise<Answered>;
+  /** A contact with an email of its own, archived after the test. */
+  contact(properties?: Record<string, string>): Promise<{ id: string; email: string }>;
+  /** Looks until something is found, where writes are not known at once. */
+  eventually<T>(look: () => Promise<T[]>): Promise<T[]>;
+}
+
+export async function subject(t: TestContext): Promise<Subject> {
+  const real = realSubjects(process.env).hubspot;
+  const { url, accessToken } = real ?? { url: await emulate(t), accessToken: HUBSPOT_ACCESS_TOKEN };
+  const request: Subject['request'] = async (method, path, body, token = accessToken) => {
+    const response = await fetch(url + path.replace('VERSION', VERSION), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    // A real account has a limit that others may have used up. Its emulator's is looked at in other tests.
+    if (response.status === 429 && real) {
+      await pause(1000 * Number(response.headers.get('retry-after') ?? '10'));
+      return request(method, path, body, token);
+    }
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const contacts: Subject['contacts'] = (method, path, body) => request(method, CONTACTS + path, body);
+  return {
+    accessToken,
+    request,
+    contacts,
+    async contact(properties = {}) {
+      const email = `${uniqueWord()}@example.com`;
+      const { status, body } = await contacts('POST', '', { properties: { email, ...properties } });
+      if (status !== 201) throw new Error(`No contact could be made: ${JSON.stringify(body)}`);
+      t.after(async () => {
+        if (real) await contacts('DELETE', `/${body.id}`);
+      });
+      return { id: body.id, email };
+    },
+    eventually: (look) => eventually(real !== null, look),
+  };
+}
+
+async function emulate(t: TestContext): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hubspot-emulator-'));
+  const emulator = await startHubspotEmulator({ host: '127.0.0.1', port: 0, dataDir, searchLagMs: 0 });
+  t.after(() => emulator.close());
+  return emulator.url;
+}

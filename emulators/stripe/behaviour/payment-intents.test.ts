@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type Stripe from 'stripe';
+import { subject } from '../subject.ts';
+import { CARDS_ONLY, errorOf } from '../test-support.ts';
+
+test('an intent is created, updated with the same client secret, confirmed and charged once', async (t) => {
+  const { stripe, customer } = await subject(t);
+  const payer = await customer({ email: 'payer@example.com' });
+  const created = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 6500,
+    customer: payer,
+    receipt_email: 'payer@example.com',
+    setup_future_usage: 'on_session',
+    metadata: { revision: '1', app: 'induct' },
+  });
+  assert.equal(created.status, 'requires_payment_method');
+  assert.deepEqual(created.payment_method_types, ['card']);
+
+  const updated = await stripe.paymentIntents.update(created.id, {
+    amount: 7700,
+    metadata: { revision: '2' },
+  });
+  assert.equal(updated.client_secret, created.client_secret);
+  assert.deepEqual(updated.metadata, { revision: '2', app: 'induct' });
+
+  const paid = await stripe.paymentIntents.confirm(created.id, {
+    payment_method: 'pm_card_visa',
+    expand: ['latest_charge', 'payment_method'],
+  });
+  const charge = paid.latest_charge as Stripe.Charge;
+  const method = paid.payment_method as Stripe.PaymentMethod;
+  assert.equal(paid.status, 'succeeded');
+  assert.equal(paid.amount_received, 7700);
+  assert.equal(charge.amount, 7700);
+  assert.deepEqual(charge.metadata, paid.metadata);
+  assert.deepEqual([method.card?.brand, method.card?.last4], ['visa', '4242']);
+  assert.equal(method.customer, payer, 'setup_future_usage saves the card to the customer');
+  assert.equal((await stripe.charges.list({ payment_intent: created.id })).data.length, 1);
+  assert.equal((await stripe.paymentIntents.retrieve(created.id)).status, 'succeeded');
+});
+
+test('metadata is merged, and a key given as nothing is removed', async (t) => {
+  const { stripe, afterwards } = await subject(t);
+  const { id } = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    metadata: { a: '1', b: '2' },
+  });
+  afterwards(() => stripe.paymentIntents.cancel(id));
+  const updated = await stripe.paymentIntents.update(id, { metadata: { b: '', c: '3' } });
+  assert.deepEqual(updated.metadata, { a: '1', c: '3' });
+  assert.deepEqual((await stripe.paymentIntents.retrieve(id)).metadata, { a: '1', c: '3' });
+});
+
+test('a succeeded intent can be neither confirmed, canceled nor given another amount', async (t) => {
+  const { stripe } = await subject(t);
+  const { id } = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    payment_method: 'pm_card_visa',
+    confirm: true,
+  });
+  for (const call of [
+    () => stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }),
+    () => stripe.paymentIntents.cancel(id),
+    () => stripe.paymentIntents.update(id, { amount: 600 }),
+  ]) {
+    const error = await errorOf(call());
+    assert.equal(error.statusCode, 400);
+    assert.equal(error.code, 'payment_intent_unexpected_state');
+    assert.equal(error.payment_intent?.status, 'succeeded');
+  }
+  assert.equal(
+    (await stripe.paymentIntents.update(id, { metadata: { note: 'kept' } })).metadata.note,
+    'kept',
+  );
+});
+
+test('an intent without a payment method cannot be confirmed', async (t) => {
+  const { stripe, afterwards } = await subject(t);
+  const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500 });
+  afterwards(() => stripe.paymentIntents.cancel(id));
+  const error = await errorOf(stripe.paymentIntents.confirm(id));
+  assert.deepEqual([error.statusCode, error.code], [400, 'payment_intent_unexpected_state']);
+});
+
+test('a canceled intent stays canceled and says why', async (t) => {
+  const { stripe } = await subject(t);
+  const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500 });
+  const canceled = await stripe.paymentIntents.cancel(id, { cancellation_reason: 'abandoned' });
+  assert.deepEqual([canceled.status, canceled.cancellation_reason], ['canceled', 'abandoned']);
+  for (const call of [
+    () => stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }),
+    () => stripe.paymentIntents.cancel(id),
+  ])
+    assert.equal((await errorOf(call())).code, 'payment_intent_unexpected_state');
+});
+
+test('a decline is 402 with its code, leaves a failed charge and lets the next card pay', async (t) => {
+  const { stripe } = await subject(t);
+  const { id } = await stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500 });
+  const error = await errorOf(
+    stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa_chargeDeclinedInsufficientFunds' }),
+  );
+  assert.equal(error.statusCode, 402);
+  assert.equal(error.type, 'StripeCardError');
+  assert.equal(error.code, 'card_declined');
+  assert.equal(error.decline_code, 'insufficient_funds');
+  assert.equal(error.message, 'Your card has insufficient funds.');
+  assert.equal(error.payment_intent?.status, 'requires_payment_method');
+
+  const after = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
+  assert.equal(after.payment_method, null);
+  assert.equal(after.last_payment_error?.decline_code, 'insufficient_funds');
+  assert.equal((after.latest_charge as Stripe.Charge).status, 'failed');
+  const paid = await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_mastercard' });
+  assert.deepEqual([paid.status, paid.last_payment_error], ['succeeded', null]);
+});
+
+// Stripe's table of declines gives the last three no decline code of their own (https://docs.stripe.com/testing).
+for (const [card, code, declineCode] of [
+  ['pm_card_visa_chargeDeclined', 'card_declined', 'generic_decline'],
+  ['pm_card_visa_chargeDeclinedLostCard', 'card_declined', 'lost_card'],
+  ['pm_card_visa_chargeDeclinedStolenCard', 'card_declined', 'stolen_card'],
+  ['pm_card_chargeDeclinedExpiredCard', 'expired_card'],
+  ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
+  ['pm_card_chargeDeclinedProcessingError', 'processing_error'],
+] as const) {
+  test(`${card} is declined with ${declineCode ?? code}`, async (t) => {
+    const { stripe } = await subject(t);
+    const error = await errorOf(
+      stripe.paymentIntents.create({ ...CARDS_ONLY, amount: 500, payment_method: card, confirm: true }),
+    );
+    assert.deepEqual([error.statusCode, error.code], [402, code]);
+    if (declineCode) assert.equal(error.decline_code, declineCode);
+    assert.ok(error.payment_intent?.id, 'the intent that stays behind is named');
+  });
+}
+
+test('a card that asks for authentication waits in requires_action for Stripe.js, and can be canceled', async (t) => {
+  const { stripe } = await subject(t);
+  const asking = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    payment_method: 'pm_card_threeDSecure2Required',
+    confirm: true,
+    use_stripe_sdk: true,
+  });
+  assert.equal(asking.status, 'requires_action');
+  assert.equal(asking.next_action?.type, 'use_stripe_sdk');
+  assert.equal(asking.amount_received, 0);
+  assert.equal((await stripe.paymentIntents.cancel(asking.id)).status, 'canceled');
+});
+
+test('a card that always asks is declined off-session with authentication_required', async (t) => {
+  const { stripe, customer } = await subject(t);
+  const payer = await customer();
+  const method = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: payer });
+  const error = await errorOf(
+    stripe.paymentIntents.create({
+      ...CARDS_ONLY,
+      amount: 500,
+      customer: payer,
+      payment_method: method.id,
+      off_session: true,
+      confirm: true,
+    }),
+  );
+  assert.deepEqual([error.statusCode, error.code], [402, 'authentication_required']);
+});
+
+test('a card that was saved by a payment is charged again with its owner present', async (t) => {
+  const { stripe, customer } = await subject(t);
+  const payer = await customer();
+  const first = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 6500,
+    customer: payer,
+    setup_future_usage: 'on_session',
+    payment_method: 'pm_card_visa',
+    confirm: true,
+  });
+  const saved = first.payment_method as string;
+  const second = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 4500,
+    customer: payer,
+    payment_method: saved,
+    confirm: true,
+    use_stripe_sdk: true,
+    expand: ['payment_method'],
+  });
+  assert.deepEqual([second.status, second.amount_received], ['succeeded', 4500]);
+  assert.equal((second.payment_method as Stripe.PaymentMethod).id, saved);
+  const cards = await stripe.customers.listPaymentMethods(payer, { type: 'card' });
+  assert.deepEqual(
+    cards.data.map(({ id }) => id),
+    [saved],
+  );
+});
+
+test('a saved card whose issuer says no is declined when it is charged', async (t) => {
+  const { stripe, customer } = await subject(t);
+  const payer = await customer();
+  const method = await stripe.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: payer });
+  const error = await errorOf(
+    stripe.paymentIntents.create({
+      ...CARDS_ONLY,
+      amount: 500,
+      customer: payer,
+      payment_method: method.id,
+      confirm: true,
+    }),
+  );
+  assert.deepEqual([error.statusCode, error.code], [402, 'card_declined']);
+});
+
+test('most cards that would be declined cannot be saved to a customer at all', async (t) => {
+  const { stripe, customer } = await subject(t);
+  const error = await errorOf(
+    stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer: await customer() }),
+  );
+  assert.deepEqual([error.statusCode, error.code], [402, 'card_declined']);
+});
+
+test('a card that was charged without a customer cannot be charged again', async (t) => {
+  const { stripe } = await subject(t);
+  const first = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    payment_method: 'pm_card_visa',
+    confirm: true,
+  });
+  const again = { ...CARDS_ONLY, amount: 500, payment_method: first.payment_method as string, confirm: true };
+  const error = await errorOf(stripe.paymentIntents.create(again));
+  assert.equal(error.statusCode, 400);
+  assert.match(error.message, /may not be used again/);
+});
+
+test("a saved card cannot be charged for another customer's payment", async (t) => {
+  const { stripe, customer } = await subject(t);
+  const [mine, other] = [await customer(), await customer()];
+  const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: mine });
+  for (const payer of [{ customer: other }, {}]) {
+    const order = { ...CARDS_ONLY, ...payer, amount: 500, payment_method: method.id, confirm: true };
+    assert.equal((await errorOf(stripe.paymentIntents.create(order))).statusCode, 400);
+  }
+  assert.equal((await stripe.paymentIntents.list({ customer: other })).data.length, 0);
+});
+
+test('a test token becomes a card that pays', async (t) => {
+  const { stripe } = await subject(t);
+  const method = await stripe.paymentMethods.create({ type: 'card', card: { token: 'tok_mastercard' } });
+  assert.deepEqual([method.card?.brand, method.card?.last4], ['mastercard', '4444']);
+  const paid = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    payment_method: method.id,
+    confirm: true,
+  });
+  assert.equal(paid.status, 'succeeded');
+  const none = { type: 'card', card: { token: 'tok_none' } } as const;
+  assert.equal((await errorOf(stripe.paymentMethods.create(none))).code, 'resource_missing');
+});
