@@ -15,7 +15,7 @@ const abort = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => abort.abort(new Error(`ended by ${signal}`)));
 const report = await runPlan(plan, { say: console.log, signal: abort.signal });
-if (process.env.FAULTS_TELL)
+if (process.env.TELL)
   for (const { join, ended, missed } of report.people)
     console.log(`  ${join.name.padEnd(4)} ${ended}${missed ? ` (missed ${missed})` : ''}`);
 const missing = notEnough(report);

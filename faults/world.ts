@@ -245,8 +245,8 @@ async function invite({ database, deps }: Wired, folder: string, contacts: numbe
       '\n',
     ),
   );
-  const { faults } = await importInvitations(database, file, Object.keys(deps.society.programmes));
-  if (faults.length > 0) throw new Error(`the run's invitations were not taken: ${faults[0]!.text}`);
+  const { refused } = await importInvitations(database, file, Object.keys(deps.society.programmes));
+  if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
 }
 
 /**
