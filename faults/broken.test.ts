@@ -11,6 +11,7 @@ const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 /** A handful of joins, each of which one of the variants gets wrong. */
 const plan: Plan = {
   seed: 0,
+  killsEverywhere: false,
   night: [],
   units: [
     // Paid once, and told at once by four tabs and two webhooks.

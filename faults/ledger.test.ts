@@ -8,6 +8,7 @@ import type { World } from './world.ts';
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const plan: Plan = {
   seed: 0,
+  killsEverywhere: false,
   night: [],
   units: names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
 };

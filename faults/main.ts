@@ -1,3 +1,4 @@
+import { killPoints } from './operations.ts';
 import { digestOf, planOf } from './plan.ts';
 import { joinsIn, type Report, runPlan } from './run.ts';
 
@@ -27,10 +28,12 @@ process.exitCode = report.differences.length + missing.length > 0 ? 1 : 0;
 /** A run that did not do what it says proves nothing. */
 function notEnough({ kills, people, calls, paid }: Report): string[] {
   const wanted = readNumber('KILLS', 60);
+  const unkilled = plan.killsEverywhere ? killPoints.filter((point) => !kills.includes(point)) : [];
   const uncalled = Object.entries(calls).filter(([, count]) => count === 0);
   return [
     ...(kills.length < wanted ? [`${kills.length} kills of ${wanted}`] : []),
     ...(paid < people.length / 2 ? [`only ${paid} of ${people.length} joins were paid`] : []),
+    ...unkilled.map((point) => `no server was killed at ${point}`),
     ...uncalled.map(([name]) => `${name} was never called: nothing is known of its requests`),
   ];
 }
@@ -44,7 +47,7 @@ function lastLine({ people, paid, kills, faults, webhooks, refunds, calls, diffe
       .join(', ');
   return [
     `joins ${people.length} (paid ${paid})`,
-    `kills ${kills.length} (at ${new Set(atPoints).size} named points ${atPoints.length}, at any time ${kills.length - atPoints.length})`,
+    `kills ${kills.length} (at ${new Set(atPoints).size} of ${killPoints.length} named points ${atPoints.length}, at any time ${kills.length - atPoints.length})`,
     `faults ${Object.values(faults).reduce((sum, count) => sum + count, 0)} (${counts(faults)})`,
     `webhooks (${counts(webhooks)})`,
     `refunds ${refunds}`,

@@ -69,6 +69,8 @@ export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
   seed: number;
+  /** Whether a server is to die at every named point, by further joins for those that were not come by. */
+  killsEverywhere: boolean;
   /** Joins of one unit run at the same time and meet before they pay. */
   units: readonly (readonly Join[])[];
   /** One after the other, in what the servers do in the background after the day. */
@@ -148,14 +150,15 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
 /** A call that fails this often fails for good: the client tries it three times by itself. */
 const timesOf = [1, 2, 3, 4];
 
+/** What the background comes by, the first of them with certainty. */
 const atNight: readonly KillPoint[] = [
   'listEvents:before',
-  'cancelIntent:before',
   'listIntents:after',
-  'refund:after',
   'listEvents:after',
-  'cancelIntent:after',
   'listIntents:before',
+  'cancelIntent:before',
+  'refund:after',
+  'cancelIntent:after',
   'refund:before',
 ];
 
@@ -186,6 +189,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
   dealKills(dice, units, kills - night);
   return {
     seed,
+    killsEverywhere: kills >= 2 * killPoints.length,
     units,
     night: Array.from({ length: night }, (_, index) => atNight[index % atNight.length]!),
   };
@@ -274,6 +278,18 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
   }
 }
 
+/** The smallest unit whose first join comes by a point; null for what only the background calls. */
+export function unitAt(point: KillPoint, contact: number): Join[] | null {
+  if (point.startsWith('list')) return null;
+  const join = { ...joinOf({ name: point }), ...comesBy(point), kill: { point } };
+  if (!/^(refund|moneyBack)/.test(point)) return [join];
+  const second = { start: 'checkout', contact, pays: 'direct' } as const;
+  return [
+    { ...join, start: 'invite', contact, pays: 'direct' },
+    joinOf({ name: `${point}, second`, ...second, server: 1 }),
+  ];
+}
+
 /** What a join must be like to reach a point. */
 function comesBy(point: KillPoint): Partial<Join> {
   if (point.startsWith('chargeSavedCard'))
@@ -289,7 +305,7 @@ function comesBy(point: KillPoint): Partial<Join> {
       cards: [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
     };
   if (/^(refund|moneyBack)/.test(point)) return { leaves: null, faults: [] };
-  return { leaves: null };
+  return { leaves: null, pays: 'begun' };
 }
 
 /** A short name for exactly this plan. */

@@ -3,8 +3,8 @@ import { reconcile } from '../apps/server/payments/reconcile.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, type Person, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
-import type { KillPoint, ServerCall } from './operations.ts';
-import type { Join, Plan } from './plan.ts';
+import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
+import { type Join, type Plan, unitAt } from './plan.ts';
 import { startWorld, type World } from './world.ts';
 
 /** What a run of a plan came to. */
@@ -42,19 +42,10 @@ const NIGHT_MS = 6000;
 /** Runs a plan on two servers, lets a day pass, and counts. */
 export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Report> {
   const say = options.say ?? (() => {});
-  const people: Person[] = plan.units.flat().map((join) => ({
-    join,
-    uuid: null,
-    seen: [],
-    complaints: [],
-    ended: 'nowhere',
-    missed: null,
-    screen: null,
-    isWaiting: false,
-  }));
-  const personOf = new Map(people.map((person) => [person.join, person]));
+  const people: Person[] = [];
+  const contacts = Math.max(0, ...plan.units.flat().map(({ contact }) => (contact ?? -1) + 1));
   const world = await startWorld({
-    contacts: Math.max(0, ...plan.units.flat().map(({ contact }) => (contact ?? -1) + 1)),
+    contacts: contacts + killPoints.length,
     modeOf: (uuid) => people.find((person) => person.uuid === uuid)?.join.webhooks,
     ...(options.env && { env: options.env }),
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
@@ -76,22 +67,29 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     let ids = 0;
     let played = 0;
     const began = Date.now();
-    await inParallel(plan.units, options.atOnce ?? 6, async (unit) => {
+    const playUnit = async (unit: readonly Join[]) => {
       const meet = meeting(unit.length);
       await Promise.all(
-        unit.map((join) =>
-          playJoin({ world, person: personOf.get(join)!, nextId: () => ++ids, meet: meet() }),
-        ),
+        unit.map((join) => {
+          const person = somebody(join);
+          people.push(person);
+          return playJoin({ world, person, nextId: () => ++ids, meet: meet() });
+        }),
       );
       const before = played;
       played += unit.length;
-      if (Math.floor(played / 25) > Math.floor(before / 25))
+      if (Math.floor(played / 50) > Math.floor(before / 50))
         say(`  ${played} joins, ${killsOf(world).length} kills, ${seconds(began)} s`);
-    });
-
+    };
+    await inParallel(plan.units, options.atOnce ?? 6, playUnit);
     const faults = await world.clearFaults();
     await Promise.all(world.servers.map((server) => server.up()));
     await world.webhooks.idle();
+    if (plan.killsEverywhere)
+      for (const [index, point] of killPoints.entries()) {
+        const unit = killsOf(world).includes(point) ? null : unitAt(point, contacts + index);
+        if (unit) await playUnit(unit);
+      }
     const waiting = people.filter((person) => person.isWaiting);
     if (waiting.length > 0) say(`  ${waiting.length} come back to pay`);
     for (const person of waiting) await comeBack(world, person);
@@ -135,6 +133,19 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
       ],
     };
   }
+}
+
+function somebody(join: Join): Person {
+  return {
+    join,
+    uuid: null,
+    seen: [],
+    complaints: [],
+    ended: 'nowhere',
+    missed: null,
+    screen: null,
+    isWaiting: false,
+  };
 }
 
 /** The one place where the suite asks the server's own count. Nothing is too young: everything has been settled. */
