@@ -42,15 +42,19 @@ test('calls are counted by what they are for, and only those of our server', () 
   const counts = countCalls([
     request({}),
     request({ params: { metadata: { kind: 'upgrade' } } }),
+    request({ path: '/v1/payment_intents/pi_1/confirm', params: { payment_method: 'pm_1' } }),
     request({ path: '/v1/payment_intents/pi_1' }),
     request({ path: '/v1/payment_intents/pi_1/cancel', params: {} }),
     request({ method: 'GET', path: '/v1/payment_intents', params: {} }),
     request({ headers: {} }),
   ]);
-  const { createIntent, chargeSavedCard, updateIntent, cancelIntent, listIntents } = counts;
-  assert.deepEqual([createIntent, chargeSavedCard, updateIntent, cancelIntent, listIntents], [1, 1, 1, 1, 1]);
+  const { createIntent, confirmWithSavedCard, updateIntent, cancelIntent, listIntents } = counts;
+  assert.deepEqual(
+    [createIntent, confirmWithSavedCard, updateIntent, cancelIntent, listIntents],
+    [2, 1, 1, 1, 1],
+  );
   assert.equal(
     Object.values(counts).reduce((sum, count) => sum + count, 0),
-    5,
+    6,
   );
 });

@@ -4,10 +4,10 @@
  */
 export const operations = {
   createCustomer: { method: 'POST', path: '/v1/customers', names: 'session' },
-  createIntent: { method: 'POST', path: '/v1/payment_intents', names: 'join' },
+  createIntent: { method: 'POST', path: '/v1/payment_intents', names: 'session' },
   updateIntent: { method: 'POST', path: '/v1/payment_intents/*', names: 'join' },
   retrieveIntent: { method: 'GET', path: '/v1/payment_intents/*', names: 'intent' },
-  chargeSavedCard: { method: 'POST', path: '/v1/payment_intents', names: 'upgrade' },
+  confirmWithSavedCard: { method: 'POST', path: '/v1/payment_intents/*/confirm', names: 'upgrade' },
   cancelIntent: { method: 'POST', path: '/v1/payment_intents/*/cancel', names: 'intent' },
   refund: { method: 'POST', path: '/v1/refunds', names: 'intent' },
   moneyBack: { method: 'GET', path: '/v1/refunds', names: 'intent' },
@@ -30,7 +30,8 @@ export function aboutOf(operation: Operation, uuid: string, intentId: string | n
     case 'join':
       return `"session":"${uuid}","kind":"join"`;
     case 'upgrade':
-      return `"session":"${uuid}","kind":"upgrade"`;
+      // In its idempotency key.
+      return `${uuid}-upgrade`;
     case 'intent':
       return intentId;
     case 'nothing':

@@ -292,7 +292,7 @@ export function unitAt(point: KillPoint, contact: number): Join[] | null {
 
 /** What a join must be like to reach a point. */
 function comesBy(point: KillPoint): Partial<Join> {
-  if (point.startsWith('chargeSavedCard'))
+  if (point.startsWith('confirmWithSavedCard'))
     return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
   if (point.startsWith('cancelIntent'))
     return {
