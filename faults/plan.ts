@@ -305,6 +305,8 @@ function comesBy(point: KillPoint): Partial<Join> {
       cards: [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
     };
   if (/^(refund|moneyBack)/.test(point)) return { leaves: null, faults: [] };
+  if (point.startsWith('updateIntent'))
+    return { leaves: null, pays: 'begun', faults: [], changes: 'donation', changesWhen: 'looking' };
   return { leaves: null, pays: 'begun' };
 }
 
