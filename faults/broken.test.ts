@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Variant } from './broken.ts';
+import { broken, type Variant, variants } from './broken.ts';
 import { joinOf, type Plan } from './plan.ts';
 import { runPlan } from './run.ts';
 
@@ -56,4 +56,9 @@ test('a confirmPayment that takes the items of now instead of those that were pa
   const kinds = (await differencesOf('current items')).map(({ kind }) => kind);
   assert.ok(kinds.includes('another product'), `found ${kinds}`);
   assert.ok(kinds.includes('reconcile: other_product'), `found ${kinds}`);
+});
+
+test('a variant whose text has gone says so, and no server starts with it', () => {
+  for (const changes of Object.values(variants))
+    assert.throws(() => broken('export const confirmPayment = null;', changes), /to break any more/);
 });

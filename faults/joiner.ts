@@ -65,25 +65,30 @@ interface Run {
   nextId: () => number;
   /** Resolves when the other joins of the unit have come as far. */
   meet: () => Promise<void>;
+  /** Resolves when they have all ended. */
+  part: () => Promise<void>;
 }
 
 /** Plays a whole join as the web page makes its calls (apps/web/routes), until it is done or the person goes away. */
 export async function playJoin(run: Run): Promise<void> {
   const { person } = run;
+  const kill = new Killing(run);
   try {
-    await play(run);
+    await play(run, kill);
   } catch (error) {
     if (!(error instanceof GaveUp)) throw error;
     person.ended = error.message;
   } finally {
     await run.meet();
+    await run.part();
+    await kill.now();
   }
 }
 
 /** Somebody who left comes back a day later, to the page as it was, and means to pay. */
 export async function comeBackNextDay(world: World, person: Person): Promise<void> {
   if (person.screen) {
-    const run: Run = { world, person, nextId: () => 0, meet: async () => {} };
+    const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
     await buy(run, new Browser(world, person), person.screen, joinOf(), GOOD_CARD);
   }
   await comeBack(world, person);
@@ -91,7 +96,7 @@ export async function comeBackNextDay(world: World, person: Person): Promise<voi
 
 /** Somebody comes back to pay, when everything works again. */
 export async function comeBack(world: World, person: Person): Promise<void> {
-  const run: Run = { world, person, nextId: () => 0, meet: async () => {} };
+  const run: Run = { world, person, nextId: () => 0, meet: async () => {}, part: async () => {} };
   const tab = new Browser(world, person);
   const join = { ...person.join, ...joinOf({ name: person.join.name }), start: person.join.start };
   for (let press = 0; press < PRESSES; press++) {
@@ -122,83 +127,78 @@ const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
 /** Pressed again and again in vain. */
 class GaveUp extends Error {}
 
-async function play(run: Run): Promise<void> {
+async function play(run: Run, kill: Killing): Promise<void> {
   const { world, person } = run;
   const { join } = person;
   let tab = new Browser(world, person);
   const uuid = await start(tab, join);
   person.uuid = uuid;
   await plantFaults(run, null);
-  const kill = new Killing(run);
-  await kill.arm(null);
-  try {
-    if (join.start !== 'checkout') {
-      await press(tab, 'submitDetails', { params: { uuid }, body: detailsOf(join) });
-      await press(tab, 'setMembership', { params: { uuid }, body: { membershipId: join.membership } });
-    }
-    await fillOrder(tab, uuid, join);
-    if (join.changes && join.changesWhen === 'looking') {
-      await lookAt(run, tab);
-      await changeOrder(run, tab, join);
-    }
-    let look = await lookAt(run, tab);
-    if (join.changes && join.changesWhen === 'behind') {
-      await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '3.21' } });
-      void lookAt(run, tab);
-      await pause(BEHIND_MS);
-      tab = tab.otherTab();
-      await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '4.32' } });
-      look = await lookAt(run, tab);
-    }
-    if ('screen' in look) {
-      await plantFaults(run, look.screen.intentId);
-      await kill.arm(look.screen.intentId);
-      if (join.returns === 'lie') await lie(run, tab, look.screen);
-    }
-    if (join.leaves === 'checkout') return end(person, 'left at checkout');
-    person.isWaiting = true;
-    await run.meet();
-    kill.soon();
-
-    for (let tries = 0, card = 0; tries < PRESSES; tries++) {
-      if (!('screen' in look)) {
-        if (isAnEnd(look)) break;
-        if ('goOn' in look) await goTo(run, tab, look.goOn);
-        else await pause(PATIENCE_MS);
-        look = await lookAt(run, tab);
-        continue;
-      }
-      const { screen } = look;
-      const isFirst = tries === 0;
-      if (isFirst && join.changes && join.changesWhen === 'before') await changeOrder(run, tab, join);
-      const buying = () => buy(run, tab, screen, join, join.cards[Math.min(card, join.cards.length - 1)]!);
-      const presses = [buying()];
-      if (join.pressesTwice) presses.push(buy(run, tab.otherTab(), screen, join, GOOD_CARD));
-      if (isFirst && join.changes && join.changesWhen === 'during')
-        await changeOrder(run, tab.otherTab(), join);
-      const outcomes = await Promise.all(presses);
-      if (outcomes.includes('left')) return end(person, `left: ${join.leaves ?? 'authentication'}`);
-      if (outcomes.includes('refused') || outcomes.includes('waiting')) card++;
-      if (outcomes.includes('paid')) {
-        if (isFirst && join.changes && join.changesWhen === 'after') await changeOrder(run, tab, join);
-        if (join.leaves === 'paid') return end(person, 'left after paying');
-        if (await report(run, tab, screen, join)) {
-          person.isWaiting = false;
-          return await upgrade(run, tab, screen, join);
-        }
-      }
-      // "Finish it, or wait a moment and try again."
-      if (outcomes.includes('waiting')) {
-        await world.wait(uuid, 20);
-        if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);
-      }
-      look = await lookAt(run, tab);
-    }
-    person.ended = 'goOn' in look ? look.goOn : 'message' in look ? look.message : 'pressed in vain';
-    person.isWaiting = !isAnEnd(look);
-  } finally {
-    await kill.now();
+  kill.arm(null);
+  if (join.start !== 'checkout') {
+    await press(tab, 'submitDetails', { params: { uuid }, body: detailsOf(join) });
+    await press(tab, 'setMembership', { params: { uuid }, body: { membershipId: join.membership } });
   }
+  await fillOrder(tab, uuid, join);
+  if (join.changes && join.changesWhen === 'looking') {
+    await lookAt(run, tab);
+    await changeOrder(run, tab, join);
+  }
+  let look = await lookAt(run, tab);
+  if (join.changes && join.changesWhen === 'behind') {
+    await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '3.21' } });
+    void lookAt(run, tab);
+    await pause(BEHIND_MS);
+    tab = tab.otherTab();
+    await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '4.32' } });
+    look = await lookAt(run, tab);
+  }
+  if ('screen' in look) {
+    await plantFaults(run, look.screen.intentId);
+    kill.arm(look.screen.intentId);
+    if (join.returns === 'lie') await lie(run, tab, look.screen);
+  }
+  if (join.leaves === 'checkout') return end(person, 'left at checkout');
+  person.isWaiting = true;
+  await run.meet();
+  kill.soon();
+
+  for (let tries = 0, card = 0; tries < PRESSES; tries++) {
+    if (!('screen' in look)) {
+      if (isAnEnd(look)) break;
+      if ('goOn' in look) await goTo(run, tab, look.goOn);
+      else await pause(PATIENCE_MS);
+      look = await lookAt(run, tab);
+      continue;
+    }
+    const { screen } = look;
+    const isFirst = tries === 0;
+    if (isFirst && join.changes && join.changesWhen === 'before') await changeOrder(run, tab, join);
+    const buying = () => buy(run, tab, screen, join, join.cards[Math.min(card, join.cards.length - 1)]!);
+    const presses = [buying()];
+    if (join.pressesTwice) presses.push(buy(run, tab.otherTab(), screen, join, GOOD_CARD));
+    if (isFirst && join.changes && join.changesWhen === 'during')
+      await changeOrder(run, tab.otherTab(), join);
+    const outcomes = await Promise.all(presses);
+    if (outcomes.includes('left')) return end(person, `left: ${join.leaves ?? 'authentication'}`);
+    if (outcomes.includes('refused') || outcomes.includes('waiting')) card++;
+    if (outcomes.includes('paid')) {
+      if (isFirst && join.changes && join.changesWhen === 'after') await changeOrder(run, tab, join);
+      if (join.leaves === 'paid') return end(person, 'left after paying');
+      if (await report(run, tab, screen, join)) {
+        person.isWaiting = false;
+        return await upgrade(run, tab, screen, join);
+      }
+    }
+    // "Finish it, or wait a moment and try again."
+    if (outcomes.includes('waiting')) {
+      await world.wait(uuid, 20);
+      if (isFirst && join.changes && join.changesWhen === 'left') await changeOrder(run, tab, join);
+    }
+    look = await lookAt(run, tab);
+  }
+  person.ended = 'goOn' in look ? look.goOn : 'message' in look ? look.message : 'pressed in vain';
+  person.isWaiting = !isAnEnd(look);
 }
 
 function end(person: Person, how: string): void {
@@ -492,7 +492,7 @@ class Killing {
   }
 
   /** As soon as what the point is about has a name. */
-  async arm(intentId: string | null): Promise<void> {
+  arm(intentId: string | null): void {
     const { person } = this.#run;
     const { kill } = person.join;
     if (!kill || !('point' in kill)) return;
