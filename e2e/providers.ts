@@ -11,6 +11,7 @@ export interface Intent {
   id: string;
   amount: number;
   status: string;
+  payment_method: string | null;
   metadata: Record<string, string>;
 }
 
@@ -42,6 +43,15 @@ export function stripe({ url, secretKey }: NonNullable<LocalFile['stripe']>) {
     async intentsOf(session: string): Promise<Intent[]> {
       const { data } = await ask<{ data: Intent[] }>('GET', '/v1/payment_intents', { limit: '100' });
       return data.filter(({ metadata }) => Object.values(metadata).includes(session));
+    },
+    /** The bank declines the card that paid an intent from now on; null ends that. */
+    async declineFromNowOn(intent: string, declines: string | null): Promise<void> {
+      const { payment_method } = await ask<Intent>('GET', `/v1/payment_intents/${intent}`, {});
+      const response = await fetch(`${url}/_emulator/payment_methods/${payment_method}`, {
+        method: 'POST',
+        body: JSON.stringify({ declines }),
+      });
+      if (!response.ok) throw new Error(await response.text());
     },
     /** What the page's card form does, with one of the provider's test cards. */
     confirm: (id: string, card: string, returnUrl: string) =>

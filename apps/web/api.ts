@@ -102,7 +102,10 @@ export function messageOf(error: unknown, fallback: string): string {
 /** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */
 export type Outcome<T> =
   | { data: T }
-  | { message: string /** The server does not know this session: only a new start helps. */; isLost: boolean }
+  | {
+      message: string /** Only a new start helps, as when the server does not know this session. */;
+      isLost: boolean;
+    }
   | { goOn: string };
 
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {

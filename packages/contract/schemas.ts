@@ -281,8 +281,23 @@ export const schemas = {
       paymentIntentClientSecret: text(255),
       redirectStatus: text(50),
     }),
-    /** `status` is the provider's: succeeded, processing, requires_payment_method, … */
-    data: z.object({ status: z.string(), paymentIntent: z.string() }),
+    data: z.object({
+      /** The provider's: succeeded, processing, requires_payment_method, …; or refunded. */
+      status: z.string(),
+      paymentIntent: z.string(),
+      /** For refunded: what was paid by which card for something that was held already. Cents. */
+      refunded: z
+        .object({
+          kind: z.enum(['join', 'upgrade']),
+          amount: z.int(),
+          card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+          /** False while the provider has yet to take the refund. */
+          isReturned: z.boolean(),
+        })
+        .nullable(),
+      /** Where the session goes on when this payment did not pay for it. */
+      goOn: z.string().nullable(),
+    }),
   },
   getUpgradeDetails: {
     params: sessionParams,
@@ -305,10 +320,22 @@ export const schemas = {
   },
   createUpgradeCharge: {
     params: sessionParams,
-    body: z.object({ paymentIntent: given(255) }),
+    body: z.object({
+      paymentIntent: given(255),
+      /** False: no card is charged by this call; it answers the client secret for another card, or how that ended. */
+      charge: flag(true),
+      /** Cents, as shown. Only compared: another price than the server's own is 409. */
+      amount: z
+        .int()
+        .nullish()
+        .transform((value) => value ?? null),
+    }),
     data: z.object({
-      /** succeeded, requires_action (finish it in the page with `clientSecret`, then call again), processing or failed. */
-      status: z.enum(['succeeded', 'requires_action', 'processing', 'failed']),
+      /**
+       * succeeded, requires_action (finish it in the page with `clientSecret`, then call again), processing or failed;
+       * with `charge: false` also requires_payment_method. A `clientSecret` that comes with failed takes another card.
+       */
+      status: z.enum(['succeeded', 'requires_action', 'processing', 'failed', 'requires_payment_method']),
       clientSecret: z.string().optional(),
       message: z.string().optional(),
     }),
@@ -335,6 +362,10 @@ export const schemas = {
       membership: z.string(),
       owesTranscript: z.boolean(),
       programme: z.string(),
+      /** Second payments for what is held already, by this join or another of the same contact, which go back. Cents. */
+      refunded: z.array(
+        z.object({ kind: z.enum(['join', 'upgrade']), amount: z.int(), isReturned: z.boolean() }),
+      ),
     }),
   },
   getSite: { data: site },

@@ -204,3 +204,16 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
     server = before;
   }
 });
+
+test('what HubSpot told us a while ago answers at once and is refreshed behind', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR103');
+  await client.call('getContact', { params: { uuid } });
+  await edit('103', { firstname: 'Samuel' });
+  await sql`update contact set fetched_at = now() - interval '11 minutes' where id = '103'`.execute(
+    server.deps.database,
+  );
+  const now = await client.call('getContact', { params: { uuid } });
+  assert.equal(now.data.firstName, 'Sam');
+  await until(async () => (await profileOf('103'))?.firstName === 'Samuel', 5_000);
+});

@@ -27,13 +27,21 @@ const blank: Contact = {
   highSchoolGpa: null,
 };
 
+/** What HubSpot told us so long ago is asked for again. */
+const OLD_MINUTES = 10;
+
 /** What is known for the details form: what this session submitted wins over the contact, the contact over the school. */
 export async function getContact(deps: Deps, uuid: string): Promise<Contact> {
   let row = await find();
-  // A contact that only an import has told us of is asked for once; when HubSpot is slow the mirror answers.
-  if (row?.contact_id && row.is_unseen) {
+  // A contact that only an import has told us of is waited for, two seconds at most; what HubSpot told us a while ago
+  // answers at once and is refreshed behind, for the next time.
+  if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
+  } else if (row?.contact_id && row.age === 'old') {
+    deps.contacts
+      .refresh(row.contact_id)
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
   if (!row) throw await whyNot(deps, 'readContact', uuid);
   return merge(row.profile, row.details, row.school);
@@ -44,9 +52,9 @@ export async function getContact(deps: Deps, uuid: string): Promise<Contact> {
       school: string | null;
       details: StudentDetails | null;
       profile: ContactProfile | null;
-      is_unseen: boolean;
+      age: 'unseen' | 'old' | 'fresh';
     }>`
-      select contact_id, school, details, contact.profile, contact.id is not null and contact.fetched_at is null as is_unseen
+      select contact_id, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session left join contact on contact.id = contact_id
       where uuid = ${uuid} and state = any(${statesAllowing('readContact')})`.execute(deps.database);
     return rows[0];

@@ -14,7 +14,7 @@ export interface JoinStanding {
   origin: string;
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
-  /** What may still be offered, or null: none is on sale, it was decided, or the window has closed. */
+  /** What may still be offered, or null: none is on sale, it was decided, the window has closed, or the membership has ended. */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
@@ -37,8 +37,8 @@ export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding
   }>`
     select state, programme, origin, is_checkout_only, upgrade, upsell_product_id,
       coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
-      (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status <> 'open' and succeeded_at is not null limit 1) as intent_id,
-      (select product_id from membership where session_uuid = s.uuid and payment_intent in
+      (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
+      (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid) as has_transcript,
       exists (select from membership held where held.contact_id = s.contact_id and held.type = 'membership_upgrade' and held.is_held) as owns_upgrade

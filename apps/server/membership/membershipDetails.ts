@@ -3,21 +3,26 @@ import type { Data } from '#contract/schemas.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { toPrice } from '#core/money.ts';
 import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
 import { fillIn } from '../society.ts';
+import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 /** The memberships of the session's programme, and the one chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<{ programme: string; selected: number | null }>`
+  const { rows } = await sql<{ programme: string; selected: number | null; is_member: boolean }>`
     select programme, (
       select product_id from session_product
       where session_uuid = join_session.uuid and removed_at is null and type in ('membership', 'membership_upgrade')
-    ) as selected
+    ) as selected, exists (
+      select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
+    ) as is_member
     from join_session where uuid = ${uuid} and state = any(${statesAllowing('readMemberships')})`.execute(
     deps.database,
   );
   const session = rows[0];
   if (!session) throw await whyNot(deps, 'readMemberships', uuid);
+  if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   const { pages, refund } = deps.society.programme(session.programme);
   return {
     memberships: deps.society

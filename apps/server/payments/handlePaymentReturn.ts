@@ -2,7 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
+import { standingOf } from '../join/standing.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import { duplicatesOf } from './duplicates.ts';
 
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
@@ -20,7 +22,15 @@ export async function handlePaymentReturn(
     .executeTakeFirst();
   if (!payment || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
-  return { status: await confirmPayment(deps, paymentIntent), paymentIntent };
+  const status = await confirmPayment(deps, paymentIntent);
+  const [duplicate] = status === 'refunded' ? await duplicatesOf(deps, { intentId: paymentIntent }) : [];
+  const goesOn = status === 'succeeded' || status === 'processing';
+  return {
+    status,
+    paymentIntent,
+    refunded: duplicate ?? null,
+    goOn: goesOn ? null : ((await standingOf(deps, uuid))?.goOn ?? null),
+  };
 }
 
 function isSame(a: string, b: string): boolean {

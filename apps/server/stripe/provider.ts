@@ -102,8 +102,11 @@ export interface PaymentProvider {
   retrieveIntent(id: string): Promise<Intent>;
   /** Every intent of the account since then, newest first, other apps' too. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
-  /** Charges a saved card with the member present. Throws {@link Declined}; may answer `requires_action`. */
-  chargeSavedCard(intent: NewIntent & { paymentMethodId: string }): Promise<Intent>;
+  /** Charges a saved card with the member present; the bank may ask for authentication. Throws {@link Declined}, {@link UnexpectedState}. */
+  confirmWithSavedCard(
+    id: string,
+    confirmation: { paymentMethodId: string; idempotencyKey: string },
+  ): Promise<Intent>;
   /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
   cancelIntent(id: string): Promise<Intent>;
   /** Throws {@link RefundRefused}. */
@@ -126,12 +129,17 @@ const UNAVAILABLE =
 const PERHAPS_CHARGED =
   'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
 
-/** The real client; with `url` it talks to a stand-in at that address, by the same code. */
-export function stripeProvider({ secretKey, webhookSecret, url }: Providers['stripe']): PaymentProvider {
+/** The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. */
+export function stripeProvider({
+  secretKey,
+  webhookSecret,
+  url,
+  timeoutMs = 20_000,
+}: Providers['stripe'] & { timeoutMs?: number }): PaymentProvider {
   const address = url === null ? null : new URL(url);
   const stripe = new Stripe(secretKey, {
     maxNetworkRetries: 2,
-    timeout: 20_000,
+    timeout: timeoutMs,
     appInfo: { name: 'induct' },
     telemetry: false,
     ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
@@ -186,30 +194,13 @@ export function stripeProvider({ secretKey, webhookSecret, url }: Providers['str
     async retrieveIntent(id) {
       return read(await attempt(() => stripe.paymentIntents.retrieve(id, withCard)));
     },
-    async chargeSavedCard({
-      amountCents,
-      customerId,
-      receiptEmail,
-      metadata,
-      idempotencyKey,
-      paymentMethodId,
-    }) {
+    async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
       return read(
         await attempt(
           () =>
-            stripe.paymentIntents.create(
-              {
-                amount: amountCents,
-                currency: 'usd',
-                customer: customerId,
-                payment_method: paymentMethodId,
-                allowed_payment_method_types: ['card'],
-                metadata,
-                confirm: true,
-                use_stripe_sdk: true,
-                ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
-                ...withCard,
-              },
+            stripe.paymentIntents.confirm(
+              id,
+              { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
               { idempotencyKey },
             ),
           PERHAPS_CHARGED,

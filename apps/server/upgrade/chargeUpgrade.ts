@@ -1,186 +1,252 @@
 import { sql } from 'kysely';
-import type { Data } from '#contract/schemas.ts';
+import type { Data, ParsedBody } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
+import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
+import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { CatalogueProduct } from '../society.ts';
-import { Declined, type Intent } from '../stripe/provider.ts';
+import { Declined, type Intent, UnexpectedState } from '../stripe/provider.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
 const OTHER_PAYMENT = 'This payment does not belong to this join.';
+const RETURNED =
+  'Your membership has changed meanwhile, so this upgrade could not be sold. Your payment goes back in full.';
 
 type Answer = Data<'createUpgradeCharge'>;
 
+/** The session's one intent that can still be paid. `attempt` numbers the next try to charge the saved card with it. */
+interface OpenUpgrade {
+  intentId: string;
+  clientSecret: string;
+  amountCents: number;
+  attempt: number;
+}
+
 /**
- * Charges the upgrade to the card that paid for the membership, with the member present, at the price shown. Pressed
- * again it goes on with the same intent: after the authentication in the page, after a lost answer, in a second tab.
+ * Sells the upgrade with the member present, at the price shown (`amount`, cents): by the card that paid for the
+ * membership, or, with `charge: false`, by another card that the page confirms the answered client secret with. Both
+ * are the same intent, and an intent is paid once at most: whatever is pressed, in however many tabs, and wherever a
+ * process was killed, the upgrade is sold once. Asked again it goes on with that intent.
  */
 export async function chargeUpgrade(
   deps: Deps,
   uuid: string,
-  { paymentIntent, isBrowserThatPaid }: { paymentIntent: string; isBrowserThatPaid: boolean },
+  {
+    paymentIntent,
+    charge,
+    amount,
+    isBrowserThatPaid,
+  }: ParsedBody<'createUpgradeCharge'> & { isBrowserThatPaid: boolean },
 ): Promise<Answer> {
   if (paymentIntent === '') throw new Refusal(400, NO_PAYMENT_INTENT);
   const standing = await standingOf(deps, uuid);
   if (standing?.state !== 'paid') throw await whyNot(deps, 'upgrade', uuid);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
   if (!isBrowserThatPaid) throw new Refusal(403, OTHER_BROWSER);
+  if (await isBought(deps, uuid)) return { status: 'succeeded' };
 
-  const known = await deps.database
-    .selectFrom('payment')
-    .select(['kind', 'status', 'intent_id', 'attempt', 'customer_id', 'payment_method_id'])
-    .where('session_uuid', '=', uuid)
-    .execute();
-  const earlier = known.filter(({ kind }) => kind === 'upgrade');
-  if (earlier.some(({ status }) => status === 'succeeded')) return { status: 'succeeded' };
-  const open = earlier.find(({ status }) => status === 'open');
-  if (open) {
-    const answer = await outcomeOf(deps, await deps.payments.retrieveIntent(open.intent_id), uuid);
-    if (answer) return answer;
-  }
+  let open = await openUpgradeOf(deps, uuid);
+  const intent = open && (await deps.payments.retrieveIntent(open.intentId));
+  const end = intent && (await endOf(deps, intent));
+  if (end) return end;
+  if (intent?.status === 'canceled') open = null;
+  // A card typed in the page was declined there: it counts as well.
+  if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent.id);
+
+  const { card, attempts, pause } = await payerOf(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
-  if (!offer) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
-  const card = known.find(({ intent_id }) => intent_id === paymentIntent);
-  if (!card?.payment_method_id) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
-  const attempt = Math.max(0, ...earlier.map((payment) => payment.attempt)) + 1;
-  return charge(deps, uuid, offer, attempt, {
-    customerId: card.customer_id,
-    paymentMethodId: card.payment_method_id,
-  });
+  if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
+  if (pause > 0) throw tooManyDeclined(pause);
+  const amountCents = offer.price!;
+  if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
+  if (open && open.amountCents !== amountCents) {
+    if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
+    open = null;
+  }
+  open ??= await openUpgrade(deps, uuid, offer, card, attempts + 1);
+  // Skipped in another tab, or paid there with the intent that this one was given too.
+  if (!open) return endedElsewhere(deps, uuid);
+  if (open.amountCents !== amountCents) throw priceChanged(amountCents);
+
+  const { clientSecret } = open;
+  if (!charge) return { status: 'requires_payment_method', clientSecret };
+  const isAsked = intent?.status === 'requires_action' && intent.paymentMethodId === card.paymentMethodId;
+  if (isAsked && intent.id === open.intentId) return { status: 'requires_action', clientSecret };
+  return chargeSavedCard(deps, uuid, open, card.paymentMethodId);
 }
 
-async function charge(
+function priceChanged(amountCents: number): Refusal {
+  return new Refusal(
+    409,
+    `The price of this upgrade is now ${displayPrice(amountCents)}. Please check it and try again.`,
+  );
+}
+
+/** What is believed afterwards is what Stripe says of the intent then, whoever else confirmed or cancelled it meanwhile. */
+async function chargeSavedCard(
+  deps: Deps,
+  uuid: string,
+  { intentId, clientSecret, attempt }: OpenUpgrade,
+  paymentMethodId: string,
+): Promise<Answer> {
+  let message: string | null = null;
+  try {
+    // One key for each attempt: two presses at once, or one again after a crash, ask the bank once.
+    const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
+    await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
+  } catch (error) {
+    if (error instanceof Declined) message = error.message;
+    else if (!(error instanceof UnexpectedState)) throw error;
+  }
+  await deps.database
+    .updateTable('payment')
+    .set({ attempt: attempt + 1, updated_at: sql`now()` })
+    .where('intent_id', '=', intentId)
+    .where('attempt', '=', attempt)
+    .where('status', '=', 'open')
+    .execute();
+
+  const intent = await deps.payments.retrieveIntent(intentId);
+  const end = await endOf(deps, intent);
+  if (end) return end;
+  if (intent.status === 'requires_action') return { status: 'requires_action', clientSecret };
+  if (intent.status === 'requires_payment_method') await noteFailure(deps, intentId);
+  if ((await openUpgradeOf(deps, uuid))?.intentId === intentId)
+    return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
+  // Cancelled: too many cards were declined, or Skip was pressed in another tab.
+  return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
+}
+
+async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
+  if (await isBought(deps, uuid)) return { status: 'succeeded' };
+  throw new Refusal(409, NOT_OPEN, { goOn: (await standingOf(deps, uuid))?.goOn });
+}
+
+/** How an intent has ended, as far as it has; null while it can be paid, and when it was cancelled. */
+async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
+  switch (intent.status) {
+    case 'succeeded':
+      return (await confirmPayment(deps, intent.id)) === 'refunded'
+        ? { status: 'failed', message: RETURNED }
+        : { status: 'succeeded' };
+    case 'processing':
+      return { status: 'processing' };
+    case 'canceled':
+      await markCanceled(deps.database, intent.id);
+      return null;
+    default:
+      return null;
+  }
+}
+
+interface SavedCard {
+  customerId: string;
+  paymentMethodId: string | null;
+  email: string | null;
+}
+
+/**
+ * A new intent, which nobody can pay before our row of it and the snapshot of what it buys are written. Null when the
+ * offer was skipped or taken meanwhile; another one when another tab was first.
+ */
+async function openUpgrade(
   deps: Deps,
   uuid: string,
   offer: CatalogueProduct,
+  { customerId, email }: SavedCard,
   attempt: number,
-  { customerId, paymentMethodId }: { customerId: string; paymentMethodId: string },
-): Promise<Answer> {
+): Promise<OpenUpgrade | null> {
   const amountCents = offer.price!;
+  const intent = await deps.payments.createIntent({
+    amountCents,
+    customerId,
+    receiptEmail: email,
+    saveCard: false,
+    metadata: {
+      app: 'induct',
+      environment: deps.environment,
+      session: uuid,
+      kind: 'upgrade',
+      revision: String(attempt),
+    },
+    idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${amountCents}`,
+  });
   const items: PaidLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
-  // Before the charge: whatever happens next, it is known what was bought.
-  await deps.database
-    .insertInto('order_snapshot')
-    .values({
-      session_uuid: uuid,
-      kind: 'upgrade',
-      revision: attempt,
-      amount_cents: amountCents,
-      items: JSON.stringify(items),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const { email } = await deps.database
-    .selectFrom('join_session')
-    .leftJoin('contact', 'contact.id', 'contact_id')
-    .select(
-      sql<
-        string | null
-      >`coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email)`.as(
-        'email',
-      ),
+  await sql`
+    with session as (
+      select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
+    ), opened as (
+      insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId}, ${amountCents}::int, ${attempt}::int from session
+      on conflict do nothing returning session_uuid
     )
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  try {
-    const intent = await deps.payments.chargeSavedCard({
-      amountCents,
-      customerId,
-      paymentMethodId,
-      receiptEmail: email,
-      metadata: {
-        app: 'induct',
-        environment: deps.environment,
-        session: uuid,
-        kind: 'upgrade',
-        revision: String(attempt),
-      },
-      // One key per session and attempt: two presses are one charge.
-      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}`,
-    });
-    await keep(deps, uuid, intent, attempt, customerId, 'open');
-    return (await outcomeOf(deps, intent, uuid)) ?? { status: 'failed', message: UPGRADE_FAILED };
-  } catch (error) {
-    if (!(error instanceof Declined)) throw error;
-    if (error.intentId)
-      await keep(
-        deps,
-        uuid,
-        await deps.payments.cancelIntent(error.intentId),
-        attempt,
-        customerId,
-        'canceled',
-      );
-    return { status: 'failed', message: error.message };
-  }
+    insert into order_snapshot (session_uuid, kind, revision, amount_cents, items)
+    select session_uuid, 'upgrade', ${attempt}::int, ${amountCents}::int, ${JSON.stringify(items)}::jsonb from opened
+    on conflict (session_uuid, kind, revision) do update set amount_cents = excluded.amount_cents, items = excluded.items`.execute(
+    deps.database,
+  );
+  const open = await openUpgradeOf(deps, uuid);
+  if (open?.intentId !== intent.id) await cancelIntent(deps, intent.id);
+  return open;
 }
 
-/** What an intent means for the page; null when it came to nothing and a new attempt may be made. */
-async function outcomeOf(deps: Deps, intent: Intent, uuid: string): Promise<Answer | null> {
-  switch (intent.status) {
-    case 'succeeded':
-      await confirmPayment(deps, intent.id);
-      return { status: 'succeeded' };
-    case 'processing':
-      return { status: 'processing' };
-    case 'requires_action':
-      return { status: 'requires_action', clientSecret: intent.clientSecret };
-    default: {
-      if (intent.status !== 'canceled') await deps.payments.cancelIntent(intent.id);
-      await deps.database
-        .updateTable('payment')
-        .set({ status: 'canceled', updated_at: sql`now()` })
-        .where('intent_id', '=', intent.id)
-        .where('session_uuid', '=', uuid)
-        .where('status', '=', 'open')
-        .execute();
-      return null;
-    }
-  }
+async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | null> {
+  const row = await deps.database
+    .selectFrom('payment')
+    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt'])
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .where('status', '=', 'open')
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    intentId: row.intent_id,
+    clientSecret: row.client_secret,
+    amountCents: row.amount_cents,
+    attempt: row.attempt,
+  };
 }
 
-async function keep(
+async function isBought(deps: Deps, uuid: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from payment where session_uuid = ${uuid} and kind = 'upgrade' and status = 'succeeded'`.execute(
+    deps.database,
+  );
+  return rows.length > 0;
+}
+
+/** Who pays, how often it was tried, and for how many seconds no card may be tried. */
+async function payerOf(
   deps: Deps,
   uuid: string,
-  intent: Intent,
-  attempt: number,
-  customerId: string,
-  status: 'open' | 'canceled',
-): Promise<void> {
-  await deps.database
-    .insertInto('payment')
-    .values({
-      intent_id: intent.id,
-      session_uuid: uuid,
-      kind: 'upgrade',
-      attempt,
-      status,
-      client_secret: intent.clientSecret,
-      customer_id: customerId,
-      amount_cents: intent.amountCents,
-      revision: attempt,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
-/** Skip is honoured: the offer does not come back. */
-export async function skipUpgrade(deps: Deps, uuid: string): Promise<string> {
-  await deps.database
-    .updateTable('join_session')
-    .set({ upgrade: 'skipped', updated_at: sql`now()` })
-    .where('uuid', '=', uuid)
-    .where('state', '=', 'paid')
-    .where('upgrade', '=', 'open')
-    .execute();
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'skipUpgrade', uuid);
-  return standing.goOn;
+  paymentIntent: string,
+): Promise<{ card: SavedCard; attempts: number; pause: number }> {
+  const { rows } = await sql<{
+    customer_id: string;
+    payment_method_id: string | null;
+    email: string | null;
+    attempts: number;
+    pause: number;
+  }>`
+    select customer_id, payment_method_id,
+      coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
+      (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
+      ${pauseSeconds(deps)} as pause
+    from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
+    where session.uuid = ${uuid}`.execute(deps.database);
+  const { customer_id, payment_method_id, email, attempts, pause } = rows[0]!;
+  return {
+    card: { customerId: customer_id, paymentMethodId: payment_method_id, email },
+    attempts,
+    pause,
+  };
 }

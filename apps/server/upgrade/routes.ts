@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { serve } from '../http/routes.ts';
-import { chargeUpgrade, skipUpgrade } from './chargeUpgrade.ts';
+import { chargeUpgrade } from './chargeUpgrade.ts';
+import { skipUpgrade } from './skipUpgrade.ts';
 import { upgradeDetails } from './upgradeDetails.ts';
 
 export function upgradeRoutes(app: FastifyInstance, deps: Deps): void {

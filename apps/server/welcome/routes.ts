@@ -4,6 +4,7 @@ import type { Data } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
 import { serve } from '../http/routes.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
+import { duplicatesOf } from '../payments/duplicates.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getWelcome', async ({ params, request }) => ({
@@ -29,5 +30,10 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
       .join(' and '),
     owesTranscript: (programme.transcriptRequired || standing.isSelfNomination) && !standing.hasTranscript,
     programme: programme.name,
+    refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, amount, isReturned }) => ({
+      kind,
+      amount,
+      isReturned,
+    })),
   };
 }

@@ -17,6 +17,7 @@ import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
+import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
@@ -114,6 +115,7 @@ function Loaded() {
     if ('data' in outcome) setLast(outcome.data);
   }, [outcome]);
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
+  if ('message' in outcome && outcome.isLost) return <Lost title="Checkout" message={outcome.message} />;
   const shown = 'data' in outcome ? outcome.data : last;
   const error = 'message' in outcome ? outcome.message : null;
   return shown ? (

@@ -2,7 +2,7 @@ import type { Data, Product } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
 import { fallback } from '#core/sentences.ts';
-import { ApiError, call, type Outcome, outcomeOf } from '../api.ts';
+import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../api.ts';
 
 export type CheckoutDetails = Data<'getCheckoutDetails'>;
 export type PaymentIntent = Data<'createPaymentIntent'>;
@@ -20,9 +20,11 @@ const ATTEMPTS = 3;
 
 /**
  * The order, and a payment intent for exactly its total: the same intent, with the same client secret, as long as
- * the order can still be paid with it. Each of the two calls has its own sentence for a failure.
+ * the order can still be paid with it. Each of the two calls has its own sentence for a failure. An order that is
+ * refused a second time although nobody changed it cannot be paid, as when its joiner is a member by another join.
  */
 export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
+  let refused: number | null = null;
   for (let attempt = 1; ; attempt++) {
     const outcome = await outcomeOf(
       call('getCheckoutDetails', { params: { uuid }, loading: true }),
@@ -36,12 +38,17 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true });
+      // What it was refused with before has been told.
+      const quiet = refused === details.revision;
+      const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true, quiet });
       return { data: { details, order, intent } };
     } catch (error) {
-      const changed = error instanceof ApiError && error.status === 409 && !error.goOn;
-      if (!changed || attempt === ATTEMPTS)
+      const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
+      if (isRefused && refused === details.revision)
+        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true };
+      if (!isRefused || attempt === ATTEMPTS)
         return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
+      refused = details.revision;
     }
   }
 }

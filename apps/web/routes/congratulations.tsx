@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
-import { Alert } from '../components/Alert.tsx';
+import { Alert, Note } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -53,6 +54,17 @@ export function Component() {
         )}
       </header>
       {error && <Alert>{error}</Alert>}
+      {welcome && welcome.refunded.length > 0 && (
+        <div className={styles.told}>
+          {welcome.refunded.map(({ kind, amount, isReturned }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
+            <Note key={index}>
+              A second payment of {displayPrice(amount)} for this {kind === 'join' ? 'membership' : 'upgrade'}{' '}
+              was received and {isReturned ? 'has been' : 'is being'} refunded in full.
+            </Note>
+          ))}
+        </div>
+      )}
       {welcome?.owesTranscript && (
         <section className={styles.owed}>
           <Icon name="file" size={22} />

@@ -1,13 +1,20 @@
 import { useEffect, useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { call, requireSession } from '../api.ts';
+import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
+import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { drop, keep, recall } from '../session.ts';
+import { useSite } from '../site.ts';
+
+type Settled = Data<'postPayment'>;
 
 /** What the card provider adds to the return address. */
 interface Return {
@@ -38,67 +45,118 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
 /** Between two questions while the provider is still at work, in milliseconds; the last one repeats. */
 const WAITS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
-/** Asks until the payment is settled: whether it succeeded. */
-async function settle(uuid: string, body: Return, gone: AbortSignal): Promise<boolean> {
+/** Asks until the payment is settled, and answers how; null when the page was left. */
+async function settle(uuid: string, body: Return, gone: AbortSignal): Promise<Settled | null> {
   for (let asked = 0; !gone.aborted; asked++) {
-    const { status } = await call('postPayment', { params: { uuid }, body, quiet: true });
-    if (status === 'succeeded') return true;
-    if (status !== 'processing') {
-      console.error(`The payment was not completed: ${status}`);
-      return false;
-    }
+    const settled = await call('postPayment', { params: { uuid }, body, quiet: true });
+    if (settled.status !== 'processing') return settled;
     const wait = WAITS[Math.min(asked, WAITS.length - 1)];
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
-  return false;
+  return null;
 }
 
 export function Component() {
   const { uuid, returned } = useLoaderData<typeof loader>();
   const navigate = useNavigate();
-  const [ended, setEnded] = useState(false);
+  const [ended, setEnded] = useState<'failed' | Settled | null>(null);
 
   useEffect(() => {
     if (!returned) {
       console.error('The payment return misses its parameters.');
-      setEnded(true);
+      setEnded('failed');
       return;
     }
     const leaving = new AbortController();
     const { signal } = leaving;
     settle(uuid, returned, signal).then(
-      async (succeeded) => {
-        if (signal.aborted) return;
+      async (settled) => {
+        if (signal.aborted || !settled) return;
+        // One that went back is told again when the page is loaded again.
+        if (settled.status === 'refunded') return setEnded(settled);
         drop('joinReturn');
-        if (!succeeded) return setEnded(true);
+        if (settled.status !== 'succeeded') {
+          console.error(`The payment was not completed: ${settled.status}`);
+          return setEnded(settled);
+        }
         drop('joinDraft');
         const query = new URLSearchParams({ payment_intent: returned.paymentIntent });
         await navigate(`${screens.upgrade}?${query}`, { replace: true });
       },
       (error: unknown) => {
         console.error(error);
-        if (!signal.aborted) setEnded(true);
+        if (!signal.aborted) setEnded('failed');
       },
     );
     return () => leaving.abort();
   }, [uuid, returned, navigate]);
 
+  const settled = ended === 'failed' ? null : ended;
+  if (settled?.refunded) return <Refunded payment={settled.refunded} goOn={settled.goOn} />;
   return (
     <Card>
       <PageHeading title="Payment" />
       <div className={cardStyles.loader}>
-        {!ended && (
+        {ended ? (
+          <Onward goOn={settled?.goOn ?? screens.checkout} />
+        ) : (
           <div className={cardStyles.waiting} role="status">
             <span className={cardStyles.spinner} />
             <p>Confirming your payment…</p>
           </div>
         )}
-        {ended && (
-          <Link className={ui.plain} to={screens.checkout}>
-            Return to Checkout
-          </Link>
-        )}
       </div>
     </Card>
+  );
+}
+
+/** A payment for what is held already: its payer learns that nothing was lost. */
+function Refunded({
+  payment: { kind, amount, card, isReturned },
+  goOn,
+}: {
+  payment: NonNullable<Settled['refunded']>;
+  goOn: string | null;
+}) {
+  const { society } = useSite();
+  const isMember = goOn !== null && goOn !== screens.checkout;
+  return (
+    <Card>
+      <PageHeading title="Payment refunded" takesFocus />
+      <div className={ui.stack}>
+        <Note>
+          {kind === 'join'
+            ? `This membership had already been paid for${isMember ? '' : ' by another join'}, so nothing more is to be paid.`
+            : 'This upgrade could not be sold any more, so nothing is to be paid for it.'}
+        </Note>
+        <p>
+          Your payment of <strong>{displayPrice(amount)}</strong>{' '}
+          {isReturned ? 'was returned in full' : 'is being returned in full'}
+          {card && (
+            <>
+              {' '}
+              to{' '}
+              <strong>
+                {card.brand} ending {card.last4}
+              </strong>
+            </>
+          )}
+          . It usually takes 5 to 10 business days to show on your statement.
+        </p>
+        <p>
+          Is something not right? Write to{' '}
+          <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+        </p>
+        {isMember ? <Onward goOn={goOn} /> : <StartOver />}
+      </div>
+    </Card>
+  );
+}
+
+function Onward({ goOn }: { goOn: string }) {
+  return (
+    <Link className={ui.plain} to={goOn}>
+      {goOn === screens.checkout ? 'Return to Checkout' : 'Continue'}
+    </Link>
   );
 }

@@ -1,10 +1,10 @@
-import { Suspense, use, useEffect, useState } from 'react';
-import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { Suspense, use, useEffect, useRef, useState } from 'react';
+import { type LoaderFunctionArgs, useLoaderData, useNavigate, useRevalidator } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
-import { fromPrice, shortPrice } from '#core/money.ts';
+import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE, UPGRADE_FAILED } from '#core/sentences.ts';
-import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
+import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -17,10 +17,11 @@ import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
-import { loadPayments } from '../payments.ts';
 import { storedSession } from '../session.ts';
-import { theSite, useSite } from '../site.ts';
+import { useSite } from '../site.ts';
 import { celebrate } from './celebrate.ts';
+import { type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from './upgrade/buy.ts';
+import { OTHER_CARD, OtherCard } from './upgrade/OtherCard.tsx';
 import styles from './upgrade.module.css';
 
 type Details = Data<'getUpgradeDetails'>;
@@ -84,30 +85,6 @@ function Loaded({
   return <Offer details={outcome.data} option={upgradeOption} paymentIntent={paymentIntent} />;
 }
 
-/** Between two questions while the provider is still at work, in milliseconds. */
-const WAITS = [1000, 2000, 4000, 8000];
-
-/** The upgrade's charge, with the cardholder's confirmation when the bank asks for it; null when it succeeded. */
-async function charge(uuid: string, paymentIntent: string): Promise<string | null> {
-  let confirmed = false;
-  for (let asked = 0; ; asked++) {
-    const { status, clientSecret, message } = await call('createUpgradeCharge', {
-      params: { uuid },
-      body: { paymentIntent },
-    });
-    if (status === 'succeeded') return null;
-    const wait = WAITS[asked];
-    if (status === 'processing' && wait !== undefined) {
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    } else if (status === 'requires_action' && clientSecret && !confirmed) {
-      confirmed = true;
-      const stripe = await loadPayments(theSite().payments);
-      const { error } = await stripe.handleNextAction({ clientSecret });
-      if (error) return error.message ?? UPGRADE_FAILED;
-    } else return message ?? UPGRADE_FAILED;
-  }
-}
-
 function Offer({
   details,
   option,
@@ -119,30 +96,48 @@ function Offer({
 }) {
   const { society } = useSite();
   const navigate = useNavigate();
+  const { revalidate } = useRevalidator();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
+  /** After a refusal the same payment takes another card. */
+  const [otherCard, setOtherCard] = useState<string | null>(null);
+  const [isOther, setIsOther] = useState(false);
+  const [isReady, setIsReady] = useState(false);
+  const atWork = useRef(false);
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
-  async function upgrade() {
-    if (busy) return;
+  const amount = fromPrice(option.price);
+  const saved = details.card && `${details.card.brand} ending ${details.card.last4}`;
+
+  async function upgrade(buy: (purchase: Purchase) => Promise<Bought>) {
+    if (atWork.current) return;
     const uuid = storedSession();
     if (!uuid) return setError(NO_SESSION_FOR_UPGRADE);
     if (!paymentIntent) return setError(NO_PAYMENT_INTENT);
+    atWork.current = true;
     setBusy('upgrade');
     setError(null);
     try {
-      const refusal = await charge(uuid, paymentIntent);
-      if (refusal === null) return await navigate(details.goOn, { replace: true });
-      setError(refusal);
+      const bought = await buy({ uuid, paymentIntent, amount });
+      if (bought === true) return await navigate(details.goOn, { replace: true });
+      setError(bought.message);
+      setOtherCard(bought.clientSecret);
+      // Another client secret is another, empty form.
+      if (bought.clientSecret !== otherCard) setIsReady(false);
+      if (bought.clientSecret === null) setIsOther(false);
     } catch (failure) {
       setError(messageOf(failure, fallback.upgrade));
+      // Another price, or no offer any more: the screen shows what is true.
+      if (failure instanceof ApiError && failure.status === 409) await revalidate();
     }
+    atWork.current = false;
     setBusy(null);
   }
 
   /** Leads on even when the server could not note it. */
   async function skip() {
-    if (busy) return;
+    if (atWork.current) return;
+    atWork.current = true;
     setBusy('skip');
     const uuid = storedSession();
     const { goOn } = uuid
@@ -177,27 +172,72 @@ function Offer({
               <small>/one-time fee</small>
             </dd>
           </div>
-          {details.card && (
+          {(isOther || saved) && (
             <div>
               <dt>Charged to</dt>
-              <dd>
-                {details.card.brand} ending {details.card.last4}
-              </dd>
+              <dd>{isOther ? 'the card below' : saved}</dd>
             </div>
           )}
         </dl>
+        {otherCard && isOther && (
+          <OtherCard
+            clientSecret={otherCard}
+            saved={saved}
+            disabled={busy !== null}
+            onReady={() => setIsReady(true)}
+            onBack={() => {
+              setIsOther(false);
+              setIsReady(false);
+              setError(null);
+            }}
+            onError={setError}
+            onPay={(stripe, elements) =>
+              void upgrade((purchase) =>
+                buyWithOtherCard(purchase, { stripe, elements, clientSecret: otherCard }),
+              )
+            }
+          />
+        )}
         {error && <Alert>{error}</Alert>}
+        {otherCard && !isOther && (
+          <Button
+            full
+            look="second"
+            className={styles.useOther}
+            disabled={busy !== null}
+            onClick={() => {
+              setIsOther(true);
+              setError(null);
+            }}
+          >
+            <Icon name="card" size={20} />
+            Use another card
+          </Button>
+        )}
         <div className={styles.choice}>
           <Button look="second" disabled={busy !== null} onClick={() => void skip()}>
             Skip
           </Button>
-          <Button
-            busy={busy === 'upgrade' && 'Upgrading...'}
-            disabled={busy !== null}
-            onClick={() => void upgrade()}
-          >
-            Upgrade Now
-          </Button>
+          {isOther ? (
+            <Button
+              key="other"
+              type="submit"
+              form={OTHER_CARD}
+              busy={busy === 'upgrade' && 'Upgrading...'}
+              disabled={busy !== null || !isReady}
+            >
+              Pay {displayPrice(amount)}
+            </Button>
+          ) : (
+            <Button
+              key="saved"
+              busy={busy === 'upgrade' && 'Upgrading...'}
+              disabled={busy !== null}
+              onClick={() => void upgrade(buyWithSavedCard)}
+            >
+              Upgrade Now
+            </Button>
+          )}
         </div>
         <p className={styles.refund}>
           <Icon name="shield" size={18} />

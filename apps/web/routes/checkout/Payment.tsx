@@ -1,6 +1,5 @@
-import { AddressElement, Elements, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import type { Appearance, Stripe } from '@stripe/stripe-js';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
+import { useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
@@ -8,9 +7,9 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { ApiError, call, messageOf } from '../../api.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
+import { CardElements } from '../../components/CardElements.tsx';
 import { Checkbox } from '../../components/Field.tsx';
 import { Icon } from '../../components/icons.tsx';
-import { loadPayments } from '../../payments.ts';
 import { storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
 import styles from '../checkout.module.css';
@@ -24,44 +23,11 @@ interface Props {
   orderIsChanging: boolean;
 }
 
-/** The card provider's form, once its script is there; without it a sentence and another try. */
 export function Payment(props: Props) {
-  const { payments } = useSite();
-  const [stripe, setStripe] = useState<Stripe | null>(null);
-  const [failed, setFailed] = useState(false);
-  const load = useCallback(() => {
-    setFailed(false);
-    loadPayments(payments).then(setStripe, (error) => {
-      console.error(error);
-      setFailed(true);
-    });
-  }, [payments]);
-  useEffect(load, [load]);
-  const options = useMemo(
-    () => ({ clientSecret: props.intent.clientSecret, appearance: appearance(), loader: 'auto' as const }),
-    [props.intent.clientSecret],
-  );
-  if (failed) {
-    return (
-      <div className={styles.unloaded}>
-        <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
-        <Button look="second" onClick={load}>
-          Try again
-        </Button>
-      </div>
-    );
-  }
-  if (!stripe) {
-    return (
-      <div className={`${styles.unloaded} ${styles.roomy}`} role="status">
-        <span className={styles.waiting}>Loading the card form…</span>
-      </div>
-    );
-  }
   return (
-    <Elements key={props.intent.clientSecret} stripe={stripe} options={options}>
+    <CardElements clientSecret={props.intent.clientSecret} room={styles.roomy}>
       <CardForm {...props} />
-    </Elements>
+    </CardElements>
   );
 }
 
@@ -266,30 +232,5 @@ function billingOptions({
     mode: 'billing' as const,
     allowedCountries: ['US', 'CA'],
     defaultValues: { name, address: { line1, line2, city, state, postal_code: postalCode, country } },
-  };
-}
-
-/** The provider's fields look like ours: the same tokens, read from the page. */
-function appearance(): Appearance {
-  const tokens = getComputedStyle(document.documentElement);
-  const token = (name: string) => tokens.getPropertyValue(name).trim();
-  return {
-    theme: 'stripe',
-    variables: {
-      colorPrimary: token('--red'),
-      colorDanger: token('--red'),
-      colorText: token('--ink'),
-      colorTextSecondary: token('--ink-soft'),
-      colorBackground: token('--white'),
-      fontFamily: token('--sans'),
-      fontSizeBase: '16px',
-      borderRadius: '8px',
-      spacingUnit: '4px',
-    },
-    rules: {
-      '.Input': { borderColor: token('--control'), boxShadow: 'none', padding: '12px 13px' },
-      '.Input:focus': { boxShadow: `0 0 0 3px ${token('--red')}`, borderColor: token('--red') },
-      '.Label': { fontWeight: '600', fontSize: '14.5px', marginBottom: '5px' },
-    },
   };
 }

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { details, openIntent, paidJoin, payByCard } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { confirmPayment } from './confirmPayment.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** A contact of nobody else's, and joins of theirs at Checkout, all with their intents open. */
+async function joinsOfOne(contactId: string, clients: Client[]) {
+  await server.deps.database
+    .insertInto('contact')
+    .values({ id: contactId, profile: '{}', email: 'jordan@example.com' })
+    .execute();
+  await server.deps.database
+    .insertInto('invitation')
+    .values({ code: `ONE${contactId}`, contact_id: contactId })
+    .execute();
+  return Promise.all(
+    clients.map(async (client) => {
+      const body = { contactId, invitationCode: `ONE${contactId}`, isTOLA: true };
+      const { uuid } = (await client.call('initiateJoin', { body })).data;
+      await client.call('submitDetails', { params: { uuid }, body: details() });
+      await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+      return { client, uuid, intent: await openIntent(client, uuid) };
+    }),
+  );
+}
+
+const returns = (client: Client, uuid: string, { id, clientSecret }: { id: string; clientSecret: string }) =>
+  client.call('postPayment', {
+    params: { uuid },
+    body: { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' },
+  });
+const refundedOf = async (client: Client, uuid: string) =>
+  (await client.call('getWelcome', { params: { uuid } })).data.refunded;
+
+test('a payment that went back is told with its amount and card to who brings its secret, and to the winner', async () => {
+  const [first, second] = await joinsOfOne('7001', [server.client(), server.client()]);
+  await payByCard(server, first!.intent.id);
+  await payByCard(server, second!.intent.id, 'pm_card_mastercard');
+  const won = await returns(first!.client, first!.uuid, first!.intent);
+  assert.deepEqual(
+    [won.data.status, won.data.refunded, won.data.goOn],
+    ['succeeded', null, null],
+    'the first one bought the membership',
+  );
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), []);
+  const lost = await returns(second!.client, second!.uuid, second!.intent);
+  assert.deepEqual(lost.data, {
+    status: 'refunded',
+    paymentIntent: second!.intent.id,
+    refunded: {
+      kind: 'join',
+      amount: 6500,
+      card: { brand: 'Mastercard', last4: '4444' },
+      isReturned: true,
+    },
+    goOn: '/registration/checkout',
+  });
+  assert.deepEqual((await returns(second!.client, second!.uuid, second!.intent)).data, lost.data);
+  const wrong = { ...second!.intent, clientSecret: first!.intent.clientSecret };
+  assert.equal((await returns(second!.client, second!.uuid, wrong)).status, 404);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { kind: 'join', amount: 6500, isReturned: true },
+  ]);
+});
+
+test('while Stripe has yet to take the refund, nobody is told that it was made', async () => {
+  const [first, second] = await joinsOfOne('7002', [server.client(), server.client()]);
+  await payByCard(server, first!.intent.id);
+  await payByCard(server, second!.intent.id);
+  await returns(first!.client, first!.uuid, first!.intent);
+  await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 3 });
+  const lost = await returns(second!.client, second!.uuid, second!.intent);
+  await server.stripeFault(null);
+  assert.deepEqual([lost.data.status, lost.data.refunded?.isReturned], ['refunded', false]);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { kind: 'join', amount: 6500, isReturned: false },
+  ]);
+});
+
+test('a second payment of the same join is told on its welcome page; another join hears nothing of it', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const stranger = server.client();
+  const other = await paidJoin(server, stranger, 'LINCOLN2026');
+  const { customer_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('customer_id')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  const again = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    customer: customer_id,
+    'allowed_payment_method_types[0]': 'card',
+    payment_method: 'pm_card_visa',
+    confirm: 'true',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': uuid,
+    'metadata[kind]': 'join',
+    'metadata[revision]': '1',
+  });
+  assert.equal(await confirmPayment(server.deps, again.body.id), 'refunded');
+  assert.deepEqual(await refundedOf(client, uuid), [{ kind: 'join', amount: 6500, isReturned: true }]);
+  assert.deepEqual(await refundedOf(stranger, other.uuid), []);
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(data.isEligibleForUpgrade, true, 'by the payment that counts');
+  const upgraded = await client.call('createUpgradeCharge', {
+    params: { uuid },
+    body: { paymentIntent: intentId },
+  });
+  assert.equal(upgraded.data.status, 'succeeded');
+});
+
+test('who became a member by another join is told so at Membership and at Checkout', async () => {
+  const [first, second] = await joinsOfOne('7003', [server.client(), server.client()]);
+  await payByCard(server, first!.intent.id);
+  await returns(first!.client, first!.uuid, first!.intent);
+  const { client, uuid, intent } = second!;
+  const told = await Promise.all([
+    client.call('getMembershipDetails', { params: { uuid } }),
+    client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount: intent.amount, currency: 'usd', billingEmail: '' },
+    }),
+  ]);
+  for (const { status, message, goOn } of told) {
+    assert.deepEqual([status, goOn], [409, undefined]);
+    assert.match(message ?? '', /already a member/);
+  }
+});

@@ -1,0 +1,39 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+
+/** A payment for something that its payer already held. `amount` is cents. */
+export interface Duplicate {
+  kind: 'join' | 'upgrade';
+  amount: number;
+  card: { brand: string; last4: string } | null;
+  /** All of it has gone back, as far as Stripe has told; otherwise it is about to. */
+  isReturned: boolean;
+}
+
+/** The one of this intent, or those of a join and of all other joins of its contact; the oldest first. */
+export async function duplicatesOf(
+  deps: Deps,
+  of: { intentId: string } | { uuid: string },
+): Promise<Duplicate[]> {
+  const which =
+    'intentId' in of
+      ? sql`intent_id = ${of.intentId}`
+      : sql`session_uuid in (
+          select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.contact_id = own.contact_id
+          where own.uuid = ${of.uuid})`;
+  const { rows } = await sql<{
+    kind: Duplicate['kind'];
+    amount_cents: number;
+    card_brand: string | null;
+    card_last4: string | null;
+    is_returned: boolean;
+  }>`
+    select kind, amount_cents, card_brand, card_last4, refunded_cents >= amount_cents as is_returned
+    from payment where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
+  return rows.map(({ kind, amount_cents, card_brand, card_last4, is_returned }) => ({
+    kind,
+    amount: amount_cents,
+    card: card_last4 ? { brand: card_brand ?? 'Card', last4: card_last4 } : null,
+    isReturned: is_returned,
+  }));
+}

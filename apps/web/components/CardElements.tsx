@@ -1,0 +1,85 @@
+import { Elements } from '@stripe/react-stripe-js';
+import type { Appearance, Stripe } from '@stripe/stripe-js';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { loadPayments } from '../payments.ts';
+import { useSite } from '../site.ts';
+import { Alert } from './Alert.tsx';
+import { Button } from './Button.tsx';
+import styles from './CardElements.module.css';
+
+/**
+ * Around a card form of the provider's: shows it once the provider's script is there; without it a sentence and another
+ * try. `room` is a class with the height of the form that comes. Another client secret is another, empty form.
+ */
+export function CardElements({
+  clientSecret,
+  room,
+  children,
+}: {
+  clientSecret: string;
+  room?: string | undefined;
+  children: ReactNode;
+}) {
+  const { payments } = useSite();
+  const [stripe, setStripe] = useState<Stripe | null>(null);
+  const [failed, setFailed] = useState(false);
+  const load = useCallback(() => {
+    setFailed(false);
+    loadPayments(payments).then(setStripe, (error) => {
+      console.error(error);
+      setFailed(true);
+    });
+  }, [payments]);
+  useEffect(load, [load]);
+  const options = useMemo(
+    () => ({ clientSecret, appearance: appearance(), loader: 'auto' as const }),
+    [clientSecret],
+  );
+  if (failed) {
+    return (
+      <div className={styles.unloaded}>
+        <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
+        <Button look="second" onClick={load}>
+          Try again
+        </Button>
+      </div>
+    );
+  }
+  if (!stripe) {
+    return (
+      <div className={`${styles.unloaded} ${room ?? ''}`} role="status">
+        <span className={styles.waiting}>Loading the card form…</span>
+      </div>
+    );
+  }
+  return (
+    <Elements key={clientSecret} stripe={stripe} options={options}>
+      {children}
+    </Elements>
+  );
+}
+
+/** The provider's fields look like ours: the same tokens, read from the page. */
+function appearance(): Appearance {
+  const tokens = getComputedStyle(document.documentElement);
+  const token = (name: string) => tokens.getPropertyValue(name).trim();
+  return {
+    theme: 'stripe',
+    variables: {
+      colorPrimary: token('--red'),
+      colorDanger: token('--red'),
+      colorText: token('--ink'),
+      colorTextSecondary: token('--ink-soft'),
+      colorBackground: token('--white'),
+      fontFamily: token('--sans'),
+      fontSizeBase: '16px',
+      borderRadius: '8px',
+      spacingUnit: '4px',
+    },
+    rules: {
+      '.Input': { borderColor: token('--control'), boxShadow: 'none', padding: '12px 13px' },
+      '.Input:focus': { boxShadow: `0 0 0 3px ${token('--red')}`, borderColor: token('--red') },
+      '.Label': { fontWeight: '600', fontSize: '14.5px', marginBottom: '5px' },
+    },
+  };
+}

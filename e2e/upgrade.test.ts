@@ -1,0 +1,339 @@
+import type { Page, Route } from '@playwright/test';
+import { call, openIntent, orderingJoin, paidJoin, storeSession } from './arrange.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
+import { stripe } from './providers.ts';
+import { button, buyNow, heading, typeCard } from './steps.ts';
+
+// Animations move what axe looks at.
+test.use({ contextOptions: { reducedMotion: 'reduce' } });
+
+const CHECKOUT = '/registration/checkout';
+const WELCOME = '/registration/congratulations';
+
+async function inspect(page: Page): Promise<void> {
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+}
+
+/** Paid, and the bank has changed its mind about the card since. */
+async function declinedLater(page: Page): Promise<{ uuid: string; upgradePath: string }> {
+  const { stripe: account } = theInduct();
+  const join = await paidJoin(page);
+  await stripe(account).declineFromNowOn(join.intent, 'insufficient_funds');
+  return join;
+}
+
+/** The form for another card asks for the postal code as well: it has no billing address beside it. */
+async function typeOther(page: Page, number?: string): Promise<void> {
+  await typeCard(page, number);
+  await page.getByLabel('ZIP code').fill('78701');
+}
+
+/** What was really taken for a join, in cents. */
+async function takenFor(uuid: string): Promise<number[]> {
+  const api = stripe(theInduct().stripe);
+  const taken = await Promise.all((await api.intentsOf(uuid)).map(({ id }) => api.taken(id)));
+  return taken.flat().sort((a, b) => a - b);
+}
+
+test('a decline of the saved card offers another card, which pays the exact amount on the button @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 402/);
+  const { uuid, upgradePath } = await declinedLater(page);
+  await page.goto(upgradePath);
+  await expect(page.getByText('Visa ending 4242')).toBeVisible();
+  await expect(button(page, 'Use another card')).toHaveCount(0);
+  await button(page, 'Upgrade Now').click();
+  await expect(page.getByRole('alert')).toHaveText('Your card has insufficient funds.');
+  await inspect(page);
+  await button(page, 'Use another card').click();
+  await expect(heading3(page, 'Another card')).toBeFocused();
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(button(page, 'Pay $45.00')).toBeEnabled();
+  await inspect(page);
+
+  await button(page, 'Pay $45.00').click();
+  await expect(page.getByRole('alert').first()).toContainText('Your card number is incomplete.');
+  await inspect(page);
+  await typeOther(page, '4000000000000002');
+  await button(page, 'Pay $45.00').click();
+  await expect(page.getByRole('alert')).toHaveText('Your card was declined.');
+  await expect(page.getByLabel('Card number')).toHaveValue('4000 0000 0000 0002');
+  expect(await takenFor(uuid)).toEqual([6500]);
+  await typeOther(page, '5555555555554444');
+  await button(page, 'Pay $45.00').click();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([4500, 6500]);
+});
+
+test('another card that asks for authentication pays once it is given @phone', async ({ page }) => {
+  const { uuid, upgradePath } = await declinedLater(page);
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await button(page, 'Use another card').click();
+  await typeOther(page, '4000000000003220');
+  const dialog = page.getByRole('dialog', { name: 'Authenticate your payment' });
+  await button(page, 'Pay $45.00').click();
+  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await expect(page.getByRole('alert')).toContainText('We are unable to authenticate your payment method.');
+  expect(await takenFor(uuid)).toEqual([6500]);
+  await button(page, 'Pay $45.00').click();
+  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([4500, 6500]);
+});
+
+test('back from the other card, the saved one is charged with its name on the screen; Skip stays', async ({
+  page,
+  stripeApi,
+}) => {
+  const { intent, upgradePath, uuid } = await paidJoin(page);
+  await stripeApi.declineFromNowOn(intent, 'insufficient_funds');
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await button(page, 'Use another card').click();
+  await expect(button(page, 'Skip')).toBeEnabled();
+  await expect(page.getByText('Visa ending 4242', { exact: true })).toHaveCount(0);
+  await button(page, 'Use Visa ending 4242').click();
+  await expect(page.getByText('Visa ending 4242', { exact: true })).toBeVisible();
+  await expect(page.getByLabel('Card number')).toHaveCount(0);
+  await stripeApi.declineFromNowOn(intent, null);
+  await button(page, 'Upgrade Now').click();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([4500, 6500]);
+});
+
+test('Skip in one tab ends the card form in another: nothing is charged, and it is led on', async ({
+  page,
+  context,
+  complaints,
+}) => {
+  complaints.expect(/status of 409/);
+  const { uuid, upgradePath } = await declinedLater(page);
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await button(page, 'Use another card').click();
+  await typeOther(page);
+  const other = await context.newPage();
+  await other.goto(upgradePath);
+  await button(other, 'Skip').click();
+  await expect(other).toHaveURL(WELCOME);
+  await button(page, 'Pay $45.00').click();
+  await expect(page.getByText('This upgrade is no longer on offer.').first()).toBeVisible();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([6500]);
+});
+
+test('an upgrade sold in one tab leads the card form in another on, without a second charge', async ({
+  page,
+  context,
+  stripeApi,
+}) => {
+  const { intent, uuid, upgradePath } = await paidJoin(page);
+  await stripeApi.declineFromNowOn(intent, 'insufficient_funds');
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await button(page, 'Use another card').click();
+  await typeOther(page);
+  await stripeApi.declineFromNowOn(intent, null);
+  const other = await context.newPage();
+  await other.goto(upgradePath);
+  await button(other, 'Upgrade Now').click();
+  await expect(other).toHaveURL(WELCOME);
+  await button(page, 'Pay $45.00').click();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([4500, 6500]);
+});
+
+test('a bank that leads back with the upgrade paid lands on the next screen, without the secret', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/The payment was not completed: requires_payment_method/);
+  const { uuid, intent } = await paidJoin(page);
+  const { clientSecret } = await call(
+    page,
+    'createUpgradeCharge',
+    { uuid },
+    { paymentIntent: intent, charge: false },
+  );
+  const id = clientSecret.split('_secret_')[0];
+  const query = `payment_intent=${id}&payment_intent_client_secret=${clientSecret}&redirect_status=`;
+  await page.goto(`/registration/post-payment?${query}failed`);
+  await expect(page).toHaveURL('/registration/post-payment');
+  await page.getByRole('link', { name: 'Continue' }).click();
+  await expect(page).toHaveURL(`/registration/upgrade?payment_intent=${intent}`);
+  await stripeApi.confirm(id, 'pm_card_mastercard', theInduct().server.url);
+  await page.goto(`/registration/post-payment?${query}succeeded`);
+  await expect(page).toHaveURL(WELCOME);
+});
+
+test('another price than the one on the screen is shown before it is charged', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 409/);
+  const { uuid, upgradePath } = await paidJoin(page);
+  const earlier = async (route: Route) => {
+    const answer = await (await route.fetch()).json();
+    answer.data.upgradeOption.price = '40.00';
+    await route.fulfill({ json: answer });
+  };
+  await page.route('**/upgrade-details', earlier);
+  await page.goto(upgradePath);
+  await expect(page.getByText('$40', { exact: true })).toBeVisible();
+  await page.unroute('**/upgrade-details', earlier);
+  await button(page, 'Upgrade Now').click();
+  await expect(
+    page
+      .getByRole('main')
+      .getByText('The price of this upgrade is now $45.00. Please check it and try again.'),
+  ).toBeVisible();
+  await expect(page.getByText('$45', { exact: true })).toBeVisible();
+  expect(await takenFor(uuid)).toEqual([6500]);
+  await button(page, 'Upgrade Now').click();
+  await expect(page).toHaveURL(WELCOME);
+  expect(await takenFor(uuid)).toEqual([4500, 6500]);
+});
+
+test('too many declined cards: the sentence stands near the button, and what was typed stays @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 4(02|29)/);
+  const sentence = 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.';
+  const tooMany = {
+    status: 429,
+    headers: { 'retry-after': '600' },
+    json: { success: false, status: 'error', message: sentence },
+  };
+  const { upgradePath } = await declinedLater(page);
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await button(page, 'Use another card').click();
+  await typeOther(page);
+  await page.route('**/create-upgrade-charge', (route) => route.fulfill(tooMany));
+  await button(page, 'Pay $45.00').click();
+  await expect(page.getByRole('main').getByRole('alert')).toHaveText(sentence);
+  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(button(page, 'Pay $45.00')).toBeEnabled();
+});
+
+test('too many declined cards at Checkout: told near Buy Now, and told instead of the form when it loads @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 429/);
+  const sentence = 'Too many cards were declined. Please wait a minute and try again. Nothing was charged.';
+  const tooMany = { status: 429, json: { success: false, status: 'error', message: sentence } };
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  await page.route('**/begin-payment', (route) => route.fulfill(tooMany));
+  await buyNow(page);
+  await expect(page.getByRole('main').getByRole('alert')).toHaveText(sentence);
+  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+
+  await page.route('**/create-payment-intent', (route) => route.fulfill(tooMany));
+  await page.goto(CHECKOUT);
+  await expect(page.getByRole('main').getByRole('alert')).toHaveText(sentence);
+  await expect(button(page, 'Buy Now')).toHaveCount(0);
+  await inspect(page);
+  await page.unroute('**/create-payment-intent');
+  await button(page, 'Try again').click();
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+});
+
+/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
+async function twoJoins(
+  page: Page,
+  winner: Page,
+  { code, contactId }: { code: string; contactId: string },
+): Promise<{ uuid: string; pays: () => Promise<string> }> {
+  const start = async (one: Page) => {
+    await call(one, 'checkEligibility', {}, { invitationCode: code });
+    const body = { contactId, invitationCode: code };
+    const { uuid } = await call(one, 'initiateJoin', {}, body);
+    await storeSession(one, uuid);
+    return uuid as string;
+  };
+  const uuid = await orderingJoin(page, start);
+  return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
+}
+
+test('of two payments of one person the second goes back by itself, and both joins are told @phone', async ({
+  page,
+  browser,
+  baseURL,
+  invitation,
+  stripeApi,
+}) => {
+  const elsewhere = await browser.newContext({ baseURL: baseURL! });
+  const winner = await elsewhere.newPage();
+  const { uuid, pays } = await twoJoins(page, winner, invitation);
+  const { id, secret } = await openIntent(page, uuid);
+  await pays();
+  // Both forms were open: the provider takes both.
+  const returnUrl = `${theInduct().server.url}/registration/post-payment`;
+  await stripeApi.confirm(id, 'pm_card_mastercard', returnUrl);
+  await page.goto(
+    `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=succeeded`,
+  );
+  await expect(heading(page, 'Payment refunded')).toBeFocused();
+  const main = page.getByRole('main');
+  await expect(main.getByRole('status')).toContainText('already been paid for by another join');
+  await expect(main).toContainText('Your payment of $65.00 was returned in full to Mastercard ending 4444.');
+  await expect(main.getByRole('link', { name: /@/ })).toBeVisible();
+  await expect(page).toHaveURL('/registration/post-payment');
+  await inspect(page);
+  await page.reload();
+  await expect(heading(page, 'Payment refunded')).toBeVisible();
+
+  await winner.goto(WELCOME);
+  await expect(winner.getByRole('main').getByRole('status').first()).toHaveText(
+    'A second payment of $65.00 for this membership was received and has been refunded in full.',
+  );
+  await inspect(winner);
+  await elsewhere.close();
+  await button(page, 'Start Over').click();
+  await expect(heading(page, 'Get Started')).toBeVisible();
+});
+
+test('who became a member by another join is told so at Checkout and Membership, without a card form @phone', async ({
+  page,
+  browser,
+  baseURL,
+  complaints,
+  invitation,
+}) => {
+  complaints.expect(/status of 409/);
+  const elsewhere = await browser.newContext({ baseURL: baseURL! });
+  const { pays } = await twoJoins(page, await elsewhere.newPage(), invitation);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  await pays();
+  await elsewhere.close();
+  const told = page.getByRole('main').getByText(/belongs to someone who is already a member/);
+  // The screen stood open, with a card typed.
+  await buyNow(page);
+  await expect(told).toBeVisible();
+  await expect(page.getByLabel('Card number')).toHaveCount(0);
+  await page.goto(CHECKOUT);
+  await expect(told).toBeVisible();
+  await expect(page.getByLabel('Card number')).toHaveCount(0);
+  await inspect(page);
+  await page.goto('/registration/membership');
+  await expect(told).toBeVisible();
+  await expect(page.getByRole('button', { name: /Choose this membership/ })).toHaveCount(0);
+  await inspect(page);
+  await button(page, 'Start Over').click();
+  await expect(heading(page, 'Get Started')).toBeVisible();
+});
+
+function heading3(page: Page, name: string) {
+  return page.getByRole('heading', { level: 3, name });
+}
