@@ -4,6 +4,14 @@ import { ConfigFaults, readConfig } from './config.ts';
 import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './contacts/commands.ts';
 import { migrate } from './database/migrate.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
+import {
+  documentsAcceptCommand,
+  documentsDueCommand,
+  documentsFetchCommand,
+  documentsListCommand,
+  documentsRejectCommand,
+  documentsShowCommand,
+} from './documents/commands.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
@@ -27,6 +35,12 @@ const commands: readonly (Command | LoneCommand)[] = [
   refundCommand,
   reconcileCommand,
   settleCommand,
+  documentsListCommand,
+  documentsShowCommand,
+  documentsAcceptCommand,
+  documentsRejectCommand,
+  documentsDueCommand,
+  documentsFetchCommand,
   noticesCommand,
   doctorCommand,
 ];

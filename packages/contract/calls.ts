@@ -27,6 +27,7 @@ export const calls = {
   skipUpgrade: { method: 'POST', path: `${session}/skip-upgrade` },
   initiateCheckout: { method: 'POST', path: '/api/public/checkout/initiate' },
   uploadTranscript: { method: 'POST', path: `${session}/upload-transcript` },
+  getDocuments: { method: 'GET', path: `${session}/documents` },
   uploadResume: { method: 'POST', path: '/api/public/upload-resume' },
   getWelcome: { method: 'GET', path: `${session}/welcome` },
   getSite: { method: 'GET', path: '/api/public/site' },

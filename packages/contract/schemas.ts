@@ -353,6 +353,15 @@ export const schemas = {
     data: z.object({ joinSessionUuid: uuid, message: z.string() }),
   },
   uploadTranscript: { params: sessionParams, data: upload },
+  getDocuments: {
+    params: sessionParams,
+    data: z.object({
+      /** Those that were not rejected; only for the browser that holds the session's cookie. Sizes in bytes. */
+      documents: z.array(upload),
+      /** What staff said of the last one, where it was not accepted. */
+      rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
+    }),
+  },
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
@@ -361,6 +370,8 @@ export const schemas = {
       firstName: nullableText,
       membership: z.string(),
       owesTranscript: z.boolean(),
+      /** Why staff did not accept the transcript, while nothing new has come. */
+      rejection: nullableText,
       programme: z.string(),
       /** Second payments for what is held already, by this join or another of the same contact, which go back. Cents. */
       refunded: z.array(

@@ -16,6 +16,24 @@ export const DOCUMENT_HEIC =
 export const UPLOAD_FAILED = 'Failed to upload file.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
+/** Why staff did not accept a transcript, and what the applicant reads. */
+export const rejectionReasons = {
+  unreadable: 'We could not read your transcript. Please upload a sharper photo, or a PDF.',
+  'not-a-transcript':
+    'What you uploaded is neither a transcript nor test scores. Please upload one of these.',
+  'name-differs':
+    'The name on your transcript is not the one you gave us. Please upload one in your name, or write to us.',
+  incomplete: 'Some pages of your transcript are missing. Please upload all of it in one file.',
+  outdated: 'Your transcript is not a recent one. Please upload one from this year or last year.',
+  'below-requirement':
+    'Your transcript does not show that you meet the requirements. If your test scores do, please upload them.',
+} as const;
+export type RejectionReason = keyof typeof rejectionReasons;
+export const REJECTED_FINALLY =
+  'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
+/** Proof may be sent at the end of the process or within so many days (specification, section 9). */
+export const PROOF_DUE_DAYS = 30;
+
 /** The media type that a file's name promises, or null when its ending is not an accepted one. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#contract/schemas.ts';
 import type { CrmField } from '#core/crmFields.ts';
+import type { RejectionReason } from '#core/document.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { ProductType } from '#core/product.ts';
 import type { Difference } from '#core/reconciliation.ts';
@@ -158,6 +159,10 @@ export interface DocumentTable {
   size_bytes: number;
   sha256: Buffer;
   storage_key: string;
+  review: Generated<'open' | 'accepted' | 'rejected'>;
+  reason: RejectionReason | null;
+  is_final: Generated<boolean>;
+  reviewed_at: NullableTimestamp;
   created_at: Timestamp;
 }
 

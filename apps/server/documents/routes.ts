@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { serve } from '../http/routes.ts';
+import { sessionDocuments } from './sessionDocuments.ts';
 import { uploadResume } from './uploadResume.ts';
 import { uploadTranscript } from './uploadTranscript.ts';
 
@@ -12,6 +13,9 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
   });
   serve(app, 'uploadTranscript', async ({ params, request }) => ({
     data: await uploadTranscript(deps, params.uuid, request),
+  }));
+  serve(app, 'getDocuments', async ({ params, request }) => ({
+    data: await sessionDocuments(deps, params.uuid, deps.browser.holds(request, params.uuid)),
   }));
   serve(app, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
 }

@@ -3,8 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { statesAllowing } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
 import { receiveUpload } from './receiveUpload.ts';
+import { rejectionOf } from './sessionDocuments.ts';
 
 /** Takes a transcript for a paid join. Answers when its bytes and its row are safe. Size in bytes. */
 export async function uploadTranscript(
@@ -19,6 +21,7 @@ export async function uploadTranscript(
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .executeTakeFirst();
   if (!session) throw await whyNot(deps, 'uploadTranscript', uuid);
+  await refuseAfterFinal(deps, uuid);
   const { file } = await receiveUpload(deps, request);
   await deps.database.transaction().execute(async (trx) => {
     await trx
@@ -42,4 +45,9 @@ export async function uploadTranscript(
       .execute();
   });
   return { name: file.name, size: file.sizeBytes };
+}
+
+async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
+  const rejection = await rejectionOf(deps, uuid);
+  if (rejection?.isFinal) throw new Refusal(409, rejection.message);
 }

@@ -40,7 +40,7 @@ export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding
       (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
-      exists (select from document where session_uuid = s.uuid) as has_transcript,
+      exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
       exists (select from membership held where held.contact_id = s.contact_id and held.type = 'membership_upgrade' and held.is_held) as owns_upgrade
     from join_session s where uuid = ${uuid}`.execute(deps.database);
   const row = rows[0];

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
+import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
@@ -21,6 +22,8 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
       (select array_agg(product_id order by id) from membership where session_uuid = session.uuid) as products
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
+  const rejection = await rejectionOf(deps, uuid);
+  const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   const programme = deps.society.programme(standing.programme);
   return {
     firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
@@ -28,7 +31,8 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
       .map((id) => deps.society.product(id)?.name ?? '')
       .filter(Boolean)
       .join(' and '),
-    owesTranscript: (programme.transcriptRequired || standing.isSelfNomination) && !standing.hasTranscript,
+    owesTranscript: (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
+    rejection: rejection?.message ?? null,
     programme: programme.name,
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, amount, isReturned }) => ({
       kind,

@@ -4,8 +4,7 @@ import {
   ACCEPTED_DOCUMENTS,
   acceptedDocuments,
   DOCUMENT_EMPTY,
-  DOCUMENT_TYPE_REFUSED,
-  documentType,
+  nameFault,
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#core/document.ts';
@@ -27,7 +26,8 @@ interface UploadState {
 }
 const idle: UploadState = { file: null, uploading: false, percent: 0, error: null };
 
-const ENDINGS = Object.values(acceptedDocuments).flat().join(',');
+/** Without HEIC among them an iPhone hands over JPEG. */
+const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 
 /**
  * Drop a file or choose one; it is sent at once. Only the first of several is used. A file that failed stays, to be
@@ -48,7 +48,8 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
   }, [state.uploading]);
 
   function refusal(file: File): string | null {
-    if (documentType(file.name) === null) return DOCUMENT_TYPE_REFUSED;
+    const fault = nameFault(file.name);
+    if (fault) return fault;
     if (file.size === 0) return DOCUMENT_EMPTY;
     if (uploadMaxBytes !== null && file.size > uploadMaxBytes) {
       return `This file is too large. The limit is ${sizeInKilobytes(uploadMaxBytes)}.`;
@@ -63,6 +64,9 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
     sending.current = controller;
     setState({ ...idle, file, uploading: true });
     try {
+      const fault = await contentFault(file);
+      if (controller.signal.aborted) return setState(idle);
+      if (fault) return setState({ ...idle, error: fault });
       await send(
         file,
         (percent) => setState((now) => (now.uploading ? { ...now, percent } : now)),
@@ -135,7 +139,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         className={styles.input}
         name="file"
         multiple={false}
-        accept={ENDINGS}
+        accept={ACCEPT}
         aria-label={`Choose your ${what}`}
       />
       {state.error && (
@@ -154,6 +158,23 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
       </p>
     </div>
   );
+}
+
+/**
+ * What is wrong with a file's content, before it is sent: only the parts that tell are read. Null when nothing is, or
+ * when that cannot be told here; the server has the last word.
+ */
+async function contentFault(file: File): Promise<string | null> {
+  try {
+    const { documentFaults, inspectDocument } = await import('#core/inspectDocument.ts');
+    const inspection = await inspectDocument({
+      size: file.size,
+      read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),
+    });
+    return 'fault' in inspection ? documentFaults[inspection.fault] : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The server took the request and refused the file, with a sentence for the joiner. */

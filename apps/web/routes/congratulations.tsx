@@ -65,11 +65,13 @@ export function Component() {
           ))}
         </div>
       )}
+      {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
       {welcome?.owesTranscript && (
         <section className={styles.owed}>
           <Icon name="file" size={22} />
           <p>
-            One thing is still open: <Link to={screens.uploadTranscript}>upload your transcript</Link>.
+            {welcome.rejection} One thing is still open:{' '}
+            <Link to={screens.uploadTranscript}>upload your transcript</Link>.
           </p>
         </section>
       )}

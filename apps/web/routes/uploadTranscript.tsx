@@ -1,8 +1,10 @@
 import { useState } from 'react';
 import { redirect, useLoaderData } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
+import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
@@ -12,18 +14,23 @@ import ui from '../components/ui.module.css';
 import { useSite } from '../site.ts';
 import { upload } from '../upload.ts';
 
-/** Whether this session may upload; when that cannot be told now, the upload itself will say. */
-export async function loader(): Promise<{ lost: string | null } | Response> {
+interface Loaded extends Data<'getDocuments'> {
+  lost: string | null;
+}
+
+/** What this session has uploaded, and whether it may; when that cannot be told now, the upload itself will say. */
+export async function loader(): Promise<Loaded | Response> {
   const uuid = requireSession();
-  const outcome = await outcomeOf(call('getWelcome', { params: { uuid }, loading: true }), fallback.upload);
+  const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
   if ('goOn' in outcome) return redirect(outcome.goOn);
-  return { lost: 'message' in outcome && outcome.isLost ? outcome.message : null };
+  if ('data' in outcome) return { lost: null, ...outcome.data };
+  return { lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
 }
 
 export function Component() {
   const { society } = useSite();
-  const { lost } = useLoaderData() as { lost: string | null };
-  const [uploaded, setUploaded] = useState<UploadedFile[]>([]);
+  const { lost, documents, rejection } = useLoaderData() as Loaded;
+  const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
   const send: Send = async (file, onProgress, signal) => {
     const params = { uuid: requireSession() };
     await upload('uploadTranscript', { params, file, onProgress, signal });
@@ -37,7 +44,12 @@ export function Component() {
         One last step: a recent transcript, or your test scores, so that we can confirm that you are eligible.
         A clear photo will do.
       </p>
-      <UploadArea what="transcript" send={send} />
+      {rejection && uploaded.length === 0 && (
+        <div className={ui.stack}>
+          <Alert>{rejection.message}</Alert>
+        </div>
+      )}
+      {!rejection?.isFinal && <UploadArea what="transcript" send={send} />}
       <UploadedList files={uploaded} />
       {uploaded.length > 0 && (
         <p className={ui.onward}>
@@ -46,7 +58,7 @@ export function Component() {
           </Link>
         </p>
       )}
-      {uploaded.length === 0 && (
+      {uploaded.length === 0 && !rejection?.isFinal && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
           within 30 days and <Link to={screens.congratulations}>go on without it</Link>.

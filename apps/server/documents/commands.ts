@@ -1,0 +1,157 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { PROOF_DUE_DAYS, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
+import { displayPrice } from '#core/money.ts';
+import { type Command, misused, readArgs } from '../command.ts';
+import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
+import { dueProofs, reviewTranscripts } from './review.ts';
+
+const isUuid = (text: string | undefined): text is string =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text ?? '');
+const day = (date: Date) => date.toISOString().slice(0, 10);
+
+export const documentsListCommand: Command = {
+  usage: 'documents list',
+  summary: 'The joins whose transcripts wait for a decision, the oldest first.',
+  async run(args, { database }) {
+    if (args.length > 0) return misused(documentsListCommand);
+    const rows = await database
+      .selectFrom('document')
+      .select(({ fn }) => [
+        'session_uuid',
+        fn.min('created_at').as('since'),
+        fn.countAll<string>().as('count'),
+      ])
+      .where('kind', '=', 'transcript')
+      .where('review', '=', 'open')
+      .groupBy('session_uuid')
+      .orderBy('since')
+      .execute();
+    for (const { session_uuid, since, count } of rows)
+      console.log(`${session_uuid}  since ${day(since)}  ${count} file${count === '1' ? '' : 's'}`);
+    console.log(`${rows.length} to decide.`);
+    return 0;
+  },
+};
+
+export const documentsShowCommand: Command = {
+  usage: 'documents show SESSION',
+  summary: "A join's documents: id, name, size, and what was decided.",
+  async run([uuid], { database }) {
+    if (!isUuid(uuid)) return misused(documentsShowCommand);
+    const rows = await database
+      .selectFrom('document')
+      .selectAll()
+      .where('session_uuid', '=', uuid)
+      .orderBy('created_at')
+      .execute();
+    for (const { id, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
+      const verdict = review === 'rejected' ? `rejected${is_final ? ' finally' : ''}: ${reason}` : review;
+      console.log(`${id}  ${day(created_at)}  ${verdict}`);
+      console.log(`  ${name} (${media_type}, ${sizeInKilobytes(Number(size_bytes))})`);
+    }
+    if (rows.length === 0) console.error(`Join ${uuid} has no documents.`);
+    return rows.length === 0 ? 1 : 0;
+  },
+};
+
+export const documentsAcceptCommand: Command = {
+  usage: 'documents accept SESSION',
+  summary: "Accept a join's transcripts.",
+  async run([uuid], { deps }) {
+    if (!isUuid(uuid)) return misused(documentsAcceptCommand);
+    return say(await reviewTranscripts(deps, uuid, { review: 'accepted' }), 'accepted', uuid);
+  },
+};
+
+export const documentsRejectCommand: Command = {
+  usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final]`,
+  summary:
+    'Reject them: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, and the membership goes back less the processing fee.',
+  async run(args, { deps }) {
+    const read = readArgs(args, { reason: { type: 'string' }, final: { type: 'boolean', default: false } });
+    const [uuid] = read?.positionals ?? [];
+    const reason = read?.values.reason;
+    if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
+      return misused(documentsRejectCommand);
+    const isFinal = read.values.final;
+    const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
+    const code = say(await reviewTranscripts(deps, uuid, verdict), 'rejected', uuid);
+    if (!isFinal) {
+      if (code === 0) console.log(`The applicant reads: ${rejectionReasons[verdict.reason]}`);
+      return code;
+    }
+    // Asked again after a failure, the money still goes back, once.
+    const isRejected = await deps.database
+      .selectFrom('document')
+      .select('id')
+      .where('session_uuid', '=', uuid)
+      .where('is_final', '=', true)
+      .executeTakeFirst();
+    if (!isRejected) return code;
+    try {
+      const { refunds } = await refundJoin(deps, uuid, {
+        membership: true,
+        ineligible: true,
+        upgrade: false,
+        items: 'none',
+      });
+      const cents = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
+      console.log(
+        cents > 0 ? `${displayPrice(cents)} goes back.` : 'Nothing goes back: nothing is left to refund.',
+      );
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotRefundable)) throw error;
+      console.error(error.message);
+      return 1;
+    }
+  },
+};
+
+export const documentsDueCommand: Command = {
+  usage: 'documents due',
+  summary: `The members whose proof is due: paid ${PROOF_DUE_DAYS} days ago or longer, and no transcript, or none that was not rejected.`,
+  async run(args, { deps }) {
+    if (args.length > 0) return misused(documentsDueCommand);
+    const due = await dueProofs(deps);
+    for (const { uuid, paidAt } of due) console.log(`${uuid}  joined ${day(paidAt)}`);
+    console.log(`${due.length} due.`);
+    return 0;
+  },
+};
+
+export const documentsFetchCommand: Command = {
+  usage: 'documents fetch ID FILE',
+  summary: 'Write a document, or a resume, to a new file on this machine.',
+  async run([id, path, ...more], { deps, database }) {
+    if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand);
+    const row = await database
+      .selectFrom('document')
+      .select(['storage_key', 'media_type'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (!row) {
+      console.error(`There is no document ${id}.`);
+      return 1;
+    }
+    try {
+      await pipeline(
+        await deps.storage.read(row.storage_key),
+        createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+      );
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'EEXIST') throw error;
+      console.error(`${path} is there already.`);
+      return 1;
+    }
+    console.log(`${path} has it: ${row.media_type}.`);
+    return 0;
+  },
+};
+
+function say(count: number, verdict: string, uuid: string): number {
+  if (count > 0) console.log(`${count} document${count === 1 ? ' is' : 's are'} ${verdict}.`);
+  else console.error(`Join ${uuid} has no document to be ${verdict}.`);
+  return count > 0 ? 0 : 1;
+}

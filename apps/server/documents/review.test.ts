@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
+import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#core/document.ts';
+import { pdf } from '../../../local/testing/documents.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { paidJoin } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import {
+  documentsAcceptCommand,
+  documentsDueCommand,
+  documentsFetchCommand,
+  documentsListCommand,
+  documentsRejectCommand,
+  documentsShowCommand,
+} from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), name);
+  const response = await client.fetch(pathOf('uploadTranscript', { uuid }), { method: 'POST', body: form });
+  return response.status;
+}
+
+async function uploaded(): Promise<{ client: Client; uuid: string }> {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  assert.equal(await upload(client, uuid), 200);
+  return { client, uuid };
+}
+
+test('what a join has uploaded is listed for its own browser, and for nobody else who knows its id', async () => {
+  const { client, uuid } = await uploaded();
+  await upload(client, uuid, 'second.pdf');
+  const own = await client.call('getDocuments', { params: { uuid } });
+  const size = pdf().length;
+  assert.deepEqual(own.data, {
+    documents: [
+      { name: 'transcript.pdf', size },
+      { name: 'second.pdf', size },
+    ],
+    rejection: null,
+  });
+  const other = await server.client().call('getDocuments', { params: { uuid } });
+  assert.deepEqual(other.data.documents, []);
+});
+
+test('documents of a join that is not paid are 409, of none 404', async () => {
+  const client = server.client();
+  const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
+  const { uuid } = started.data;
+  assert.equal((await client.call('getDocuments', { params: { uuid } })).status, 409);
+  const nobody = { uuid: '00000000-0000-4000-8000-000000000000' };
+  assert.equal((await client.call('getDocuments', { params: nobody })).status, 404);
+});
+
+test('what waits is listed, shown, and accepted once', async (t) => {
+  const { uuid } = await uploaded();
+  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(`${uuid} .* 1 file`));
+  const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
+  assert.match(shown.out, /open\n {2}transcript\.pdf \(application\/pdf, \d+\.\d\d KB\)/);
+  assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 0);
+  assert.doesNotMatch((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
+  assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 1);
+});
+
+for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionReason, string][])
+  test(`rejected as ${reason}, the applicant reads why, is asked again, and what is uploaded then waits`, async (t) => {
+    const { client, uuid } = await uploaded();
+    const { out, code } = await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', reason]);
+    assert.equal(code, 0);
+    assert.ok(out.includes(sentence));
+    const { data } = await client.call('getDocuments', { params: { uuid } });
+    assert.deepEqual(data, { documents: [], rejection: { message: sentence, isFinal: false } });
+    assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, sentence);
+    assert.equal(await upload(client, uuid, 'better.pdf'), 200);
+    const after = await client.call('getDocuments', { params: { uuid } });
+    assert.deepEqual(
+      [after.data.rejection, after.data.documents.map(({ name }) => name)],
+      [null, ['better.pdf']],
+    );
+    assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, null);
+  });
+
+test('a final rejection gives the membership back, and takes nothing more', async (t) => {
+  const { client, uuid } = await uploaded();
+  const args = [uuid, '--reason', 'below-requirement', '--final'];
+  const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
+  assert.equal(code, 0);
+  assert.match(out, /^\$65(\.00)? goes back\.$/m);
+  assert.equal(await upload(client, uuid), 409);
+  const { data } = await client.call('getDocuments', { params: { uuid } });
+  assert.deepEqual(data, { documents: [], rejection: { message: REJECTED_FINALLY, isFinal: true } });
+  assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, REJECTED_FINALLY);
+  const again = await runCommand(t, server, documentsRejectCommand, args);
+  assert.match(again.out, /Nothing goes back/);
+  const { rows } = await sql<{ cents: number }>`
+    select sum(refunded_cents)::int as cents from payment where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows[0]!.cents, 6500);
+});
+
+test('a reason that is not one of the list changes nothing', async (t) => {
+  const { client, uuid } = await uploaded();
+  for (const args of [[uuid], [uuid, '--reason', 'ugly'], ['x', '--reason', 'unreadable']])
+    assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 2);
+  assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
+});
+
+test('proof is due 30 days after paying, for who owes it and has none that was not rejected', async (t) => {
+  const paidAgo = async (
+    days: number,
+    origin: string,
+    act?: (uuid: string, client: Client) => Promise<unknown>,
+  ) => {
+    const client = server.client();
+    const { uuid } = await paidJoin(server, client);
+    await act?.(uuid, client);
+    await sql`update join_session set origin = ${origin}, paid_at = now() - make_interval(days => ${days})
+      where uuid = ${uuid}`.execute(server.deps.database);
+    return uuid;
+  };
+  const reject = async (uuid: string, client: Client) => {
+    await upload(client, uuid);
+    await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+  };
+  const due = [await paidAgo(31, 'self_nomination'), await paidAgo(40, 'self_nomination', reject)];
+  const others = [
+    await paidAgo(29, 'self_nomination'),
+    await paidAgo(31, 'school'),
+    await paidAgo(31, 'self_nomination', (uuid, client) => upload(client, uuid)),
+  ];
+  const { out } = await runCommand(t, server, documentsDueCommand, []);
+  for (const uuid of due) assert.match(out, new RegExp(`^${uuid}`, 'm'));
+  for (const uuid of others) assert.doesNotMatch(out, new RegExp(uuid));
+});
+
+test('a document is fetched byte for byte, and never over another file', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-fetch-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { uuid } = await uploaded();
+  const { id } = await server.deps.database
+    .selectFrom('document')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  const path = join(folder, 'fetched.pdf');
+  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 0);
+  assert.deepEqual(readFileSync(path), pdf());
+  assert.equal((await runCommand(t, server, documentsFetchCommand, [id, path])).code, 1);
+  assert.equal((await runCommand(t, server, documentsFetchCommand, [uuid, `${path}2`])).code, 1);
+});

@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '#core/document.ts';
+import { statesAllowing } from '#core/joinSession.ts';
+import type { Deps } from '../deps.ts';
+import { whyNot } from '../join/standing.ts';
+
+/** What a join has uploaded; the names only for the browser that holds it. */
+export async function sessionDocuments(
+  deps: Deps,
+  uuid: string,
+  isItsBrowser: boolean,
+): Promise<Data<'getDocuments'>> {
+  const rows = await deps.database
+    .selectFrom('join_session')
+    .leftJoin('document', (join) => join.onRef('session_uuid', '=', 'uuid').on('review', '<>', 'rejected'))
+    .select(['name', 'size_bytes'])
+    .where('uuid', '=', uuid)
+    .where('state', 'in', statesAllowing('uploadTranscript'))
+    .orderBy('document.created_at')
+    .execute();
+  if (rows.length === 0) throw await whyNot(deps, 'uploadTranscript', uuid);
+  const documents = rows.flatMap(({ name, size_bytes }) =>
+    name === null ? [] : [{ name, size: Number(size_bytes) }],
+  );
+  return { documents: isItsBrowser ? documents : [], rejection: await rejectionOf(deps, uuid) };
+}
+
+/** What staff said of a join's transcripts, when none that was not rejected is left or the rejection is final. */
+export async function rejectionOf(
+  { database }: Pick<Deps, 'database'>,
+  uuid: string,
+): Promise<{ message: string; isFinal: boolean } | null> {
+  const last = await database
+    .selectFrom('document')
+    .select(['reason', 'is_final'])
+    .where('session_uuid', '=', uuid)
+    .orderBy('is_final', 'desc')
+    .orderBy(sql`review = 'rejected'`)
+    .orderBy('reviewed_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!last?.reason) return null;
+  return last.is_final
+    ? { message: REJECTED_FINALLY, isFinal: true }
+    : { message: rejectionReasons[last.reason], isFinal: false };
+}
