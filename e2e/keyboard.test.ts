@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { png } from '../local/testing/documents.ts';
 import { details } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { heading, total } from './steps.ts';
@@ -101,7 +102,7 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await (await chooser).setFiles({
     name: 'transcript.png',
     mimeType: 'image/png',
-    buffer: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    buffer: png(),
   });
   await tabTo(page, 'Continue');
   await page.keyboard.press('Enter');
