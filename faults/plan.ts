@@ -168,8 +168,9 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
   const decks = decksOf(dice);
   const units: Join[][] = [];
   for (let count = 0, contacts = 0; count < joins; ) {
-    const isPair = count + 2 <= joins && dice.chance(0.14);
-    const pays = isPair ? decks.pair() : null;
+    // The first two are charged both, so that every run has a refund.
+    const isPair = count + 2 <= joins && (count === 0 || dice.chance(0.14));
+    const pays = isPair ? (count === 0 ? 'direct' : decks.pair()) : null;
     const sharesProduct = dice.chance(0.5);
     const unit = Array.from({ length: isPair ? 2 : 1 }, (_, index) => {
       const start = isPair ? dice.pick(['invite', 'checkout'] as const) : decks.start();
@@ -179,7 +180,18 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
       const membership = (sharesProduct || index === 0 ? 1 : 2) as 1 | 2;
       const server = index as 0 | 1;
       const cards = pays === 'direct' ? [good] : join.cards;
-      return { ...join, contact, undergraduate: false, membership, pays, cards, leaves: null, server };
+      const faults = count === 0 ? [] : join.faults;
+      return {
+        ...join,
+        contact,
+        undergraduate: false,
+        membership,
+        pays,
+        cards,
+        faults,
+        leaves: null,
+        server,
+      };
     });
     contacts++;
     count += unit.length;
