@@ -102,9 +102,9 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ],
   ['an upload limit that is none', { ...emulated, UPLOAD_MAX_BYTES: '10MB' }, /UPLOAD_MAX_BYTES/],
   [
-    'a virus scanner that this version would not ask',
-    { ...emulated, CLAMD_URL: 'tcp://x:3310' },
-    /CLAMD_URL is not supported/,
+    'a virus scanner at an address that is not one',
+    { ...emulated, CLAMD_URL: 'http://x:3310' },
+    /CLAMD_URL must be an address that begins with tcp:/,
   ],
   [
     'a storage that this version does not have',

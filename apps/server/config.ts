@@ -51,6 +51,8 @@ export interface Config {
   /** What stays free of the documents' disk. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
+  /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
+  clamdUrl: string | null;
   societyFile: string;
   /** Null when switched off, for tests and benchmarks. */
   limits: Limits | null;
@@ -85,7 +87,7 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
 };
 
 /** Settings that are planned and would be dangerous to ignore silently. */
-const unsupported = ['CLAMD_URL', 'SMTP_URL', 'MAIL_FROM'];
+const unsupported = ['SMTP_URL', 'MAIL_FROM'];
 
 /** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -147,6 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
   for (const name of unsupported)
     if (get(name) !== undefined) fault(`${name} is not supported by this version; remove it.`);
+  const clamdUrl = address('CLAMD_URL', ['tcp:']) ?? null;
   const storage = address('STORAGE_URL', ['file:']);
   const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits() : null;
   const uploadMaxBytes =
@@ -167,6 +170,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     storageDir: storage ? decodeURIComponent(new URL(storage).pathname) : resolve(dataDir, 'documents'),
     storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,
+    clamdUrl,
     societyFile: get('SOCIETY_FILE') ?? 'society/society.yaml',
     limits,
     logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts';
 import type { Contacts } from './contacts/contacts.ts';
 import type { Database } from './database/client.ts';
+import type { Scanner } from './documents/scanner.ts';
 import type { BrowserCookie } from './http/browserCookie.ts';
 import type { Budget } from './hubspot/budget.ts';
 import type { Links } from './links/links.ts';
@@ -16,6 +17,8 @@ export interface Deps {
   /** What the CRM still lets us ask, for all processes together. */
   crmBudget: Budget;
   storage: Storage;
+  /** Null: documents are not scanned. */
+  scanner: Scanner | null;
   links: Links;
   browser: BrowserCookie;
   society: Society;

@@ -4,6 +4,7 @@ import { mirroredContacts } from './contacts/contacts.ts';
 import { connect, type Database } from './database/client.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
+import { clamd } from './documents/scanner.ts';
 import { browserCookie } from './http/browserCookie.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
@@ -38,6 +39,7 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
     storage: folderStorage(config.storageDir, config.storageReserveBytes),
+    scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
     browser: browserCookie(secret, config.publicUrl.startsWith('https:')),

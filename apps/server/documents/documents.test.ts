@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { docxParts, jpeg, pdf as pdfOf, program, zip } from '../../../local/testing/documents.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 
 let server: TestServer;
@@ -255,3 +256,71 @@ async function until(condition: () => boolean): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** Speaks clamd's INSTREAM: reads the frames to their end, and answers by what was in them. Returns its address. */
+async function standInForClamd(t: TestContext, answer: (bytes: Buffer) => string | null): Promise<string> {
+  const clamd = createServer((socket) => {
+    let received = Buffer.alloc(0);
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      const command = 'zINSTREAM\0';
+      const parts: Buffer[] = [];
+      let at = command.length;
+      for (;;) {
+        if (received.length < at + 4) return;
+        const length = received.readUInt32BE(at);
+        if (length === 0) break;
+        parts.push(received.subarray(at + 4, at + 4 + length));
+        at += 4 + length;
+      }
+      const said =
+        received.toString('latin1', 0, command.length) === command
+          ? answer(Buffer.concat(parts))
+          : 'UNKNOWN COMMAND';
+      if (said === null) socket.destroy();
+      else socket.end(`${said}\0`);
+    });
+  });
+  await new Promise<void>((resolve) => clamd.listen(0, '127.0.0.1', resolve));
+  t.after(() => clamd.close());
+  return `tcp://127.0.0.1:${(clamd.address() as AddressInfo).port}`;
+}
+
+test('a scanner sees every byte, and what it finds nothing in is kept', async (t) => {
+  let seen = Buffer.alloc(0);
+  const url = await standInForClamd(t, (bytes) => {
+    seen = Buffer.from(bytes);
+    return 'stream: OK';
+  });
+  server.deps.scanner = clamd(url);
+  t.after(() => (server.deps.scanner = null));
+  const bytes = pdfOf({ size: 300_000 });
+  assert.equal((await upload([['file', blob(bytes), 't.pdf']])).status, 200);
+  assert.ok(seen.equals(bytes));
+});
+
+for (const [what, said, expected, sentence] of [
+  ['finds something', 'stream: Win.Test.EICAR_HDB-1 FOUND', 415, /virus scanner found something/],
+  [
+    'takes no file of that size',
+    'INSTREAM size limit exceeded. ERROR',
+    503,
+    /cannot check files for viruses/,
+  ],
+  ['hangs up', null, 503, /cannot check files for viruses/],
+] as const)
+  test(`while the scanner ${what}, a file is refused with ${expected} and a sentence, and leaves nothing behind`, async (t) => {
+    server.deps.scanner = clamd(await standInForClamd(t, () => said));
+    t.after(() => (server.deps.scanner = null));
+    const { status, message } = await leavesNothing(() => upload([['file', pdf(200_000), 't.pdf']]));
+    assert.equal(status, expected);
+    assert.match(message ?? '', sentence);
+  });
+
+test('while the scanner is down nothing is taken', async (t) => {
+  server.deps.scanner = clamd('tcp://127.0.0.1:1');
+  t.after(() => (server.deps.scanner = null));
+  const { status } = await leavesNothing(() => upload([['file', pdf(200_000), 't.pdf']]));
+  assert.equal(status, 503);
+});

@@ -41,8 +41,8 @@ async function inflatedSize(file: FileHandle, start: number, length: number, mos
   return size;
 }
 
-/** A read stream would close the file. */
-async function* piecesOf(file: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
+/** A part of a file in pieces. A read stream would close the file. */
+export async function* piecesOf(file: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
   for (let at = start; at < start + length; at += PIECE) {
     const buffer = Buffer.allocUnsafe(Math.min(PIECE, start + length - at));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);

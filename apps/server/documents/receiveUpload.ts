@@ -5,7 +5,8 @@ import { type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { StorageFull, type StoredFile } from '../storage/storage.ts';
-import { inspectFile } from './inspectFile.ts';
+import { inspectFile, piecesOf } from './inspectFile.ts';
+import { NoVerdict } from './scanner.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
@@ -16,6 +17,10 @@ export interface ReceivedUpload {
 const NO_FILE = 'Please choose a file to upload.';
 const ONE_FILE = 'Please upload one file at a time.';
 const STORAGE_FULL = 'We cannot take files just now. Please try again in an hour, or email it to us.';
+const NOT_SCANNED =
+  'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
+const INFECTED =
+  'Our virus scanner found something in this file. Please upload another copy, or a clear photo of it.';
 const NAME_MAX_LENGTH = 255;
 
 /**
@@ -59,6 +64,22 @@ function isFull({ log }: Deps): Refusal {
   return new Refusal(503, STORAGE_FULL, { retryAfter: 3600 });
 }
 
+/** A file waits for its verdict; without one it is not taken. */
+async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
+  if (scanner === null) return;
+  let found: string | null;
+  try {
+    found = await scanner.scan(bytes);
+  } catch (error) {
+    if (!(error instanceof NoVerdict)) throw error;
+    log.error({ err: error }, 'an upload was refused: the virus scanner gave no verdict');
+    throw new Refusal(503, NOT_SCANNED, { retryAfter: 300 });
+  }
+  if (found === null) return;
+  log.warn({ found }, 'an upload was refused: the virus scanner found something');
+  throw new Refusal(415, INFECTED);
+}
+
 /** A fault of ours, which must not pass for one of the form. */
 class StorageFault extends Error {}
 
@@ -70,6 +91,7 @@ async function store(deps: Deps, bytes: Readable): Promise<StoredFile & { mediaT
     deps.storage
       .put(counted, async ({ handle, sizeBytes }) => {
         mediaType = await inspectFile(handle, sizeBytes);
+        await scan(deps, piecesOf(handle, 0, sizeBytes));
       })
       .catch((error: Error) => {
         const isOurs = !counted.errored && !(error instanceof Refusal || error instanceof StorageFull);

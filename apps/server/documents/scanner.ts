@@ -1,0 +1,56 @@
+import { connect } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+
+/** The scanner gave no verdict: it is down, or the file is more than it takes. */
+export class NoVerdict extends Error {}
+
+export interface Scanner {
+  /** The name of what was found, or null for nothing. Throws {@link NoVerdict}. */
+  scan(bytes: AsyncIterable<Buffer>): Promise<string | null>;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** A ClamAV daemon at `url` (tcp://host:port), by its INSTREAM command: lengths and bytes, then a length of 0. */
+export function clamd(url: string): Scanner {
+  const { hostname, port } = new URL(url);
+  return {
+    async scan(bytes) {
+      const socket = connect(Number(port || 3310), hostname);
+      socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('clamd did not answer in time')));
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      const ended = new Promise<void>((resolve, reject) => {
+        socket.once('end', resolve);
+        socket.once('error', reject);
+        socket.once('close', () => reject(new Error('clamd hung up')));
+      });
+      try {
+        await Promise.all([pipeline(framed(bytes), socket, { end: false }), ended]);
+      } catch (cause) {
+        throw new NoVerdict('the scanner gave no verdict', { cause });
+      } finally {
+        socket.destroy();
+      }
+      const text = answer.replaceAll('\0', '').trim();
+      if (text === 'stream: OK') return null;
+      const found = /^stream: (.+) FOUND$/.exec(text)?.[1];
+      if (found === undefined) throw new NoVerdict(`the scanner said: ${text.slice(0, 200)}`);
+      return found;
+    },
+  };
+}
+
+async function* framed(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer | string> {
+  yield 'zINSTREAM\0';
+  for await (const chunk of bytes) {
+    if (chunk.length === 0) continue;
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(chunk.length);
+    yield length;
+    yield chunk;
+  }
+  yield Buffer.alloc(4);
+}
