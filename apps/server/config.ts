@@ -20,6 +20,8 @@ export interface Limits {
   joinsPerCode: Limit;
   /** Joins started from one address: generous, a whole school stands behind one. */
   joinsPerAddress: Limit;
+  /** Resumes sent from one address. */
+  resumesPerAddress: Limit;
   /** Payment intents opened for one join. */
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
@@ -80,6 +82,7 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   wrongCodesPerAddress: { setting: 'LIMIT_WRONG_CODES_PER_ADDRESS', limit: { count: 400, minutes: 10 } },
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
+  resumesPerAddress: { setting: 'LIMIT_RESUMES_PER_ADDRESS', limit: { count: 300, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { docxParts, jpeg, pdf as pdfOf, program, zip } from '../../../local/testing/documents.ts';
+import { readConfig } from '../config.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { clamd } from './scanner.ts';
@@ -247,6 +248,29 @@ for (const [what, id, expected] of [
     assert.equal(answer.status, expected);
     assert.ok(answer.message);
   });
+
+test('too many resumes from one address are 429 before their bytes are taken', async (t) => {
+  const { config } = server.deps;
+  const { limits } = readConfig({
+    DATABASE_URL: config.databaseUrl,
+    STRIPE_EMULATOR_URL: server.stripeUrl,
+    HUBSPOT_EMULATOR_URL: server.hubspotUrl,
+    LIMIT_RESUMES_PER_ADDRESS: '2/60',
+  });
+  config.limits = limits;
+  t.after(() => (config.limits = null));
+  const send = () =>
+    upload(
+      [
+        ['contactId', '102'],
+        ['file', pdf(), 'resume.pdf'],
+      ],
+      '/api/public/upload-resume',
+    );
+  const statuses = [(await send()).status, (await send()).status];
+  assert.deepEqual(statuses, [200, 200]);
+  assert.equal((await leavesNothing(send)).status, 429);
+});
 
 /** Waits for something that happens on its own, looking between turns of the event loop. */
 async function until(condition: () => boolean): Promise<void> {

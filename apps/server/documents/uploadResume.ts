@@ -4,6 +4,7 @@ import type { Data } from '#contract/schemas.ts';
 import { NO_CONTACT_ID } from '#core/document.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
+import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { receiveUpload } from './receiveUpload.ts';
 
@@ -12,6 +13,9 @@ const UNKNOWN_CONTACT =
 
 /** Takes a resume for a known contact. The form's fields may come before or after its file. */
 export async function uploadResume(deps: Deps, request: FastifyRequest): Promise<Data<'uploadResume'>> {
+  const limit = deps.config.limits?.resumesPerAddress;
+  if (limit && !(await countWithin(deps.database, 'resume', deps.hashAddress(request.ip), limit)))
+    throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file, fields } = await receiveUpload(deps, request);
   try {
     const contactId = fields.contactId ?? '';
