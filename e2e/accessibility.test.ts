@@ -74,9 +74,10 @@ test('axe finds nothing on Checkout: empty, with an order, with errors @phone', 
   await page.goto(CHECKOUT);
   await expect(page.getByLabel('Card number')).toBeVisible();
   await inspect(page);
-  await button(page, 'Donate $25').click();
-  await button(page, 'Add Lapel Pin').click();
   if (isMobile) await button(page, 'Show order summary').click();
+  await button(page, 'Donate $25').click();
+  await expect(total(page)).toHaveText('$90.00');
+  await button(page, 'Add Lapel Pin').click();
   await expect(total(page)).toHaveText('$102.00');
   await inspect(page);
   await page.getByLabel('Custom amount').fill('ten');

@@ -153,6 +153,35 @@ test('Buy Now and Upgrade Now pressed twice charge once', async ({ page, stripeA
   ).toEqual([4500, 6500]);
 });
 
+test('two quick changes of the order: the answer to the first one, which comes too late, troubles nobody', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  const readAnew = new Promise<void>((resolve) => {
+    let reads = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/checkout-details') && ++reads === 2) resolve();
+    });
+  });
+  // The page's question for the first change is on its way until the order is read anew after the second.
+  await page.route(
+    '**/create-payment-intent',
+    async (route) => {
+      await readAnew;
+      // Given up meanwhile, it is not there to go on.
+      await route.continue().catch(() => {});
+    },
+    { times: 1 },
+  );
+  await button(page, 'Donate $25').click();
+  await button(page, 'Add Lapel Pin').click();
+  await expect(total(page)).toHaveText('$102.00');
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
 test('two tabs that pay at the same time charge once', async ({ page, context, complaints, stripeApi }) => {
   complaints.expectFailedRequests();
   const uuid = await orderingJoin(page);

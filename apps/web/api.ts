@@ -33,10 +33,12 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
     loading?: boolean;
     /** A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). */
     quiet?: boolean;
+    /** Nobody waits for the answer any more, since the screen asks anew: then it is no failure. */
+    signal?: AbortSignal;
   };
 
 type Arguments<Name extends CallName> =
-  Record<string, never> extends Omit<CallOptions<Name>, 'loading' | 'quiet'>
+  Record<string, never> extends Omit<CallOptions<Name>, 'loading' | 'quiet' | 'signal'>
     ? [options?: CallOptions<Name>]
     : [options: CallOptions<Name>];
 
@@ -45,11 +47,12 @@ export async function call<Name extends CallName>(
   name: Name,
   ...[options]: Arguments<Name>
 ): Promise<Data<Name>> {
-  const { params, body, loading, quiet } = (options ?? {}) as {
+  const { params, body, loading, quiet, signal } = (options ?? {}) as {
     params?: Record<string, string>;
     body?: unknown;
     loading?: boolean;
     quiet?: boolean;
+    signal?: AbortSignal;
   };
   let status: number;
   let answer: unknown;
@@ -57,6 +60,7 @@ export async function call<Name extends CallName>(
     const response = await fetch(urlOf(name, params), {
       method: calls[name].method,
       credentials: 'include',
+      signal: signal ?? null,
       ...(body === undefined
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -64,7 +68,7 @@ export async function call<Name extends CallName>(
     status = response.status;
     answer = await response.json().catch(() => null);
   } catch (cause) {
-    if (!quiet) raiseUnsent();
+    if (!quiet && !signal?.aborted) raiseUnsent();
     throw new Unsent('The request could not be sent.', { cause });
   }
   return readAnswer<Name>(status, answer, { loading, quiet });

@@ -18,16 +18,32 @@ export interface Checkout {
 /** An order may change in another tab between two calls; this often it is read again. */
 const ATTEMPTS = 3;
 
+let reading: AbortController | null = null;
+let newest: Promise<Outcome<Checkout>>;
+
+/**
+ * The order with its payment intent. An order that changes while it is being read is read anew, and the older reading
+ * is given up: its question would be about a total that is no more, and whoever waits for it gets the newer answer.
+ */
+export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
+  reading?.abort();
+  const own = new AbortController();
+  reading = own;
+  newest = readCheckout(uuid, own.signal);
+  const outcome = await newest;
+  return own.signal.aborted ? newest : outcome;
+}
+
 /**
  * The order, and a payment intent for exactly its total: the same intent, with the same client secret, as long as
  * the order can still be paid with it. Each of the two calls has its own sentence for a failure. An order that is
  * refused a second time although nobody changed it cannot be paid, as when its joiner is a member by another join.
  */
-export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
+async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;
   for (let attempt = 1; ; attempt++) {
     const outcome = await outcomeOf(
-      call('getCheckoutDetails', { params: { uuid }, loading: true }),
+      call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
       fallback.getCheckoutDetails,
     );
     if (!('data' in outcome)) return outcome;
@@ -40,7 +56,13 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
       const body = { amount, currency: 'usd' as const, billingEmail };
       // What it was refused with before has been told.
       const quiet = refused === details.revision;
-      const intent = await call('createPaymentIntent', { params: { uuid }, body, loading: true, quiet });
+      const intent = await call('createPaymentIntent', {
+        params: { uuid },
+        body,
+        loading: true,
+        quiet,
+        signal,
+      });
       return { data: { details, order, intent } };
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
