@@ -74,7 +74,7 @@ const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
   (select product_id from membership where session_uuid = session.uuid order by id limit 1) as membership_id,
   exists (select from membership where session_uuid = session.uuid and is_held) as is_held,
-  (select min(created_at) from document where session_uuid = session.uuid) as transcript_at`;
+  (select min(created_at) from document where session_uuid = session.uuid and review <> 'rejected') as transcript_at`;
 
 /** Taking a row postpones it: should this process die, it is due again in a minute. */
 async function takeRows(deps: Deps): Promise<Row[]> {
