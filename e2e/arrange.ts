@@ -126,3 +126,20 @@ export async function paidJoin(
   await call(page, 'postPayment', { uuid }, body);
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
 }
+
+/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
+export async function twoJoins(
+  page: Page,
+  winner: Page,
+  { code, contactId }: { code: string; contactId: string },
+): Promise<{ uuid: string; pays: () => Promise<string> }> {
+  const start = async (one: Page) => {
+    await call(one, 'checkEligibility', {}, { invitationCode: code });
+    const body = { contactId, invitationCode: code };
+    const { uuid } = await call(one, 'initiateJoin', {}, body);
+    await storeSession(one, uuid);
+    return uuid as string;
+  };
+  const uuid = await orderingJoin(page, start);
+  return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
+}
