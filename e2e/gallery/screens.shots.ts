@@ -1,8 +1,11 @@
 import {
   detailedJoin,
+  hold,
   openIntent,
   orderingJoin,
   paidJoin,
+  refuse,
+  route,
   selfNomination,
   startedJoin,
   twoJoins,
@@ -10,7 +13,7 @@ import {
 import { expect, theInduct } from '../fixtures.ts';
 import { stripe } from '../providers.ts';
 import { button, buyNow, enterCode, fillDetails, heading, typeCard } from '../steps.ts';
-import { hold, refuse, route, shoot, test } from './shoot.ts';
+import { shoot, test } from './shoot.ts';
 
 // Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
 

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { type CallName, calls } from '../../packages/contract/calls.ts';
 import { test as base } from '../fixtures.ts';
 
 export const WIDTHS = [360, 768, 1440] as const;
@@ -32,8 +31,10 @@ export async function shoot(page: Page, screen: string, state: string): Promise<
       return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     });
     // A screen as high as the page: the diagonal is fixed, and would otherwise end below the first one.
-    const full = await page.evaluate(() => document.documentElement.scrollHeight);
-    if (full > height && !(await waits(page))) await page.setViewportSize({ width, height: full });
+    // One that keeps the height of a screen while it waits only grows with it, and stays as it was.
+    const full = await heightOf(page);
+    await page.setViewportSize({ width, height: full });
+    if ((await heightOf(page)) > full) await page.setViewportSize({ width, height });
     await page.screenshot({
       path: join(folder, `${screen}__${state}__${width}.jpg`),
       type: 'jpeg',
@@ -45,30 +46,4 @@ export async function shoot(page: Page, screen: string, state: string): Promise<
   await page.evaluate((y) => window.scrollTo(0, y), top);
 }
 
-/** Whether the page keeps the height of a screen while it waits: it would grow with a higher one. */
-function waits(page: Page): Promise<boolean> {
-  return page.evaluate(
-    () => document.querySelector('main [aria-busy="true"], main [role="status"]') !== null,
-  );
-}
-
-/** A call of the contract as a pattern, whatever its parameters are. */
-export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
-
-/** Keeps a call waiting until the returned function is called. */
-export async function hold(page: Page, name: CallName): Promise<() => void> {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(route(name), async (request) => {
-    await released;
-    await request.fallback();
-  });
-  return release;
-}
-
-export async function refuse(page: Page, name: CallName, status: number, message?: string): Promise<void> {
-  const json = { success: false, status: 'error', ...(message && { message }) };
-  await page.route(route(name), (request) => request.fulfill({ status, json }));
-}
+const heightOf = (page: Page) => page.evaluate(() => document.documentElement.scrollHeight);

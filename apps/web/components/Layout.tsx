@@ -3,6 +3,7 @@ import { Outlet, useNavigation } from 'react-router';
 import { phoneLink, useSite } from '../site.ts';
 import { onFirstToast } from '../toasts.ts';
 import { Crest } from './Crest.tsx';
+import { Icon } from './icons.tsx';
 import styles from './Layout.module.css';
 
 /** What is the same on every page: who asks, how to reach them, and the toasts. */
@@ -22,7 +23,10 @@ export function Layout() {
         </div>
         <p className={styles.questions}>
           <span className={styles.questionsWord}>Questions? </span>
-          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>
+          <a href={phoneLink(society.supportPhone)}>
+            <Icon name="phone" size={20} />
+            <span className={styles.number}>{society.supportPhone}</span>
+          </a>
         </p>
         <div className={styles.progress} data-busy={navigation.state !== 'idle' || undefined} />
       </header>

@@ -190,8 +190,8 @@ function MembershipCard({
 /** Two cards of the size of what comes (specification, section 2). */
 function Placeholder() {
   return (
-    <div className={styles.placeholder} role="status" aria-busy="true">
-      <h1 className="sr">Membership</h1>
+    <div role="status" aria-busy="true" data-waiting>
+      <PageHeading title="Membership" className="sr" />
       <span className="sr">Loading…</span>
       <div className={styles.heading}>
         <Bone className={styles.boneHeading} />

@@ -311,7 +311,7 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
 /** The size of the form that comes. */
 function Placeholder() {
   return (
-    <div className={styles.form} role="status" aria-busy="true">
+    <div className={styles.form} role="status" aria-busy="true" data-waiting>
       <span className="sr">Loading…</span>
       {[2, 4, 2].map((rows, group) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves
