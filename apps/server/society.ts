@@ -98,6 +98,10 @@ const societyFile = z.strictObject({
       lead: line,
       facts: z.array(z.strictObject({ title: line, text: line })).max(4),
     }),
+    questions: z
+      .array(z.strictObject({ title: line, text: line }))
+      .max(6)
+      .default([]),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
       lead: line,
@@ -291,6 +295,7 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
       lead: fill(society.pages.getStarted.lead),
       facts: society.pages.getStarted.facts,
     },
+    questions: society.pages.questions.map(({ title, text }) => ({ title, text: fill(text) })),
     checkout: { ...society.pages.checkout, maximumDonation: society.donations.maximum / 100 },
     congratulations: {
       ...society.pages.congratulations,

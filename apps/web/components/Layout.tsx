@@ -43,6 +43,7 @@ function Footer() {
   const { society } = useSite();
   return (
     <footer className={styles.footer}>
+      <Questions />
       <nav aria-label="About the society">
         <ul>
           <li>
@@ -65,6 +66,48 @@ function Footer() {
         </li>
       </ul>
     </footer>
+  );
+}
+
+/** Who asks, why, what for and on what terms: in the page itself, for whoever doubts it. */
+function Questions() {
+  const { society, questions, programmes } = useSite();
+  const all = Object.entries(programmes);
+  return (
+    <details className={styles.doubts}>
+      <summary>Questions before you join?</summary>
+      <dl>
+        {questions.map(({ title, text }) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Who is eligible?</dt>
+          {all.map(([key, { eligibility }]) => (
+            <dd key={key}>
+              {eligibility.intro} {eligibility.rules.join('; ')}.
+            </dd>
+          ))}
+        </div>
+        <div>
+          <dt>Can I have my money back?</dt>
+          {all.map(([key, { name, refund }]) => (
+            <dd key={key}>
+              {all.length > 1 && `${name}: `}
+              {refund}
+            </dd>
+          ))}
+        </div>
+        <div>
+          <dt>Whom can I call?</dt>
+          <dd>
+            {society.name}, {society.supportPhone} or {society.supportEmail}.
+          </dd>
+        </div>
+      </dl>
+    </details>
   );
 }
 
