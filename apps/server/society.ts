@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { Site } from '#contract/schemas.ts';
+import { contrastFaults } from '#core/contrast.ts';
 import { type CrmField, crmFields, defaultFieldRules, type FieldRules } from '#core/crmFields.ts';
 import { displayPrice, fromPrice, MINIMUM_CHARGE_CENTS, shortPrice } from '#core/money.ts';
 import { type ProductType, productTypes } from '#core/product.ts';
@@ -178,6 +179,8 @@ function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[]
   const faults: { path: PropertyKey[]; text: string }[] = [];
   const add = (path: PropertyKey[], text: string) => faults.push({ path, text });
   const find = (id: number) => data.catalogue.find((product) => product.id === id);
+  for (const { colour, text } of contrastFaults(data.society.colours))
+    add(['society', 'colours', colour], text);
   if (Object.keys(data.programmes).length === 0) add(['programmes'], 'must have at least one programme');
   for (const [key, { defaultMembership }] of Object.entries(data.programmes)) {
     const product = find(defaultMembership);
