@@ -18,14 +18,18 @@ const root = resolve(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
 const { values, positionals: filters } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', multiple: true } },
+  options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
 });
-const env = cleanEnvironment(process.env);
+/** `npm run test:long`: the same code with larger numbers, where a test reads TEST_LENGTH. */
+const env = { ...cleanEnvironment(process.env), ...(values.long ? { TEST_LENGTH: 'long' } : {}) };
+const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 180_000;
 
 const suites: Record<string, () => Promise<Counts>> = {
   types: () => check(runProgram(programs.types)),
   lint: () => check(runProgram(programs.lint)),
   unit: runNodeTests,
+  faults: () =>
+    check(runProgram(['--disable-warning=ExperimentalWarning', join(root, 'faults/main.ts')], smallRun())),
   web: () => check(buildWeb().then(() => true)),
   e2e: runJourneys,
 };
@@ -75,7 +79,7 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
 
 /** Unit and integration tests, all on one PostgreSQL that is thrown away. */
 async function runNodeTests(): Promise<Counts> {
-  const files = globSync('{packages,apps,emulators,local,society}/**/*.test.ts', {
+  const files = globSync('{packages,apps,emulators,local,society,faults}/**/*.test.ts', {
     cwd: root,
     exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
   }).filter(isChosen);
@@ -90,7 +94,7 @@ async function runNodeTests(): Promise<Counts> {
         '--disable-warning=ExperimentalWarning',
         '--test',
         `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
-        '--test-timeout=180000',
+        `--test-timeout=${TEST_TIMEOUT_MS}`,
         '--test-reporter=./local/testing/terseReporter.ts',
         '--test-reporter-destination=stdout',
         '--test-reporter=./local/testing/countsReporter.ts',
@@ -132,6 +136,11 @@ async function runJourneys(): Promise<Counts> {
   };
   const failed = stats.unexpected + stats.flaky;
   return { passed: stats.expected, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+/** The fault suite at a tenth of its size; SEED, JOINS and KILLS say otherwise. */
+function smallRun(): NodeJS.ProcessEnv {
+  return values.long ? env : { SEED: '1', JOINS: '30', KILLS: '6', ...env };
 }
 
 function isChosen(file: string): boolean {

@@ -19,6 +19,8 @@ export interface Fault {
   method?: string;
   /** Path without query; `*` stands for one segment, a last `**` for the rest. Any when absent. */
   path?: string;
+  /** A text that the request has in its address, its parameters or its idempotency key. Any request when absent. */
+  about?: string;
   /** HTTP status for the two kinds that answer with one; 500 when absent. */
   status?: number;
   /** Milliseconds for `slow`. */
@@ -32,7 +34,18 @@ export interface Fault {
 }
 
 const KINDS = new Set<string>(['status', 'status_after', 'cut', 'cut_after', 'hang', 'hang_after', 'slow']);
-const FIELDS = new Set(['kind', 'method', 'path', 'status', 'ms', 'headers', 'body', 'skip', 'times']);
+const FIELDS = new Set([
+  'kind',
+  'method',
+  'path',
+  'about',
+  'status',
+  'ms',
+  'headers',
+  'body',
+  'skip',
+  'times',
+]);
 
 /** Faults that wait for their requests, first come first served. In memory: a restart is a fresh start. */
 export class Faults {
@@ -55,12 +68,13 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** The fault that this request meets, counted as used. */
-  take(method: string, path: string): Fault | undefined {
+  /** The fault that this request meets, counted as used. `text` is all that it says of itself. */
+  take(method: string, path: string, text = ''): Fault | undefined {
     const fault = this.#waiting.find(
       (candidate) =>
         (!candidate.method || candidate.method.toUpperCase() === method) &&
-        (!candidate.path || matchPath(candidate.path, path) !== undefined),
+        (!candidate.path || matchPath(candidate.path, path) !== undefined) &&
+        (!candidate.about || text.includes(candidate.about)),
     );
     if (!fault) return undefined;
     if (fault.skip! > 0) {

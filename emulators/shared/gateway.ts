@@ -34,14 +34,19 @@ export async function passThrough(
   finished: () => void = () => {},
 ): Promise<void> {
   const path = request.url.split('?', 1)[0]!;
-  const fault = gateway.faults.take(request.method, path);
+  const key = request.headers['idempotency-key'];
+  const fault = gateway.faults.take(
+    request.method,
+    path,
+    `${request.url} ${key ?? ''} ${JSON.stringify(params)}`,
+  );
   const time = gateway.clock();
   const note = (status: number | null): void =>
     gateway.ledger.record({
       method: request.method,
       path,
       params,
-      idempotencyKey: (request.headers['idempotency-key'] as string | undefined) ?? null,
+      idempotencyKey: (key as string | undefined) ?? null,
       status,
       headers: Object.fromEntries(
         gateway.noted.flatMap((name) =>

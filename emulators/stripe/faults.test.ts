@@ -29,6 +29,19 @@ test('a status fault after the work leaves the work done', async (t) => {
   assert.equal((await stripe.paymentIntents.retrieve(id)).status, 'succeeded');
 });
 
+test('a fault about something passes by the requests that do not name it', async (t) => {
+  const { stripe, control } = await emulate(t);
+  await control('POST', 'faults', { kind: 'status', about: '"session":"b"' });
+  const { id } = await stripe.paymentIntents.create({ ...order, metadata: { session: 'a' } });
+  assert.equal(
+    (await errorOf(stripe.paymentIntents.create({ ...order, metadata: { session: 'b' } }))).statusCode,
+    500,
+  );
+  await control('POST', 'faults', { kind: 'status', about: id });
+  await stripe.paymentIntents.list();
+  assert.equal((await errorOf(stripe.paymentIntents.retrieve(id))).statusCode, 500);
+});
+
 test('a connection cut before the work leaves nothing behind', async (t) => {
   const { stripe, control } = await emulate(t);
   await control('POST', 'faults', { kind: 'cut', path: '/v1/payment_intents', times: 2 });

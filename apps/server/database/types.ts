@@ -78,6 +78,7 @@ export interface JoinSessionTable {
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;
+  intent_changing_since: NullableTimestamp;
   paid_at: NullableTimestamp;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
@@ -122,6 +123,7 @@ export interface PaymentTable {
   customer_id: string;
   amount_cents: number;
   revision: number;
+  receipt_email: string | null;
   payment_method_id: string | null;
   card_brand: string | null;
   card_last4: string | null;

@@ -5,9 +5,8 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
-import { UnexpectedState } from '../stripe/provider.ts';
 import { tooManyDeclined } from './cardFailures.ts';
-import { orderOf, totalChanged, updateOpenIntent } from './createPaymentIntent.ts';
+import { orderOf, totalChanged } from './createPaymentIntent.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
@@ -16,8 +15,9 @@ const FORM_EXPIRED = 'This payment form has expired. Please enter your card agai
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
- * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned, and makes sure
- * that Stripe's intent is for exactly that revision. Another revision is 409: the page shows the new total first.
+ * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent is
+ * for exactly that revision: a change of it that has not been answered lets nobody begin. Another revision is 409: the
+ * page shows the new total first.
  */
 export async function beginPayment(
   deps: Deps,
@@ -29,18 +29,12 @@ export async function beginPayment(
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
+  if (order.changingMs !== null) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, { revision, agreeToPolicies });
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
   if (!session.frozen) throw totalChanged(order.totalCents);
-  try {
-    await updateOpenIntent(deps, uuid, order, order.open.intentId, order.email);
-  } catch (error) {
-    if (!(error instanceof UnexpectedState)) throw error;
-    if ((await settlePaying(deps, uuid, 'failed')) === 'ordering') throw new Refusal(409, FORM_EXPIRED);
-    throw await whyNot(deps, 'changeOrder', uuid);
-  }
   return { revision, amount: order.totalCents };
 }
 
@@ -86,7 +80,7 @@ async function tryToFreeze(
       from join_session where uuid = ${uuid} and state = any(${statesAllowing('beginPayment')}) for update
     ), frozen as (
       update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
-      from session where join_session.uuid = session.uuid and revision = ${revision} and has_agreed and not is_member
+      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member
       returning join_session.uuid
     )
     select has_agreed, is_member, exists (select from frozen) as frozen from session`.execute(deps.database);

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { MEMBERSHIP_FIRST, statesAllowing } from '#core/joinSession.ts';
@@ -15,6 +17,11 @@ import { type Intent, UnexpectedState } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+
+/** How long a change of the intent may take before it is given up (ms), and how often one looks. */
+const CHANGE_PATIENCE_MS = 3_000;
+const LOOK_MS = 50;
+const MOST_ROUNDS = 20;
 
 interface Line extends OrderLine {
   productId: number;
@@ -37,7 +44,15 @@ export interface Order {
   addressHash: string | null;
   /** Too many cards were declined: seconds to wait. */
   pauseSeconds: number;
-  open: { intentId: string; clientSecret: string; revision: number; amountCents: number } | null;
+  /** Its intent is being changed in Stripe, for so many milliseconds; null when it is not. */
+  changingMs: number | null;
+  open: {
+    intentId: string;
+    clientSecret: string;
+    revision: number;
+    amountCents: number;
+    email: string | null;
+  } | null;
 }
 
 /** What a refused amount says; the page shows the order again with the new total. */
@@ -57,54 +72,92 @@ export async function createPaymentIntent(
   uuid: string,
   given: { amount: number; billingEmail: string },
 ): Promise<Data<'createPaymentIntent'>> {
-  // A second round only when the intent was found to have ended meanwhile.
+  const waitsUntil = performance.now() + CHANGE_PATIENCE_MS;
   for (let round = 1; ; round++) {
     const order = await orderOf(deps, uuid);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
+    const email = order.email ?? (isEmail(given.billingEmail) ? given.billingEmail : null);
     const { open } = order;
-    if (
-      open &&
-      (order.state === 'paying' ||
-        (open.revision === order.revision && open.amountCents === order.totalCents))
-    )
+    const isReady =
+      open?.revision === order.revision && open.amountCents === order.totalCents && open.email === email;
+    if (open && (order.state === 'paying' || (isReady && order.changingMs === null)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
 
     await keepSnapshot(deps, uuid, order);
-    const email = order.email ?? (isEmail(given.billingEmail) ? given.billingEmail : null);
     if (!open) {
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
     }
-    try {
-      await updateOpenIntent(deps, uuid, order, open.intentId, email);
-      return { clientSecret: open.clientSecret, revision: order.revision, amount: order.totalCents };
-    } catch (error) {
-      if (!(error instanceof UnexpectedState) || round > 1) throw error;
-      const status = await confirmPayment(deps, open.intentId);
-      if (status === 'succeeded' || status === 'processing') throw await whyNot(deps, 'changeOrder', uuid);
-    }
+    if (order.changingMs !== null) {
+      // Another tab is at it, and mostly done in a moment.
+      if (order.changingMs < CHANGE_PATIENCE_MS && performance.now() < waitsUntil) await pause(LOOK_MS);
+      else await replace(deps, uuid, open.intentId);
+    } else if (await beginChange(deps, uuid, order.revision)) {
+      if (await changeIntent(deps, uuid, order, open.intentId, email))
+        return { clientSecret: open.clientSecret, revision: order.revision, amount: order.totalCents };
+    } else if (round > MOST_ROUNDS) throw await whyNot(deps, 'changeOrder', uuid);
   }
 }
 
-/** Amount, revision and snapshot together on the open intent, in Stripe and here. Throws UnexpectedState when it has moved on. */
-export async function updateOpenIntent(
+/** Written before Stripe is asked, and only while the order is open at this revision. False when it is not, or somebody is at it. */
+async function beginChange(deps: Deps, uuid: string, revision: number): Promise<boolean> {
+  const { rows } = await sql`
+    update join_session set intent_changing_since = now()
+    where uuid = ${uuid} and state = any(${statesAllowing('changeOrder')}) and revision = ${revision} and intent_changing_since is null
+    returning uuid`.execute(deps.database);
+  return rows.length > 0;
+}
+
+/**
+ * Amount, revision and snapshot together on the open intent, in Stripe and here. False when it has ended meanwhile. When
+ * Stripe does not answer, nobody knows whether and when the change arrives: the mark stays, and the intent is replaced.
+ */
+async function changeIntent(
   deps: Deps,
   uuid: string,
   order: Order,
   intentId: string,
   email: string | null,
-): Promise<void> {
-  await deps.payments.updateIntent(intentId, {
-    amountCents: order.totalCents,
-    receiptEmail: email,
-    metadata: metadataOf(deps, uuid, order.revision),
-  });
-  await deps.database
-    .updateTable('payment')
-    .set({ amount_cents: order.totalCents, revision: order.revision, updated_at: sql`now()` })
-    .where('intent_id', '=', intentId)
-    .where('revision', '<=', order.revision)
-    .execute();
+): Promise<boolean> {
+  try {
+    await deps.payments.updateIntent(intentId, {
+      amountCents: order.totalCents,
+      receiptEmail: email,
+      metadata: metadataOf(deps, uuid, order.revision),
+    });
+  } catch (error) {
+    if (error instanceof Refusal) {
+      await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_changing_since is not null`.execute(
+        deps.database,
+      );
+      throw error;
+    }
+    await endChange(deps, uuid);
+    if (!(error instanceof UnexpectedState)) throw error;
+    const status = await confirmPayment(deps, intentId);
+    if (status === 'succeeded' || status === 'processing') throw await whyNot(deps, 'changeOrder', uuid);
+    return false;
+  }
+  await sql`
+    with changed as (
+      update payment set amount_cents = ${order.totalCents}, revision = ${order.revision}, receipt_email = ${email}, updated_at = now()
+      where intent_id = ${intentId}
+    )
+    update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
+  return true;
+}
+
+/** A change that is still on its way finds the intent cancelled: the next one is for the order as it is. */
+async function replace(deps: Deps, uuid: string, intentId: string): Promise<void> {
+  if (!(await cancelIntent(deps, intentId))) {
+    await confirmPayment(deps, intentId);
+    throw await whyNot(deps, 'changeOrder', uuid);
+  }
+  await endChange(deps, uuid);
+}
+
+async function endChange(deps: Deps, uuid: string): Promise<void> {
+  await sql`update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
 }
 
 function metadataOf(deps: Deps, uuid: string, revision: number) {
@@ -117,11 +170,15 @@ function metadataOf(deps: Deps, uuid: string, revision: number) {
   } as const;
 }
 
-/** Keys come from the session and the attempt, so a call repeated after a crash or by a second tab finds the same intent. */
+/**
+ * Keys come from the session, the attempt and what is asked for, so a call repeated after a crash or by a second tab
+ * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key.
+ */
 async function openIntent(deps: Deps, uuid: string, order: Order, email: string | null): Promise<Intent> {
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
-  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}`;
+  const asked = createHash('sha256').update(JSON.stringify([email, order.name, order.totalCents]));
+  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}-${asked.digest('base64url').slice(0, 12)}`;
   const customerId = await deps.payments.createCustomer({
     email,
     name: order.name,
@@ -148,6 +205,7 @@ async function openIntent(deps: Deps, uuid: string, order: Order, email: string 
       customer_id: customerId,
       amount_cents: order.totalCents,
       revision: order.revision,
+      receipt_email: email,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('intent_id')
@@ -213,6 +271,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     address_hash: string | null;
     pause_seconds: number;
     is_held: boolean;
+    changing_ms: number | null;
     open: Order['open'];
     lines: { productId: number; productType: ProductType; name: string; priceCents: number }[] | null;
   }>`
@@ -223,11 +282,12 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
         and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
+      case when not isfinite(intent_changing_since) then 1e9 else extract(epoch from now() - intent_changing_since) * 1000 end::float as changing_ms,
       exists (
         select from membership held join session_product line on line.type = held.type
         where held.contact_id = session.contact_id and held.is_held and line.session_uuid = session.uuid and line.removed_at is null
       ) as is_held,
-      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents)
+      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open,
       (select json_agg(json_build_object('productId', product_id, 'productType', type, 'name', name, 'priceCents', price_cents) order by created_at)
         from session_product where session_uuid = session.uuid and removed_at is null) as lines
@@ -254,6 +314,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     recentAttempts: row.recent_attempts,
     addressHash: row.address_hash,
     pauseSeconds: row.pause_seconds,
+    changingMs: row.changing_ms,
     open: row.open,
   };
 }

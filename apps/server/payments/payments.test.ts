@@ -10,6 +10,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../testing/testServer.ts';
+import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 let server: TestServer;
@@ -344,6 +345,89 @@ test('two joins of one contact that both pay: one membership, the other money go
   assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
 });
 
+test('a change that Stripe did not answer lets nobody pay its intent: the next one is another', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  await donate(client, uuid);
+  await server.stripeFault({
+    kind: 'status_after',
+    method: 'POST',
+    path: `/v1/payment_intents/${first.id}`,
+    times: 3,
+  });
+  const ask = () =>
+    client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount: 9000, currency: 'usd', billingEmail: '' },
+    });
+  assert.equal((await ask()).status, 503);
+  assert.equal((await begin(client, uuid, first.revision + 1)).status, 409);
+  const next = await openIntent(client, uuid);
+  assert.notEqual(next.id, first.id);
+  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
+  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+  await payByCard(server, next.id);
+  assert.equal((await report(client, uuid, next)).data.status, 'succeeded');
+});
+
+test('a change whose server died before it could ask is given up after a moment', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  await donate(client, uuid);
+  await sql`update join_session set intent_changing_since = now() - interval '4 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const next = await openIntent(client, uuid);
+  assert.deepEqual([next.amount, next.id === first.id], [9000, false]);
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+});
+
+test('two changes at once, as of two quick clicks, keep the intent and what was typed into its form', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  await server.stripeFault({
+    kind: 'slow',
+    ms: 300,
+    method: 'POST',
+    path: `/v1/payment_intents/${first.id}`,
+  });
+  await donate(client, uuid);
+  const [one, two] = await Promise.all([openIntent(client, uuid), openIntent(client, uuid)]);
+  assert.deepEqual([one.id, two.id, one.amount, two.amount], [first.id, first.id, 9000, 9000]);
+});
+
+test('a corrected email reaches the receipt, whether or not Stripe answered before', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const submit = (personalEmail: string) =>
+    client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  await submit('wrong@example.com');
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await server.stripeFault({
+    kind: 'status',
+    status: 500,
+    method: 'POST',
+    path: '/v1/payment_intents',
+    times: 3,
+  });
+  const ask = () =>
+    client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount: 6500, currency: 'usd', billingEmail: '' },
+    });
+  assert.equal((await ask()).status, 503);
+  await submit('right@example.com');
+  const { id } = await openIntent(client, uuid);
+  await submit('better@example.com');
+  assert.equal((await openIntent(client, uuid)).id, id);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  assert.equal((body as unknown as { receipt_email: string }).receipt_email, 'better@example.com');
+});
+
 test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
@@ -389,7 +473,7 @@ test('an intent that ended behind the page is a form that has expired, and the n
   const client = server.client();
   const uuid = await orderingJoin(client);
   const gone = await openIntent(client, uuid);
-  await server.stripe('POST', `/v1/payment_intents/${gone.id}/cancel`);
+  await cancelIntent(server.deps, gone.id);
   const refused = await begin(client, uuid, gone.revision);
   assert.deepEqual(
     [refused.status, refused.message],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { sweepPayments, sweepRefunds } from './sweep.ts';
 
@@ -122,4 +122,30 @@ test('an order that is frozen for a payment which does not exist any more opens'
   await pass('6 minutes');
   await sweepPayments(server.deps);
   assert.equal(await stateOf(uuid), 'ordering');
+});
+
+test('an upgrade that nobody paid is given up after an hour, a skipped one at once; the membership stays', async () => {
+  for (const [skips, time] of [
+    [false, '61 minutes'],
+    [true, '6 minutes'],
+  ] as const) {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    const body = { paymentIntent: intentId, charge: false };
+    const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
+    const upgrade = data.clientSecret!.split('_secret_')[0]!;
+    // Skipped while Stripe was down: marked, and not cancelled yet.
+    if (skips)
+      await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(
+        server.deps.database,
+      );
+    await sweepPayments(server.deps);
+    assert.equal(await statusOf(upgrade), 'open');
+    await pass(time);
+    await sweepPayments(server.deps);
+    assert.equal(await statusOf(upgrade), 'canceled');
+    const { body: atStripe } = await server.stripe('GET', `/v1/payment_intents/${upgrade}`);
+    assert.equal((atStripe as unknown as { status: string }).status, 'canceled');
+    assert.equal(await stateOf(uuid), 'paid');
+  }
 });

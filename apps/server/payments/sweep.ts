@@ -13,8 +13,9 @@ const BATCH = 20;
 /** A begun payment that nobody reported is asked about this often; one that was never begun, hourly. */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** An open intent older than this is given up: cancelled in Stripe. */
+/** An open intent older than this is given up: cancelled in Stripe. An upgrade is on offer for half an hour only. */
 const ABANDONED_HOURS = 24;
+const UPGRADE_ABANDONED_HOURS = 1;
 /** A due refund that its own call did not make is made by the sweep. */
 const REFUND_MINUTES = 2;
 
@@ -39,13 +40,14 @@ export async function sweepPayments(deps: Deps): Promise<number> {
     is_abandoned: boolean;
   }>`
     with due as (
-      select intent_id from payment join join_session on uuid = session_uuid
+      select intent_id, kind = 'upgrade' and upgrade = 'skipped' as is_skipped from payment join join_session on uuid = session_uuid
       where status = 'open' and checked_at < now() - make_interval(mins =>
         case when state = 'paying' or kind = 'upgrade' then ${BEGUN_MINUTES}::int else ${IDLE_MINUTES}::int end)
       order by checked_at limit ${BATCH} for update of payment skip locked
     )
     update payment set checked_at = now() from due where payment.intent_id = due.intent_id
-    returning payment.intent_id, session_uuid, kind, created_at < now() - make_interval(hours => ${ABANDONED_HOURS}) as is_abandoned`.execute(
+    returning payment.intent_id, session_uuid, kind, is_skipped or created_at < now() - make_interval(hours =>
+      case when kind = 'upgrade' then ${UPGRADE_ABANDONED_HOURS}::int else ${ABANDONED_HOURS}::int end) as is_abandoned`.execute(
     deps.database,
   );
   await each(deps, rows, settle);

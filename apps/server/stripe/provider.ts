@@ -129,12 +129,17 @@ const UNAVAILABLE =
 const PERHAPS_CHARGED =
   'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
 
-/** The real client; with `url` it talks to a stand-in at that address, by the same code. */
-export function stripeProvider({ secretKey, webhookSecret, url }: Providers['stripe']): PaymentProvider {
+/** The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. */
+export function stripeProvider({
+  secretKey,
+  webhookSecret,
+  url,
+  timeoutMs = 20_000,
+}: Providers['stripe'] & { timeoutMs?: number }): PaymentProvider {
   const address = url === null ? null : new URL(url);
   const stripe = new Stripe(secretKey, {
     maxNetworkRetries: 2,
-    timeout: 20_000,
+    timeout: timeoutMs,
     appInfo: { name: 'induct' },
     telemetry: false,
     ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),

@@ -34,6 +34,12 @@ alter table payment
 create index payment_open on payment (checked_at) where status = 'open';
 create index payment_succeeded on payment (succeeded_at) where status in ('succeeded', 'duplicate');
 
+-- Where Stripe sends its receipt.
+alter table payment add receipt_email text;
+-- The open intent is being changed in Stripe. Written before Stripe is asked, gone when it has answered: until then nobody
+-- may begin to pay, since a change that is late would put another amount under the card that is being confirmed.
+alter table join_session add intent_changing_since timestamptz;
+
 -- refunded: the money went back; charged_back: a dispute was lost; void: Stripe knows no such payment.
 alter table membership drop constraint membership_standing_check;
 alter table membership

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { broken, type Variant, variants } from './broken.ts';
+import { joinOf, type Plan } from './plan.ts';
+import { runPlan } from './run.ts';
+
+const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
+
+/** A handful of joins, each of which one of the variants gets wrong. */
+const plan: Plan = {
+  seed: 0,
+  killsEverywhere: false,
+  night: [],
+  units: [
+    // Paid once, and told at once by four tabs and two webhooks.
+    ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
+    // Two joins of one contact, both charged.
+    ...['d', 'e'].map((name, contact) => [
+      joinOf({ name, start: 'invite', contact, pays: 'direct', returns: 'atOnce' }),
+      joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
+    ]),
+    [joinOf({ name: 'f', returns: 'lie', leaves: 'checkout' })],
+    // Another membership is chosen between the charge and the first report of it.
+    [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
+    [joinOf({ name: 'h', upgrade: 'twice', extras: [21, 30] })],
+  ],
+};
+
+const differencesOf = async (variant?: Variant) => {
+  const { differences } = await runPlan(plan, {
+    // Whoever does not wait for a lock is seen not to.
+    slowCommitMs: 100,
+    ...(variant && { env: { NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant } }),
+  });
+  return differences;
+};
+
+test('what is right shows no difference', async () => {
+  assert.deepEqual(await differencesOf(), []);
+});
+
+test('a confirmPayment without locks is caught', async () => {
+  const kinds = (await differencesOf('no lock')).map(({ kind }) => kind);
+  assert.ok(kinds.includes('complaint') || kinds.includes('webhook'), `found ${kinds}`);
+});
+
+test('a confirmPayment that writes before it verifies is caught', async () => {
+  const kinds = (await differencesOf('commit before verify')).map(({ kind }) => kind);
+  assert.ok(kinds.includes('membership without a charge'), `found ${kinds}`);
+  assert.ok(kinds.includes('reconcile: paid_here_only'), `found ${kinds}`);
+});
+
+test('a confirmPayment that takes the items of now instead of those that were paid is caught', async () => {
+  const kinds = (await differencesOf('current items')).map(({ kind }) => kind);
+  assert.ok(kinds.includes('another product'), `found ${kinds}`);
+  assert.ok(kinds.includes('reconcile: other_product'), `found ${kinds}`);
+});
+
+test('a variant whose text has gone says so, and no server starts with it', () => {
+  for (const changes of Object.values(variants))
+    assert.throws(() => broken('export const confirmPayment = null;', changes), /to break any more/);
+});

@@ -1,0 +1,45 @@
+import { registerHooks } from 'node:module';
+
+/**
+ * Loaded before a server (`--import`): changes apps/server/payments/confirmPayment.ts as it is read, so that the suite can be
+ * seen to catch it. `FAULTS_BROKEN` names the variant.
+ */
+export const variants = {
+  /** Neither the session nor the contact is locked. */
+  'no lock': [['.forUpdate()', '']],
+  /** Written whatever Stripe says of status and amount. */
+  'commit before verify': [
+    ["if (intent.status !== 'succeeded') return intent.status;", ''],
+    ["if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)", 'if (false)'],
+  ],
+  /** What is confirmed is what the order holds now. */
+  'current items': [
+    [
+      'snapshot.items.find(({ type }) => isMembershipType(type))',
+      `(await trx.selectFrom('session_product').select(['product_id as productId', 'type'])
+        .where('session_uuid', '=', of.uuid).where('removed_at', 'is', null).execute())
+        .find(({ type }) => isMembershipType(type))`,
+    ],
+  ],
+} as const satisfies Record<string, readonly (readonly [string, string])[]>;
+
+export type Variant = keyof typeof variants;
+
+const variant = process.env.FAULTS_BROKEN;
+if (variant) {
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.endsWith('/apps/server/payments/confirmPayment.ts')) return loaded;
+      return { ...loaded, source: broken(String(loaded.source), variants[variant as Variant]) };
+    },
+  });
+}
+
+/** Throws when there is nothing of the kind any more: then the variant must be written anew. */
+export function broken(source: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`confirmPayment.ts has no "${from}" to break any more`);
+    return text.replaceAll(from, to);
+  }, source);
+}

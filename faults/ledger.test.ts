@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { joinOf, type Plan } from './plan.ts';
+import { runPlan } from './run.ts';
+import type { World } from './world.ts';
+
+/** Joins a to h, paid; what is done to each afterwards is to be found. */
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const plan: Plan = {
+  seed: 0,
+  killsEverywhere: false,
+  night: [],
+  units: names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
+};
+
+test('the count by hand finds each thing that does not add up', async () => {
+  const uuids = new Map<string, string>();
+  const { differences } = await runPlan(plan, {
+    async meddle(world, people) {
+      for (const { join, uuid } of people) uuids.set(join.name, uuid!);
+      const of = (name: string) => people.find(({ join }) => join.name === name)!;
+      const sql = (text: string, ...values: unknown[]) => world.database.query(text, values);
+      await sql(`delete from membership where session_uuid = $1`, of('a').uuid);
+      await world.stripe('POST', '/v1/refunds', { payment_intent: of('b').screen!.intentId });
+      await charge(world, { session: of('c').uuid!, cents: 6500 });
+      of('d').seen = [{ kind: 'join', cents: 6400, productId: 1 }];
+      await sql(`update membership set product_id = 2 where session_uuid = $1`, of('e').uuid);
+      await sql(`update join_session set state = 'paying' where uuid = $1`, of('f').uuid);
+      await charge(world, { session: '00000000-0000-4000-8000-000000000000', cents: 6500 });
+      await world.stripe('POST', '/v1/payment_intents', {
+        ...(await intentOf(world, of('g').uuid!)),
+        amount: '6500',
+      });
+      await sql(`drop index membership_once_per_contact`);
+      await sql(
+        `update membership set contact_id = (select contact_id from join_session where uuid = $2) where session_uuid = $1`,
+        of('g').uuid,
+        of('h').uuid,
+      );
+    },
+  });
+  const found = (name: string) =>
+    differences
+      .filter(({ kind, subject }) => !kind.startsWith('reconcile') && subject.includes(uuids.get(name)!))
+      .map(({ kind }) => kind)
+      .sort();
+  assert.deepEqual(found('a'), ['charge without a membership', 'paid for nothing']);
+  assert.deepEqual(found('b'), ['membership without a charge']);
+  assert.deepEqual(found('c'), ['charge without a membership', 'double charge']);
+  assert.deepEqual(found('d'), ['amount that was not on the screen']);
+  assert.deepEqual(found('e'), ['another product']);
+  assert.deepEqual(found('f'), ['member of an unpaid join', 'session stuck']);
+  assert.deepEqual([...found('g'), ...found('h')].sort(), ['held twice', 'open intent']);
+  assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
+});
+
+/** A charge that our server knows nothing of, as of a payment intent made beside it. */
+async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
+  await world.stripe('POST', '/v1/payment_intents', {
+    ...(await intentOf(world, session)),
+    amount: String(cents),
+    confirm: 'true',
+    payment_method: 'pm_card_visa',
+  });
+}
+
+async function intentOf(world: World, session: string): Promise<Record<string, string>> {
+  const { environment } = world.wired.deps;
+  return {
+    'metadata[app]': 'induct',
+    'metadata[environment]': environment,
+    'metadata[session]': session,
+    'metadata[kind]': 'join',
+    'metadata[revision]': '1',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+  };
+}

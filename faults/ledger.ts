@@ -1,0 +1,137 @@
+import type Stripe from 'stripe';
+import type { Person } from './joiner.ts';
+import type { World } from './world.ts';
+
+/** Something that does not add up, and in which join. */
+export interface Difference {
+  kind: string;
+  /** A join's name in the plan, a session or an intent: for finding it. */
+  subject: string;
+  text: string;
+}
+
+interface Membership {
+  session_uuid: string;
+  contact_id: string | null;
+  product_id: number;
+  type: string;
+  payment_intent: string;
+  standing: string;
+}
+
+/**
+ * Counts money against members by itself: Stripe's own charges on one side, what people remember of their screens on the
+ * other, and our tables in between, read by plain SQL. Nothing of the server's own code is asked.
+ */
+export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const byUuid = new Map(people.flatMap((person) => (person.uuid ? [[person.uuid, person] as const] : [])));
+  const add = (kind: string, session: string, text: string) => {
+    const name = byUuid.get(session)?.join.name;
+    found.push({ kind, subject: name ? `join ${name} (${session})` : session, text });
+  };
+
+  const environment = (
+    await world.database.query<{ value: string }>(`select value from secret where name = 'environment'`)
+  ).rows[0]!.value;
+  const isOurs = ({ metadata }: { metadata: Stripe.Metadata | null }) =>
+    metadata?.app === 'induct' && metadata.environment === environment;
+  const charges = (await world.everything<Stripe.Charge>('charges')).filter(
+    (charge) => charge.status === 'succeeded' && isOurs(charge),
+  );
+  const kept = charges.filter(({ amount, amount_refunded }) => amount_refunded < amount);
+  const everHeld = (
+    await world.database.query<Membership>(
+      'select session_uuid, contact_id, product_id, type, payment_intent, standing from membership',
+    )
+  ).rows;
+  const memberships = everHeld.filter(({ standing }) => standing === 'active');
+  const keptOf = Map.groupBy(kept, ({ payment_intent }) => String(payment_intent));
+  const boughtBy = Map.groupBy(memberships, ({ payment_intent }) => payment_intent);
+
+  for (const charge of kept) {
+    const intentId = String(charge.payment_intent);
+    const { session = '', kind } = charge.metadata;
+    const person = byUuid.get(session);
+    const dollars = (charge.amount / 100).toFixed(2);
+    if (!person) {
+      add('unknown session', session, `$${dollars} by ${intentId} for a join that nobody made`);
+      continue;
+    }
+    if (charge.amount_refunded > 0) add('partly refunded', session, `$${dollars} by ${intentId}`);
+    const bought = boughtBy.get(intentId) ?? [];
+    if (bought.length !== 1 || bought[0]!.session_uuid !== session)
+      add('charge without a membership', session, `$${dollars} by ${intentId}: ${bought.length} memberships`);
+    const seen = person.seen.filter((one) => one.kind === kind && one.cents === charge.amount);
+    if (seen.length === 0)
+      add(
+        'amount that was not on the screen',
+        session,
+        `$${dollars} by ${intentId}; on the screen were ${JSON.stringify(person.seen)}`,
+      );
+    else if (bought.length === 1 && !seen.some(({ productId }) => productId === bought[0]!.product_id))
+      add(
+        'another product',
+        session,
+        `product ${bought[0]!.product_id} by ${intentId} of $${dollars}; on the screen were ${JSON.stringify(seen)}`,
+      );
+  }
+  for (const { session_uuid, type, payment_intent } of memberships)
+    if (keptOf.get(payment_intent)?.length !== 1)
+      add(
+        'membership without a charge',
+        session_uuid,
+        `a ${type} by ${payment_intent}, of which ${keptOf.get(payment_intent)?.length ?? 0} charges are kept`,
+      );
+  for (const [key, twice] of Map.groupBy(kept, ({ metadata }) => `${metadata.session} ${metadata.kind}`))
+    if (twice.length > 1)
+      add(
+        'double charge',
+        key.split(' ')[0]!,
+        twice.map(({ payment_intent, amount }) => `${payment_intent} ${amount}`).join(', '),
+      );
+  const byContact = Map.groupBy(
+    memberships.filter(({ contact_id }) => contact_id !== null),
+    ({ contact_id, type }) => `contact ${contact_id}, ${type}`,
+  );
+  for (const [key, twice] of byContact)
+    if (twice.length > 1)
+      add('held twice', twice[0]!.session_uuid, `${key}: ${twice.map((one) => one.session_uuid)}`);
+
+  await stuck(world, everHeld, isOurs, add);
+  return found;
+}
+
+/** What waits for something that will never come. */
+async function stuck(
+  { database, everything }: World,
+  everHeld: readonly Membership[],
+  isOurs: (object: { metadata: Stripe.Metadata }) => boolean,
+  add: (kind: string, session: string, text: string) => void,
+): Promise<void> {
+  for (const intent of await everything<Stripe.PaymentIntent>('payment_intents'))
+    if (isOurs(intent) && intent.status !== 'succeeded' && intent.status !== 'canceled')
+      add('open intent', intent.metadata.session ?? '', `${intent.id} is ${intent.status}`);
+  const { rows: sessions } = await database.query<{ uuid: string; state: string; upgrade: string }>(
+    `select uuid, state, upgrade from join_session where state in ('paying', 'paid') or upgrade = 'taken'`,
+  );
+  const holds = (uuid: string, isUpgrade: boolean) =>
+    everHeld.some(
+      ({ session_uuid, type }) => session_uuid === uuid && (type === 'membership_upgrade') === isUpgrade,
+    );
+  for (const { uuid, state, upgrade } of sessions) {
+    if (state === 'paying') add('session stuck', uuid, 'its order is frozen for a payment');
+    if (state === 'paid' && !holds(uuid, false))
+      add('paid for nothing', uuid, 'it is paid, and bought nothing');
+    if (upgrade === 'taken' && !holds(uuid, true)) add('upgrade of nothing', uuid, 'taken, and holds none');
+  }
+  const paid = new Set(sessions.filter(({ state }) => state === 'paid').map(({ uuid }) => uuid));
+  for (const { session_uuid, type, standing } of everHeld)
+    if (type === 'membership' && standing === 'active' && !paid.has(session_uuid))
+      add('member of an unpaid join', session_uuid, 'it holds a membership and is not paid');
+  const { rows: open } = await database.query<{ intent_id: string; session_uuid: string }>(
+    `select intent_id, session_uuid from payment where status = 'open'`,
+  );
+  for (const { intent_id, session_uuid } of open)
+    add('open payment', session_uuid, `${intent_id} is open in our table`);
+}

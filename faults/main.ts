@@ -1,0 +1,66 @@
+import { killPoints } from './operations.ts';
+import { digestOf, planOf } from './plan.ts';
+import { joinsIn, type Report, runPlan } from './run.ts';
+
+/**
+ * `npm run test:faults`: SEED (any number; a random one when absent), JOINS and KILLS from the environment. Exit status 0
+ * when nothing differs. The last line holds the counts.
+ */
+const seed = readNumber('SEED', Math.floor(Math.random() * 1_000_000));
+const plan = planOf({ seed, joins: readNumber('JOINS', 300), kills: readNumber('KILLS', 60) });
+const replay = process.env.JOINS || process.env.KILLS ? ` JOINS=${joinsIn(plan).length}` : '';
+console.log(`SEED=${seed}${replay}, plan ${digestOf(plan)}: ${joinsIn(plan).length} joins`);
+
+const began = Date.now();
+const abort = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => abort.abort(new Error(`ended by ${signal}`)));
+const report = await runPlan(plan, { say: console.log, signal: abort.signal });
+if (process.env.TELL)
+  for (const { join, ended, missed } of report.people)
+    console.log(`  ${join.name.padEnd(4)} ${ended}${missed ? ` (missed ${missed})` : ''}`);
+const missing = notEnough(report);
+for (const { kind, subject, text } of report.differences) console.log(`✖ ${kind}: ${subject}\n    ${text}`);
+for (const text of missing) console.log(`✖ ${text}`);
+console.log(lastLine(report));
+process.exitCode = report.differences.length + missing.length > 0 ? 1 : 0;
+
+/** A run that did not do what it says proves nothing. */
+function notEnough({ kills, people, calls, paid }: Report): string[] {
+  const wanted = readNumber('KILLS', 60);
+  const unkilled = plan.killsEverywhere ? killPoints.filter((point) => !kills.includes(point)) : [];
+  const uncalled = Object.entries(calls).filter(([, count]) => count === 0);
+  return [
+    ...(kills.length < wanted ? [`${kills.length} kills of ${wanted}`] : []),
+    ...(paid < people.length / 2 ? [`only ${paid} of ${people.length} joins were paid`] : []),
+    ...unkilled.map((point) => `no server was killed at ${point}`),
+    ...uncalled.map(([name]) => `${name} was never called: nothing is known of its requests`),
+  ];
+}
+
+function lastLine({ people, paid, kills, faults, webhooks, refunds, calls, differences }: Report): string {
+  const atPoints = kills.filter((kill) => kill !== 'any');
+  const counts = (of: Record<string, number>) =>
+    Object.entries(of)
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  return [
+    `joins ${people.length} (paid ${paid})`,
+    `kills ${kills.length} (at ${new Set(atPoints).size} of ${killPoints.length} named points ${atPoints.length}, at any time ${kills.length - atPoints.length})`,
+    `faults ${Object.values(faults).reduce((sum, count) => sum + count, 0)} (${counts(faults)})`,
+    `webhooks (${counts(webhooks)})`,
+    `refunds ${refunds}`,
+    `requests ${Object.values(calls).reduce((sum, count) => sum + count, 0)} (${counts(calls)})`,
+    `${Math.round((Date.now() - began) / 1000)} s`,
+    `seed ${seed}`,
+    `differences ${differences.length}`,
+  ].join('; ');
+}
+
+function readNumber(name: string, fallback: number): number {
+  const value = process.env[name]?.trim();
+  if (!value) return fallback;
+  if (!/^\d+$/.test(value)) throw new Error(`${name} must be a whole number, not "${value}".`);
+  return Number(value);
+}

@@ -1,0 +1,100 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pino } from 'pino';
+import { readConfig } from '../apps/server/config.ts';
+import type { Database } from '../apps/server/database/client.ts';
+import { migrate } from '../apps/server/database/migrate.ts';
+import { run } from '../apps/server/run.ts';
+import { type PaymentProvider, stripeProvider } from '../apps/server/stripe/provider.ts';
+import { wire } from '../apps/server/wire.ts';
+import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
+
+/**
+ * A server process that can be killed at a named point: what apps/server/main.ts starts, with its calls to Stripe and its
+ * commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
+ */
+export interface ServerSettings {
+  /** How long the server waits for Stripe (ms). */
+  timeoutMs: number;
+  /** Every commit takes this much longer (ms), as on a slow disk: what is not locked is seen to be raced. */
+  slowCommitMs: number;
+  /** A line for each kill at a point, written right before it. */
+  killedFile: string;
+  armed: Armed[];
+}
+
+/** Die at this point, of a call that has `about` in its arguments; of any call when null. */
+export interface Armed {
+  id: number;
+  point: KillPoint;
+  about: string | null;
+}
+
+const settings = JSON.parse(process.env.FAULTS!) as ServerSettings;
+let { armed } = settings;
+
+process.on('message', ({ arm, disarm }: { arm?: Armed; disarm?: number }) => {
+  if (arm) armed.push(arm);
+  armed = armed.filter(({ id }) => id !== disarm);
+});
+
+const config = readConfig();
+await migrate(config.databaseUrl);
+const wired = await wire(config, pino({ level: config.logLevel }));
+wired.deps.payments = watched(stripeProvider({ ...config.providers.stripe, timeoutMs: settings.timeoutMs }));
+watchCommits(wired.database);
+const server = await run(wired, {});
+process.send?.({ listening: server.url });
+process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
+process.once('disconnect', () => process.exit(0));
+
+/** Dies here if it was told to: `kill -9`, so that nothing is finished and nobody is told. */
+function reach(point: KillPoint, text: string): void {
+  const hit = armed.find(
+    (candidate) => candidate.point === point && (candidate.about === null || text.includes(candidate.about)),
+  );
+  if (!hit) return;
+  appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is on its way: nothing more may happen.
+  for (;;);
+}
+
+function watched(provider: PaymentProvider): PaymentProvider {
+  const all = provider as unknown as Record<ServerCall, (...args: unknown[]) => unknown>;
+  const watching = Object.fromEntries(
+    serverCalls.map((name) => [
+      name,
+      (...args: unknown[]) => {
+        const text = JSON.stringify(args);
+        reach(`${name}:before`, text);
+        const answer = all[name](...args);
+        if (answer instanceof Promise) return answer.finally(() => reach(`${name}:after`, text));
+        return (async function* () {
+          yield* answer as AsyncIterable<unknown>;
+          reach(`${name}:after`, text);
+        })();
+      },
+    ]),
+  );
+  return { ...provider, ...watching } as PaymentProvider;
+}
+
+function watchCommits(database: Database): void {
+  const begin = database.transaction.bind(database);
+  database.transaction = () => {
+    const transaction = begin();
+    const execute = transaction.execute.bind(transaction);
+    transaction.execute = async (work) => {
+      const result = await execute(async (trx) => {
+        const done = await work(trx);
+        reach('commit:before', '');
+        if (settings.slowCommitMs > 0) await pause(settings.slowCommitMs);
+        return done;
+      });
+      reach('commit:after', '');
+      return result;
+    };
+    return transaction;
+  };
+}

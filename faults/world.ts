@@ -1,0 +1,296 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { readConfig } from '../apps/server/config.ts';
+import { importInvitations } from '../apps/server/invitations/importInvitations.ts';
+import { startSweeping } from '../apps/server/payments/sweep.ts';
+import { stripeProvider } from '../apps/server/stripe/provider.ts';
+import { type Wired, wire } from '../apps/server/wire.ts';
+import { startHubspotEmulator } from '../emulators/hubspot/server.ts';
+import { STRIPE_SECRET_KEY } from '../emulators/keys.ts';
+import type { Fault } from '../emulators/shared/faults.ts';
+import type { LedgerEntry } from '../emulators/shared/ledger.ts';
+import { startStripeEmulator } from '../emulators/stripe/server.ts';
+import { testDatabase } from '../local/testing/database.ts';
+import type { Join } from './plan.ts';
+import { Server } from './servers.ts';
+import { startWebhooks, type Webhooks } from './webhooks.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** A fault server gives Stripe up after this, instead of 20 s (ms). */
+const TIMEOUT_MS = 500;
+
+export const SCHOOL_CODE = 'FAULTSCHOOL';
+/** The code and the HubSpot id of the run's contacts. */
+export const codeOf = (contact: number) => `FAULT${contact}`;
+export const contactIdOf = (contact: number) => String(900_000 + contact);
+
+export interface WorldOptions {
+  contacts: number;
+  modeOf: (uuid: string) => Join['webhooks'] | undefined;
+  /** For the two servers alone. */
+  env?: NodeJS.ProcessEnv;
+  slowCommitMs?: number;
+}
+
+/** Two servers on one PostgreSQL, Stripe between them and us, and time, which passes when it is told to. */
+export interface World {
+  stripeUrl: string;
+  servers: readonly [Server, Server];
+  webhooks: Webhooks;
+  /** The same deployment, wired in this process: for what staff and the background do. */
+  wired: Wired;
+  database: pg.Pool;
+  /** Calls the emulated Stripe as its dashboard does. */
+  stripe<T>(method: string, path: string, form?: Record<string, string>): Promise<T>;
+  /** Everything on the account of a kind, read page by page. */
+  everything<T extends { id: string }>(kind: 'charges' | 'refunds' | 'payment_intents'): Promise<T[]>;
+  requests(): Promise<LedgerEntry[]>;
+  addFault(fault: Fault): Promise<void>;
+  /** Takes away all faults that nobody has met; how often each kind was met. */
+  clearFaults(): Promise<Record<string, number>>;
+  /** The issuer refuses a saved card from now on. */
+  refuseCard(paymentMethod: string): Promise<void>;
+  /** For one join: its Buy Now was so long ago. */
+  wait(uuid: string, seconds: number): Promise<void>;
+  /** For everybody, at Stripe too. */
+  pass(hours: number): Promise<void>;
+  /** What the background does, until it finds nothing more to do. */
+  settle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-faults-'));
+  const stops: (() => Promise<unknown> | unknown)[] = [
+    () => rmSync(folder, { recursive: true, force: true }),
+  ];
+  const stop = async () => {
+    for (const end of stops.reverse()) await end();
+  };
+  try {
+    return await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function start(): Promise<World> {
+    const tested = await testDatabase();
+    stops.push(() => tested.drop());
+    let urls: readonly string[] = [];
+    const webhooks = await startWebhooks({ to: () => urls, modeOf: options.modeOf });
+    stops.push(() => webhooks.close());
+    const stripeFolder = join(folder, 'stripe');
+    const stripe = await startStripeEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: stripeFolder,
+      webhook: webhooks,
+      checkAnswers: true,
+    });
+    stops.push(() => stripe.close());
+    const hubspot = await startHubspotEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: join(folder, 'hubspot'),
+      limits: 'off',
+    });
+    stops.push(() => hubspot.close());
+    const env = {
+      DATABASE_URL: tested.url,
+      STRIPE_EMULATOR_URL: stripe.url,
+      HUBSPOT_EMULATOR_URL: hubspot.url,
+      DATA_DIR: folder,
+      SOCIETY_FILE: join(root, 'society/society.yaml'),
+      LIMITS: 'off',
+      LOG_LEVEL: process.env.FAULTS_LOG_LEVEL ?? 'fatal',
+    };
+    const config = readConfig(env);
+    const wired = await wire(config, { info() {}, warn() {}, error() {} });
+    wired.deps.payments = stripeProvider({ ...config.providers.stripe, timeoutMs: 5_000 });
+    stops.push(() => wired.database.destroy());
+    await invite(wired, folder, options.contacts);
+    const database = new pg.Pool({ connectionString: tested.url, max: 4 });
+    database.on('error', () => {});
+    stops.push(() => database.end());
+
+    const { PATH, HOME } = process.env;
+    const startServer = (index: number) =>
+      Server.onFreePort(
+        { PATH, HOME, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...env, ...options.env },
+        {
+          timeoutMs: TIMEOUT_MS,
+          slowCommitMs: options.slowCommitMs ?? 0,
+          killedFile: join(folder, `killed-${index}`),
+        },
+      );
+    const first = await startServer(0);
+    stops.push(() => first.stop());
+    const second = await startServer(1);
+    stops.push(() => second.stop());
+    const servers = [first, second] as const;
+    // Both may be armed for the same kill: only one is to die of it.
+    first.diedOf = (id) => void second.disarm(id);
+    second.diedOf = (id) => void first.disarm(id);
+    urls = servers.map(({ url }) => url);
+
+    const control = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const response = await fetch(`${stripe.url}/_emulator/${path}`, {
+        method,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    };
+    const ask = async <T>(method: string, path: string, form?: Record<string, string>): Promise<T> => {
+      for (let tries = 1; ; tries++) {
+        const response = await fetch(stripe.url + path, {
+          method,
+          headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
+          ...(form && { body: new URLSearchParams(form) }),
+          signal: AbortSignal.timeout(5_000),
+        }).catch(() => undefined);
+        const answer: unknown = await response?.json().catch(() => undefined);
+        if (response?.ok) return answer as T;
+        // A fault that was meant for the server met us.
+        if (tries === 5 || (response && response.status < 500 && response.status !== 409))
+          throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+      }
+    };
+    const planted: Fault[] = [];
+
+    return {
+      stripeUrl: stripe.url,
+      servers,
+      webhooks,
+      wired,
+      database,
+      stripe: ask,
+      async everything<T extends { id: string }>(kind: string) {
+        const all: T[] = [];
+        for (let after = ''; ; ) {
+          const page = await ask<{ data: T[]; has_more: boolean }>(
+            'GET',
+            `/v1/${kind}?limit=100${after && `&starting_after=${after}`}`,
+          );
+          all.push(...page.data);
+          if (!page.has_more) return all;
+          after = page.data.at(-1)!.id;
+        }
+      },
+      requests: () => control('GET', 'requests') as Promise<LedgerEntry[]>,
+      async addFault(fault) {
+        planted.push(fault);
+        await control('POST', 'faults', fault);
+      },
+      async clearFaults() {
+        const counts: Record<string, number> = {};
+        const count = ({ kind, status, times }: Fault, sign: 1 | -1) => {
+          const name = kind === 'status' ? String(status ?? 500) : kind;
+          counts[name] = (counts[name] ?? 0) + sign * (times ?? 1);
+        };
+        for (const fault of planted.splice(0)) count(fault, 1);
+        for (const fault of (await control('GET', 'faults')) as Fault[]) count(fault, -1);
+        await control('DELETE', 'faults');
+        return counts;
+      },
+      async refuseCard(paymentMethod) {
+        await control('POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
+      },
+      async wait(uuid, seconds) {
+        await database.query(
+          `update join_session set paying_since = paying_since - make_interval(secs => $2) where uuid = $1`,
+          [uuid, seconds],
+        );
+      },
+      async pass(hours) {
+        await ageDatabase(database, hours);
+        ageStripe(stripeFolder, hours);
+      },
+      async settle() {
+        for (let open = -1, round = 0; round < 200; round++) {
+          // One round of the background; `stop` waits for it.
+          await startSweeping(wired.deps)();
+          const { rows } = await database.query<{ open: number }>(
+            `select (select count(*)::int from payment where status = 'open')
+              + (select count(*)::int from join_session where state = 'paying') as open`,
+          );
+          if (rows[0]!.open === open) return;
+          open = rows[0]!.open;
+          await ageDatabase(database, 2);
+          ageStripe(stripeFolder, 2);
+        }
+      },
+      stop,
+    };
+  }
+}
+
+async function invite({ database, deps }: Wired, folder: string, contacts: number): Promise<void> {
+  const file = join(folder, 'invitations.csv');
+  const lines = Array.from(
+    { length: contacts },
+    (_, contact) =>
+      `${codeOf(contact)},${contactIdOf(contact)},Robin,Number ${contact},robin.${contact}@example.com,`,
+  );
+  writeFileSync(
+    file,
+    ['code,contactId,firstName,lastName,email,school', ...lines, `${SCHOOL_CODE},,,,,Fault School`].join(
+      '\n',
+    ),
+  );
+  const { refused } = await importInvitations(database, file, Object.keys(deps.society.programmes));
+  if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
+}
+
+/**
+ * Time passes: since everything here goes by PostgreSQL's own clock, every moment that is written down moves back instead.
+ */
+async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
+  const { rows } = await database.query<{ name: string; columns: string[] }>(
+    `select table_name as name, array_agg(quote_ident(column_name))::text[] as columns
+     from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and data_type = 'timestamp with time zone'
+     group by table_name order by table_name`,
+  );
+  for (const { name, columns } of rows) {
+    const moved = columns.map((column) => `${column} = ${column} - make_interval(hours => ${hours})`);
+    await retried(() => database.query(`update "${name}" set ${moved.join(', ')}`));
+  }
+}
+
+/** The servers go on working meanwhile, and PostgreSQL may choose us to end a deadlock. */
+async function retried(work: () => Promise<unknown>): Promise<void> {
+  for (let round = 1; ; round++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== '40P01' || round === 5) throw error;
+      await pause(50);
+    }
+  }
+}
+
+/** The same at Stripe: its objects and its idempotency keys were made so much earlier. */
+function ageStripe(folder: string, hours: number): void {
+  const database = new DatabaseSync(join(folder, 'stripe.sqlite'));
+  try {
+    database.exec('pragma busy_timeout = 5000');
+    database
+      .prepare(
+        `update object set body = json_set(body, '$.created', json_extract(body, '$.created') - ?)
+         where json_type(body, '$.created') = 'integer'`,
+      )
+      .run(hours * 3600);
+    database.prepare('update idempotency set time = time - ?').run(hours * 3600);
+  } finally {
+    database.close();
+  }
+}

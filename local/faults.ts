@@ -1,0 +1,2 @@
+/** `npm run test:faults`. */
+import '../faults/main.ts';
