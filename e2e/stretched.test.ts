@@ -84,14 +84,16 @@ test('in forced colours a chosen membership, a chosen gift and the current step 
   await expect(button(page, 'Donate $25').locator('svg')).toBeVisible();
 });
 
-test('a long name and a long school fit every screen at 320 px @phone', async ({ page }) => {
+test('a long name and a long school fit Student Details at 320 px @phone', async ({ page }) => {
   const uuid = await startedJoin(page);
   const body = details({ firstName: LONG, lastName: LONG, highSchoolName: `${LONG} ${LONG} Academy` });
   await call(page, 'submitDetails', { uuid }, body);
   await page.goto('/registration/student-details');
   await expect(page.getByLabel('First name')).toHaveValue(LONG);
   await expectNoSidewaysScroll(page);
-  await page.evaluate(() => localStorage.clear());
+});
+
+test('a long name fits the welcome page and its receipt at 320 px @phone', async ({ page }) => {
   await paidJoin(page);
   await page.route(route('getWelcome'), async (request) => {
     const answer = await (await request.fetch()).json();
