@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { type CallName, pathOf } from '../packages/contract/calls.ts';
+import { type CallName, calls, pathOf } from '../packages/contract/calls.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 
@@ -125,4 +125,42 @@ export async function paidJoin(
   const body = { paymentIntent: id, paymentIntentClientSecret: secret, redirectStatus: 'succeeded' };
   await call(page, 'postPayment', { uuid }, body);
   return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
+}
+
+/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
+export async function twoJoins(
+  page: Page,
+  winner: Page,
+  { code, contactId }: { code: string; contactId: string },
+): Promise<{ uuid: string; pays: () => Promise<string> }> {
+  const start = async (one: Page) => {
+    await call(one, 'checkEligibility', {}, { invitationCode: code });
+    const body = { contactId, invitationCode: code };
+    const { uuid } = await call(one, 'initiateJoin', {}, body);
+    await storeSession(one, uuid);
+    return uuid as string;
+  };
+  const uuid = await orderingJoin(page, start);
+  return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
+}
+
+/** A call of the contract as a pattern, whatever its parameters are. */
+export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
+
+/** Keeps a call waiting until the returned function is called. */
+export async function hold(page: Page, name: CallName): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(route(name), async (request) => {
+    await released;
+    await request.fallback();
+  });
+  return release;
+}
+
+export async function refuse(page: Page, name: CallName, status: number, message?: string): Promise<void> {
+  const json = { success: false, status: 'error', ...(message && { message }) };
+  await page.route(route(name), (request) => request.fulfill({ status, json }));
 }

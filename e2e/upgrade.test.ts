@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test';
-import { call, openIntent, orderingJoin, paidJoin, storeSession } from './arrange.ts';
+import { call, openIntent, orderingJoin, paidJoin, twoJoins } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { button, buyNow, heading, typeCard } from './steps.ts';
@@ -247,23 +247,6 @@ test('too many declined cards at Checkout: told near Buy Now, and told instead o
   await button(page, 'Try again').click();
   await expect(button(page, 'Buy Now')).toBeEnabled();
 });
-
-/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
-async function twoJoins(
-  page: Page,
-  winner: Page,
-  { code, contactId }: { code: string; contactId: string },
-): Promise<{ uuid: string; pays: () => Promise<string> }> {
-  const start = async (one: Page) => {
-    await call(one, 'checkEligibility', {}, { invitationCode: code });
-    const body = { contactId, invitationCode: code };
-    const { uuid } = await call(one, 'initiateJoin', {}, body);
-    await storeSession(one, uuid);
-    return uuid as string;
-  };
-  const uuid = await orderingJoin(page, start);
-  return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
-}
 
 test('of two payments of one person the second goes back by itself, and both joins are told @phone', async ({
   page,

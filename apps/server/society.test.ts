@@ -70,6 +70,12 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     /two decimals/,
   ],
   [
+    'a colour that could not be read',
+    (text) => text.replace('red: "#9E1B32"', 'red: "#E0566D"'),
+    'red: "#9E1B32"',
+    /society\.colours\.red: is too light: .* contrast of 3\.\d\d to 1, and needs 4\.5 to 1/,
+  ],
+  [
     'a price below the least that a card can be charged',
     (text) => text.replace('price: "12.00"', 'price: "0.49"'),
     'price: "12.00"',
@@ -151,5 +157,13 @@ test('a file that is not there is a fault that names the setting', () => {
   assert.throws(
     () => readSociety('/nowhere/society.yaml'),
     (error) => error instanceof SocietyFaults && /SOCIETY_FILE/.test(error.message),
+  );
+});
+
+test('the example of another society reads, with one membership of its own', () => {
+  const society = readSociety(join(import.meta.dirname, '../../society/examples/meridian.yaml'));
+  assert.deepEqual(
+    society.memberships(society.defaultProgramme).map(({ name }) => name),
+    ['Guild Membership'],
   );
 });

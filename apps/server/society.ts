@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { z } from 'zod';
 import type { Site } from '#contract/schemas.ts';
+import { contrastFaults } from '#core/contrast.ts';
 import { type CrmField, crmFields, defaultFieldRules, type FieldRules } from '#core/crmFields.ts';
 import { displayPrice, fromPrice, MINIMUM_CHARGE_CENTS, shortPrice } from '#core/money.ts';
 import { type ProductType, productTypes } from '#core/product.ts';
@@ -98,6 +99,10 @@ const societyFile = z.strictObject({
       lead: line,
       facts: z.array(z.strictObject({ title: line, text: line })).max(4),
     }),
+    questions: z
+      .array(z.strictObject({ title: line, text: line }))
+      .max(6)
+      .default([]),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
       lead: line,
@@ -174,6 +179,8 @@ function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[]
   const faults: { path: PropertyKey[]; text: string }[] = [];
   const add = (path: PropertyKey[], text: string) => faults.push({ path, text });
   const find = (id: number) => data.catalogue.find((product) => product.id === id);
+  for (const { colour, text } of contrastFaults(data.society.colours))
+    add(['society', 'colours', colour], text);
   if (Object.keys(data.programmes).length === 0) add(['programmes'], 'must have at least one programme');
   for (const [key, { defaultMembership }] of Object.entries(data.programmes)) {
     const product = find(defaultMembership);
@@ -291,6 +298,7 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
       lead: fill(society.pages.getStarted.lead),
       facts: society.pages.getStarted.facts,
     },
+    questions: society.pages.questions.map(({ title, text }) => ({ title, text: fill(text) })),
     checkout: { ...society.pages.checkout, maximumDonation: society.donations.maximum / 100 },
     congratulations: {
       ...society.pages.congratulations,

@@ -7,6 +7,7 @@ import {
 import { screens, visit } from '#core/navigation.ts';
 import { Layout } from './components/Layout.tsx';
 import { PageLoader } from './components/PageLoader.tsx';
+import { Unexpected } from './components/Unexpected.tsx';
 import * as getStarted from './routes/getStarted.tsx';
 import { storedSession } from './session.ts';
 
@@ -22,8 +23,12 @@ function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunct
 }
 
 /** A screen downloaded when it is first visited; the loader shows only when it is where the visit begins. */
-function screen(path: string, lazy: () => Promise<Partial<RouteObject>>): RouteObject {
-  return { path, lazy: lazy as NonNullable<RouteObject['lazy']>, HydrateFallback: PageLoader };
+function screen(path: string, title: string, lazy: () => Promise<Partial<RouteObject>>): RouteObject {
+  return {
+    path,
+    lazy: lazy as NonNullable<RouteObject['lazy']>,
+    hydrateFallbackElement: <PageLoader title={title} />,
+  };
 }
 
 export const routes: RouteObject[] = [
@@ -33,20 +38,38 @@ export const routes: RouteObject[] = [
     loader: guard,
     shouldRevalidate: isNavigation,
     children: [
-      { path: '/', loader: () => redirect(screens.getStarted) },
-      { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
-      screen('/registration/:hubspotContactId/init', () => import('./routes/init.tsx')),
-      screen(screens.studentDetails, () => import('./routes/studentDetails.tsx')),
-      screen(screens.membership, () => import('./routes/membership.tsx')),
-      screen(screens.checkout, () => import('./routes/checkout.tsx')),
-      screen(screens.postPayment, () => import('./routes/postPayment.tsx')),
-      screen(screens.upgrade, () => import('./routes/upgrade.tsx')),
-      screen(screens.initiateUpgrade, () => import('./routes/initiateUpgrade.tsx')),
-      screen(screens.uploadTranscript, () => import('./routes/uploadTranscript.tsx')),
-      screen(screens.congratulations, () => import('./routes/congratulations.tsx')),
-      screen(screens.initializeCheckout, () => import('./routes/initializeCheckout.tsx')),
-      screen('/upload-resume/:contactId?', () => import('./routes/uploadResume.tsx')),
-      screen('*', () => import('./routes/notFound.tsx')),
+      {
+        // Without a path: what goes wrong in a screen keeps the header and footer around it.
+        ErrorBoundary: Unexpected,
+        children: [
+          { path: '/', loader: () => redirect(screens.getStarted) },
+          { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
+          screen(
+            '/registration/:hubspotContactId/init',
+            'Your invitation',
+            () => import('./routes/init.tsx'),
+          ),
+          screen(screens.studentDetails, 'Student Details', () => import('./routes/studentDetails.tsx')),
+          screen(screens.membership, 'Membership', () => import('./routes/membership.tsx')),
+          screen(screens.checkout, 'Checkout', () => import('./routes/checkout.tsx')),
+          screen(screens.postPayment, 'Payment', () => import('./routes/postPayment.tsx')),
+          screen(screens.upgrade, 'Upgrade Membership', () => import('./routes/upgrade.tsx')),
+          screen(screens.initiateUpgrade, 'Upgrade Membership', () => import('./routes/initiateUpgrade.tsx')),
+          screen(
+            screens.uploadTranscript,
+            'Upload Transcript',
+            () => import('./routes/uploadTranscript.tsx'),
+          ),
+          screen(screens.congratulations, 'Congratulations', () => import('./routes/congratulations.tsx')),
+          screen(screens.initializeCheckout, 'Checkout', () => import('./routes/initializeCheckout.tsx')),
+          screen(
+            '/upload-resume/:contactId?',
+            'Upload Your Resume',
+            () => import('./routes/uploadResume.tsx'),
+          ),
+          screen('*', 'Page not found', () => import('./routes/notFound.tsx')),
+        ],
+      },
     ],
   },
 ];

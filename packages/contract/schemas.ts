@@ -112,6 +112,8 @@ const paymentIntentAnswer = z.object({
   amount: z.int(),
 });
 
+const eligibility = z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() });
+
 const site = z.object({
   society: z.object({
     name: z.string(),
@@ -128,7 +130,7 @@ const site = z.object({
     z.object({
       name: z.string(),
       isTOLA: z.boolean(),
-      eligibility: z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() }),
+      eligibility,
       /** What a person not eligible gets back, in words. */
       refund: z.string(),
       /** Price of the default membership, as "$65". */
@@ -140,6 +142,8 @@ const site = z.object({
     lead: z.string(),
     facts: z.array(z.object({ title: z.string(), text: z.string() })),
   }),
+  /** Answered at the foot of every page. */
+  questions: z.array(z.object({ title: z.string(), text: z.string() })),
   checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
   congratulations: z.object({
     lead: z.string(),
@@ -211,6 +215,8 @@ export const schemas = {
       membershipPageHeader: z.string(),
       membershipPageSubheader: z.string(),
       refundNote: z.string(),
+      /** The programme's rules, in plain words, before money is asked for. */
+      eligibility: eligibility.extend({ programme: z.string() }),
     }),
   },
   setMembership: {
@@ -365,9 +371,25 @@ export const schemas = {
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
-    /** The name only for the browser that holds the session's cookie. */
+    /** The name and what was paid only for the browser that holds the session's cookie. */
     data: z.object({
       firstName: nullableText,
+      receipt: z
+        .object({
+          name: z.string(),
+          /** The join's and the upgrade's, the oldest first. Cents. */
+          payments: z.array(
+            z.object({
+              reference: z.string(),
+              paidAt: z.iso.datetime(),
+              lines: z.array(z.object({ name: z.string(), amount: z.int() })),
+              amount: z.int(),
+              refunded: z.int(),
+              card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
+            }),
+          ),
+        })
+        .nullable(),
       membership: z.string(),
       owesTranscript: z.boolean(),
       /** Why staff did not accept the transcript, while nothing new has come. */

@@ -6,6 +6,7 @@ import {
   type StudentDetails,
   type StudentDetailsField,
   studentDetailsErrors,
+  tidyPostcode,
 } from './studentDetails.ts';
 
 const context = {
@@ -111,3 +112,16 @@ test('there are 10 graduation years from this one on, and 41 grade point average
   assert.equal(gpaValues.length, 41);
   assert.deepEqual([gpaValues[0], gpaValues[1], gpaValues[35], gpaValues[40]], ['0.0', '0.1', '3.5', '4.0']);
 });
+
+for (const [typed, country, written] of [
+  ['k1a0b6', 'Canada', 'K1A 0B6'],
+  ['K1A-0B6', 'Canada', 'K1A 0B6'],
+  ['787 01', 'United States', '78701'],
+  ['78701 1234', 'United States', '78701-1234'],
+  ['SW1A 1AA', 'United Kingdom', 'SW1A 1AA'],
+  ['123 45', 'Sweden', '123 45'],
+  ['none', 'United States', 'none'],
+] as const)
+  test(`the postcode ${typed} of ${country} is kept as ${written}`, () => {
+    assert.equal(tidyPostcode(typed, country), written);
+  });

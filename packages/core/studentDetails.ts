@@ -78,11 +78,25 @@ export function isEmail(value: string): boolean {
   return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
 }
 
-/** Spaces around what people type or paste are not theirs. */
+/** Spaces around what people type or paste are not theirs, and a postcode has one spelling. */
 export function trimDetails(details: StudentDetails): StudentDetails {
-  return Object.fromEntries(
+  const trimmed = Object.fromEntries(
     Object.entries(details).map(([key, value]) => [key, typeof value === 'string' ? value.trim() : value]),
   ) as unknown as StudentDetails;
+  return { ...trimmed, zipcode: tidyPostcode(trimmed.zipcode, trimmed.country) };
+}
+
+/**
+ * A postcode as the country's post writes it: "k1a0b6" → "K1A 0B6", "787 01" → "78701", "78701 1234" → "78701-1234".
+ * What looks like none stays as it was typed: the specification has no rule for its form. `country` is a full name.
+ */
+export function tidyPostcode(typed: string, country: string): string {
+  const close = typed.replace(/[\s-]+/g, '').toUpperCase();
+  if (country === 'Canada' && /^[A-Z]\d[A-Z]\d[A-Z]\d$/.test(close))
+    return `${close.slice(0, 3)} ${close.slice(3)}`;
+  if (country === 'United States' && /^\d{5}$/.test(close)) return close;
+  if (country === 'United States' && /^\d{9}$/.test(close)) return `${close.slice(0, 5)}-${close.slice(5)}`;
+  return typed;
 }
 
 /** Every broken rule by field, in screen order; an empty object when the details may be submitted. */

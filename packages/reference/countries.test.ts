@@ -16,6 +16,13 @@ test("a contact's state is found by its name or code, with or without accents", 
   assert.equal(subdivision('US', 'texas'), 'Texas');
   assert.equal(subdivision('CA', 'Québec'), 'Quebec');
   assert.equal(subdivision('CA', 'QC'), 'Quebec');
+  assert.equal(subdivision('US', 'N.Y.'), 'New York');
+  assert.equal(subdivision('US', 'Calif.'), 'California');
+  assert.equal(subdivision('US', 'Washington, D.C.'), 'District of Columbia');
+  assert.equal(subdivision('CA', 'P.E.I.'), 'Prince Edward Island');
+  assert.equal(subdivision('CA', 'Newfoundland'), 'Newfoundland and Labrador');
+  assert.equal(subdivision('US', 'Miss'), undefined, 'Mississippi or Missouri');
+  assert.equal(subdivision('US', 'West'), undefined, 'half a name is none');
   assert.equal(subdivision('US', ''), undefined);
   assert.equal(subdivision('US', 'undefined'), undefined);
 });

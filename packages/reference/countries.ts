@@ -47,14 +47,38 @@ export function findCountry(nameOrCode: string): Country | undefined {
   return byKey.get(key(nameOrCode));
 }
 
-/** A country's subdivision by its name or code, in any case and with or without accents ("Quebec", "Québec", "QC"). */
+/**
+ * A country's subdivision by its name or code, as people write it: in any case, with or without accents and dots, or cut
+ * short within a word where that leaves one ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ */
 export function findSubdivision(country: Country, nameOrCode: string): Subdivision | undefined {
-  const wanted = key(nameOrCode);
-  if (wanted === '') return undefined;
-  return (
-    country.subdivisions.find(({ name }) => key(name) === wanted) ??
-    country.subdivisions.find(({ code }) => code !== null && key(code) === wanted)
-  );
+  const given = plain(nameOrCode);
+  if (given === '') return undefined;
+  const wanted = shortNames[`${country.code} ${given}`] ?? given;
+  const exact =
+    country.subdivisions.find(({ name }) => plain(name) === wanted) ??
+    country.subdivisions.find(({ code }) => code !== null && plain(code) === wanted);
+  if (exact || wanted.length < 4) return exact;
+  const cut = country.subdivisions.filter(({ name }) => {
+    const whole = plain(name);
+    return whole.startsWith(wanted) && whole[wanted.length] !== ' ';
+  });
+  return cut.length === 1 ? cut[0] : undefined;
+}
+
+/** Names that are neither in the data nor a beginning of one. */
+const shortNames: Record<string, string> = {
+  'US washington dc': 'district of columbia',
+  'US washington d c': 'district of columbia',
+  'CA pei': 'prince edward island',
+  'CA newfoundland': 'newfoundland and labrador',
+  'CA labrador': 'newfoundland and labrador',
+  'CA nwt': 'northwest territories',
+  'CA yukon territory': 'yukon',
+};
+
+function plain(text: string): string {
+  return key(text.replace(/\./g, '').replace(/[,\s]+/g, ' '));
 }
 
 function key(text: string): string {

@@ -23,7 +23,8 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   const session = rows[0];
   if (!session) throw await whyNot(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  const { pages, refund } = deps.society.programme(session.programme);
+  const { name, pages, refund, eligibility } = deps.society.programme(session.programme);
+  const fill = (text: string) => fillIn(text, deps.society, session.programme);
   return {
     memberships: deps.society
       .memberships(session.programme)
@@ -35,8 +36,14 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
         features: features.map((text, index) => ({ id: index + 1, description: text })),
       })),
     selectedMembershipId: session.selected,
-    membershipPageHeader: fillIn(pages.membershipHeader, deps.society, session.programme),
-    membershipPageSubheader: fillIn(pages.membershipSubheader, deps.society, session.programme),
-    refundNote: fillIn(refund, deps.society, session.programme),
+    membershipPageHeader: fill(pages.membershipHeader),
+    membershipPageSubheader: fill(pages.membershipSubheader),
+    refundNote: fill(refund),
+    eligibility: {
+      programme: name,
+      intro: fill(eligibility.intro),
+      rules: eligibility.rules.map(fill),
+      note: fill(eligibility.note),
+    },
   };
 }

@@ -6,6 +6,7 @@ import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
+import { receiptOf } from './receipt.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getWelcome', async ({ params, request }) => ({
@@ -27,6 +28,7 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
   const programme = deps.society.programme(standing.programme);
   return {
     firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
+    receipt: isItsBrowser ? await receiptOf(deps, uuid) : null,
     membership: (rows[0]?.products ?? [])
       .map((id) => deps.society.product(id)?.name ?? '')
       .filter(Boolean)

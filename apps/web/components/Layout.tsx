@@ -3,6 +3,7 @@ import { Outlet, useNavigation } from 'react-router';
 import { phoneLink, useSite } from '../site.ts';
 import { onFirstToast } from '../toasts.ts';
 import { Crest } from './Crest.tsx';
+import { Icon } from './icons.tsx';
 import styles from './Layout.module.css';
 
 /** What is the same on every page: who asks, how to reach them, and the toasts. */
@@ -22,7 +23,10 @@ export function Layout() {
         </div>
         <p className={styles.questions}>
           <span className={styles.questionsWord}>Questions? </span>
-          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>
+          <a href={phoneLink(society.supportPhone)}>
+            <Icon name="phone" size={20} />
+            <span className={styles.number}>{society.supportPhone}</span>
+          </a>
         </p>
         <div className={styles.progress} data-busy={navigation.state !== 'idle' || undefined} />
       </header>
@@ -39,6 +43,7 @@ function Footer() {
   const { society } = useSite();
   return (
     <footer className={styles.footer}>
+      <Questions />
       <nav aria-label="About the society">
         <ul>
           <li>
@@ -61,6 +66,48 @@ function Footer() {
         </li>
       </ul>
     </footer>
+  );
+}
+
+/** Who asks, why, what for and on what terms: in the page itself, for whoever doubts it. */
+function Questions() {
+  const { society, questions, programmes } = useSite();
+  const all = Object.entries(programmes);
+  return (
+    <details className={styles.doubts}>
+      <summary>Questions before you join?</summary>
+      <dl>
+        {questions.map(({ title, text }) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Who is eligible?</dt>
+          {all.map(([key, { eligibility }]) => (
+            <dd key={key}>
+              {eligibility.intro} {eligibility.rules.join('; ')}.
+            </dd>
+          ))}
+        </div>
+        <div>
+          <dt>Can I have my money back?</dt>
+          {all.map(([key, { name, refund }]) => (
+            <dd key={key}>
+              {all.length > 1 && `${name}: `}
+              {refund}
+            </dd>
+          ))}
+        </div>
+        <div>
+          <dt>Whom can I call?</dt>
+          <dd>
+            {society.name}, {society.supportPhone} or {society.supportEmail}.
+          </dd>
+        </div>
+      </dl>
+    </details>
   );
 }
 

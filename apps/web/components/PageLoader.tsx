@@ -1,12 +1,13 @@
 import styles from './Card.module.css';
 import { Card } from './Card.tsx';
+import { PageHeading } from './PageHeading.tsx';
 
 /** A calm wait, where the specification asks for a loader. */
-export function PageLoader({ text = 'Loading…', title }: { text?: string; title?: string }) {
+export function PageLoader({ text = 'Loading…', title }: { text?: string; title: string }) {
   return (
     <Card>
-      {title && <h1 className="sr">{title}</h1>}
-      <div className={styles.loader} role="status">
+      <PageHeading title={title} className="sr" />
+      <div className={styles.loader} role="status" data-waiting>
         <span className={styles.spinner} />
         <p>{text}</p>
       </div>

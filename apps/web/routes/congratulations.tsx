@@ -5,6 +5,7 @@ import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
 import { Alert, Note } from '../components/Alert.tsx';
+import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -75,7 +76,7 @@ export function Component() {
           </p>
         </section>
       )}
-      <section className={styles.section} aria-labelledby="emails">
+      <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>{congratulations.lead}</p>
         <ol className={styles.emails}>
@@ -100,6 +101,7 @@ export function Component() {
           Shop Now
         </a>
       </section>
+      {welcome?.receipt && <Receipt receipt={welcome.receipt} membership={welcome.membership} />}
       <section className={styles.section} aria-labelledby="help">
         <h2 id="help">Questions?</h2>
         <p>
@@ -108,6 +110,50 @@ export function Component() {
         </p>
       </section>
     </Card>
+  );
+}
+
+/** What was paid. Printed, the page is this and the society's name and address. */
+function Receipt({ receipt, membership }: { receipt: NonNullable<Welcome['receipt']>; membership: string }) {
+  const { society } = useSite();
+  if (receipt.payments.length === 0) return null;
+  return (
+    <section className={styles.receipt} aria-labelledby="receipt">
+      <div className={styles.receiptHead}>
+        <h2 id="receipt">Your receipt</h2>
+        <Button look="second" className={styles.print} onClick={() => window.print()}>
+          Print receipt
+        </Button>
+      </div>
+      <p>
+        {society.name} received from {receipt.name || 'you'}, for {membership}:
+      </p>
+      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card }) => (
+        <dl key={reference} className={styles.payment}>
+          {lines.map(({ name, amount: price }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
+            <div key={index}>
+              <dt>{name}</dt>
+              <dd>{displayPrice(price)}</dd>
+            </div>
+          ))}
+          <div className={styles.paid}>
+            <dt>Paid{card && ` with ${card.brand} ending ${card.last4}`}</dt>
+            <dd>{displayPrice(amount)}</dd>
+          </div>
+          {refunded > 0 && (
+            <div>
+              <dt>Refunded</dt>
+              <dd>{displayPrice(refunded)}</dd>
+            </div>
+          )}
+          <div className={styles.small}>
+            <dt>{new Date(paidAt).toLocaleDateString('en-US', { dateStyle: 'long' })}</dt>
+            <dd>{reference}</dd>
+          </div>
+        </dl>
+      ))}
+    </section>
   );
 }
 

@@ -44,9 +44,12 @@ export function Component() {
     return (
       <Card>
         <PageHeading title="Checkout" />
-        <p className={ui.lead}>
-          <Link to={screens.getStarted}>Get Started</Link>
-        </p>
+        <div className={ui.stack}>
+          <p>A checkout opens by the link in your email. With an invite code you can begin here.</p>
+          <Link className={ui.button} to={screens.getStarted}>
+            Get Started
+          </Link>
+        </div>
       </Card>
     );
   }

@@ -100,7 +100,7 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
 }
 
 function Choice({ details }: { details: Details }) {
-  const { memberships, membershipPageHeader, membershipPageSubheader, refundNote } = details;
+  const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';
@@ -135,6 +135,16 @@ function Choice({ details }: { details: Details }) {
         <Icon name="shield" size={18} />
         {refundNote}
       </p>
+      <section className={styles.eligibility} aria-labelledby="eligibility">
+        <h2 id="eligibility">Before you pay: are you eligible?</h2>
+        <p>{eligibility.intro}</p>
+        <ul>
+          {eligibility.rules.map((rule) => (
+            <li key={rule}>{rule}</li>
+          ))}
+        </ul>
+        <p>{eligibility.note}</p>
+      </section>
       <Foot />
     </>
   );
@@ -190,8 +200,8 @@ function MembershipCard({
 /** Two cards of the size of what comes (specification, section 2). */
 function Placeholder() {
   return (
-    <div className={styles.placeholder} role="status" aria-busy="true">
-      <h1 className="sr">Membership</h1>
+    <div role="status" aria-busy="true" data-waiting>
+      <PageHeading title="Membership" className="sr" />
       <span className="sr">Loading…</span>
       <div className={styles.heading}>
         <Bone className={styles.boneHeading} />
@@ -201,6 +211,7 @@ function Placeholder() {
         {['first', 'second'].map((key) => (
           <div className={styles.card} key={key}>
             <Bone className={styles.boneName} />
+            <Bone className={styles.boneDescription} />
             <Bone className={styles.bonePrice} />
             <div className={styles.features}>
               <Bone />

@@ -100,7 +100,7 @@ export function Component() {
         {ended ? (
           <Onward goOn={settled?.goOn ?? screens.checkout} />
         ) : (
-          <div className={cardStyles.waiting} role="status">
+          <div className={cardStyles.waiting} role="status" data-waiting>
             <span className={cardStyles.spinner} />
             <p>Confirming your payment…</p>
           </div>
@@ -155,7 +155,7 @@ function Refunded({
 
 function Onward({ goOn }: { goOn: string }) {
   return (
-    <Link className={ui.plain} to={goOn}>
+    <Link className={ui.button} to={goOn}>
       {goOn === screens.checkout ? 'Return to Checkout' : 'Continue'}
     </Link>
   );

@@ -29,6 +29,7 @@ import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } fr
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
+import { EmailSuggestion } from '../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../components/ErrorSummary.tsx';
 import { Checkbox, SelectField, TextField } from '../components/Field.tsx';
 import { GoOn } from '../components/GoOn.tsx';
@@ -123,7 +124,7 @@ function DetailsForm({
   const fetcher = useFetcher<typeof action>();
   const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
-  const { register, handleSubmit, clearErrors, setError, setValue, subscribe, watch, formState } =
+  const { register, handleSubmit, clearErrors, setError, setFocus, setValue, subscribe, watch, formState } =
     useForm<StudentDetails>({
       defaultValues: initial,
       reValidateMode: 'onSubmit',
@@ -173,6 +174,11 @@ function DetailsForm({
     id: name,
     error: formState.errors[name]?.message,
   });
+  function mend(name: 'personalEmail' | 'schoolEmail', email: string) {
+    setValue(name, email);
+    clearErrors(name);
+    setFocus(name);
+  }
   const submit = handleSubmit(
     (values) => {
       if (!busy)
@@ -192,22 +198,31 @@ function DetailsForm({
         </div>
         <TextField {...field('lastName')} label="Last name" autoComplete="family-name" required />
         <div className={styles.two}>
-          <TextField
-            {...field('personalEmail')}
-            label="Personal email"
-            type="email"
-            inputMode="email"
-            autoComplete="email"
-            required
-          />
-          <TextField
-            {...field('schoolEmail')}
-            label="School email"
-            optional
-            type="email"
-            inputMode="email"
-            autoComplete="section-school email"
-          />
+          <div>
+            <TextField
+              {...field('personalEmail')}
+              label="Personal email"
+              type="email"
+              inputMode="email"
+              autoComplete="email"
+              required
+            />
+            <EmailSuggestion
+              typed={watch('personalEmail')}
+              onTake={(email) => mend('personalEmail', email)}
+            />
+          </div>
+          <div>
+            <TextField
+              {...field('schoolEmail')}
+              label="School email"
+              optional
+              type="email"
+              inputMode="email"
+              autoComplete="section-school email"
+            />
+            <EmailSuggestion typed={watch('schoolEmail')} onTake={(email) => mend('schoolEmail', email)} />
+          </div>
         </div>
       </Group>
       <Group title="Where you live">
@@ -311,7 +326,7 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
 /** The size of the form that comes. */
 function Placeholder() {
   return (
-    <div className={styles.form} role="status" aria-busy="true">
+    <div className={styles.form} role="status" aria-busy="true" data-waiting>
       <span className="sr">Loading…</span>
       {[2, 4, 2].map((rows, group) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves

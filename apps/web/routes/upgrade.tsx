@@ -251,8 +251,8 @@ function Offer({
 /** The size of the offer that comes. */
 function Placeholder() {
   return (
-    <div className={styles.placeholder} role="status" aria-busy="true">
-      <h1 className="sr">Upgrade Membership</h1>
+    <div role="status" aria-busy="true" data-waiting>
+      <PageHeading title="Upgrade Membership" className="sr" />
       <span className="sr">Loading…</span>
       <div className={styles.celebration}>
         <Crest large />

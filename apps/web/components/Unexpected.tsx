@@ -1,0 +1,25 @@
+import { useRouteError } from 'react-router';
+import { phoneLink, useSite } from '../site.ts';
+import { Button } from './Button.tsx';
+import { Card } from './Card.tsx';
+import { PageHeading } from './PageHeading.tsx';
+import ui from './ui.module.css';
+
+/** What nobody expected, such as a chunk that does not load: said in the router's own words, with a way on. */
+export function Unexpected() {
+  const { society } = useSite();
+  const error = useRouteError();
+  return (
+    <Card>
+      <PageHeading title="Unexpected Application Error!" takesFocus />
+      <div className={ui.stack}>
+        <p role="alert">
+          This page could not be shown. What you have entered so far is kept: load the page again, or call{' '}
+          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+        </p>
+        <Button onClick={() => window.location.reload()}>Load again</Button>
+        <p className={ui.hint}>{error instanceof Error ? error.message : String(error)}</p>
+      </div>
+    </Card>
+  );
+}

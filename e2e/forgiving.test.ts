@@ -1,0 +1,56 @@
+import { startedJoin } from './arrange.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { enterCode, fillDetails, heading, save } from './steps.ts';
+
+const DETAILS = '/registration/student-details';
+
+test('a mistyped mail domain is suggested better, mended by one press, and never insisted on @phone', async ({
+  page,
+}) => {
+  await startedJoin(page);
+  await page.goto(DETAILS);
+  const email = page.getByLabel('Personal email');
+  await email.fill('jordan@gmial.com');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'jordan@gmail.com' }).click();
+  await expect(email).toHaveValue('jordan@gmail.com');
+  await expect(email).toBeFocused();
+  await expect(page.getByText('Did you mean')).toHaveCount(0);
+  await fillDetails(page, { personalEmail: 'jordan@hotmial.com' });
+  await expect(page.getByRole('button', { name: 'jordan@hotmail.com' })).toBeVisible();
+  await save(page);
+});
+
+test('a code with spaces around it and a postcode with spaces in it are taken', async ({ page }) => {
+  await enterCode(page, '  lincoln2026 ');
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await fillDetails(page, { zipcode: '787 01' });
+  await save(page);
+  // What the server has, not what this tab remembers.
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto(DETAILS);
+  await expect(page.getByLabel('Zipcode')).toHaveValue('78701');
+});
+
+test('every field of Student Details names what a browser may fill in', async ({ page }) => {
+  await startedJoin(page);
+  await page.goto(DETAILS);
+  await expect(page.getByLabel('First name')).toBeVisible();
+  const tokens = await page
+    .locator('form input, form select')
+    .evaluateAll((fields) =>
+      Object.fromEntries(fields.map((field) => [field.id, field.getAttribute('autocomplete')])),
+    );
+  expect(tokens).toMatchObject({
+    firstName: 'given-name',
+    middleName: 'additional-name',
+    lastName: 'family-name',
+    personalEmail: 'email',
+    country: 'country-name',
+    address1: 'address-line1',
+    address2: 'address-line2',
+    city: 'address-level2',
+    state: 'address-level1',
+    zipcode: 'postal-code',
+  });
+});

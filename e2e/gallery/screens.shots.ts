@@ -1,0 +1,381 @@
+import {
+  detailedJoin,
+  hold,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  refuse,
+  route,
+  selfNomination,
+  startedJoin,
+  twoJoins,
+} from '../arrange.ts';
+import { expect, theInduct } from '../fixtures.ts';
+import { stripe } from '../providers.ts';
+import { button, buyNow, enterCode, fillDetails, heading, typeCard } from '../steps.ts';
+import { shoot, test } from './shoot.ts';
+
+// Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
+
+const CHECKOUT = '/registration/checkout';
+const WELCOME = '/registration/congratulations';
+const LONG_NAME = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
+const LONG_SCHOOL =
+  'The Right Reverend Bartholomew Featherstonehaugh Memorial Preparatory Academy for Mathematics and the Performing Arts';
+const pdf = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n') };
+const longPdf = {
+  ...pdf,
+  name: `${'official-transcript-of-the-spring-term-'.repeat(3)}final-version.pdf`,
+};
+
+test('get started', async ({ page }) => {
+  const screen = '1 Get Started';
+  await page.goto('/');
+  await expect(heading(page, 'Get Started')).toBeVisible();
+  await shoot(page, screen, 'empty');
+  await page.getByLabel('Invite code').fill('HONOR-1 !');
+  await shoot(page, screen, 'error in the code');
+  await page.getByLabel('Invite code').fill('HONOR101');
+  await shoot(page, screen, 'filled');
+  const release = await hold(page, 'checkEligibility');
+  await button(page, 'Submit').click();
+  await expect(button(page, 'Submitting...')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  release();
+  await enterCode(page, 'EXPIRED2025');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'code refused');
+  await enterCode(page, 'HONOR105');
+  await expect(page.getByRole('alert')).toContainText(/already/i);
+  await shoot(page, screen, 'already a member');
+  await button(page, 'I am Self-Nominating').click();
+  await shoot(page, screen, 'self-nomination');
+  await page.goto('/registration/get-started?programme=undergraduate');
+  await button(page, 'I am Self-Nominating').click();
+  await page.getByLabel('Yes, I confirm I meet the eligibility requirements').check();
+  await shoot(page, screen, 'self-nomination, undergraduate, confirmed');
+});
+
+test('links', async ({ page }) => {
+  const screen = '2 Links';
+  const release = await hold(page, 'initJoin');
+  await page.goto('/registration/101/init');
+  await expect(page.getByText('Opening your invitation…')).toBeVisible();
+  await shoot(page, screen, 'invitation, loading');
+  release();
+  await page.goto('/registration/999999999/init');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'invitation refused');
+  await page.goto('/initialize/checkout?vid=101&mp=2&c=100');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'checkout link refused');
+  await page.goto('/initialize/checkout');
+  await expect(page.getByRole('link', { name: 'Get Started' })).toBeVisible();
+  await shoot(page, screen, 'checkout link without a contact');
+  await page.goto('/registration/initiate/upgrade');
+  await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
+  await shoot(page, screen, 'upgrade link without a session');
+});
+
+test('student details', async ({ page }) => {
+  const screen = '3 Student Details';
+  const path = '/registration/student-details';
+  await startedJoin(page);
+  const release = await hold(page, 'getContact');
+  await page.goto(path);
+  await expect(page.getByRole('main').getByRole('status')).toBeVisible();
+  await shoot(page, screen, 'loading');
+  release();
+  await expect(page.getByLabel('First name')).toBeVisible();
+  await shoot(page, screen, 'empty');
+  await button(page, 'Save').click();
+  await expect(page.getByRole('alert', { name: 'There is a problem' })).toBeVisible();
+  await shoot(page, screen, 'every error');
+  await fillDetails(page);
+  await shoot(page, screen, 'filled');
+  const done = await hold(page, 'submitDetails');
+  await button(page, 'Save').click();
+  await expect(button(page, 'Submitting...')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  await page.unroute(route('submitDetails'));
+  await refuse(page, 'submitDetails', 503);
+  done();
+  await page.goto(path);
+  await page.getByLabel('First name').fill(LONG_NAME);
+  await page.getByLabel('Last name').fill(LONG_NAME);
+  await page.getByLabel('High school name').fill(LONG_SCHOOL);
+  await button(page, 'Save').click();
+  await expect(page.locator('form').getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'refused, long names');
+});
+
+test('membership', async ({ page }) => {
+  const screen = '4 Membership';
+  const path = '/registration/membership';
+  await detailedJoin(page);
+  const release = await hold(page, 'getMembershipDetails');
+  await page.goto(path);
+  await expect(page.getByRole('main').getByRole('status')).toBeVisible();
+  await shoot(page, screen, 'loading');
+  release();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  await shoot(page, screen, 'to choose');
+  const chosen = await hold(page, 'setMembership');
+  await button(page, 'Choose this membership: Membership with Honour Cord').click();
+  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  chosen();
+  await expect(page).toHaveURL(CHECKOUT);
+  await page.goto(path);
+  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await shoot(page, screen, 'chosen');
+  await refuse(page, 'setMembership', 500);
+  await button(page, 'Choose this membership: Membership').click();
+  await expect(page.getByText('An error occurred while setting membership.')).toBeVisible();
+  await shoot(page, screen, 'refused, with a toast');
+});
+
+test('membership of the undergraduates, and not loaded', async ({ page }) => {
+  await detailedJoin(page, (one) => selfNomination(one, { isTOLA: false }));
+  await page.goto('/registration/membership');
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  await shoot(page, '4 Membership', 'only one');
+  await refuse(page, 'getMembershipDetails', 502);
+  await page.goto('/registration/membership');
+  await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
+  await shoot(page, '4 Membership', 'not loaded');
+});
+
+test('checkout', async ({ page }) => {
+  const screen = '5 Checkout';
+  await orderingJoin(page);
+  const release = await hold(page, 'createPaymentIntent');
+  await page.goto(CHECKOUT);
+  await expect(page.getByText('Loading your order…')).toBeVisible();
+  await shoot(page, screen, 'loading');
+  release();
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  await shoot(page, screen, 'membership only');
+  await button(page, 'Donate $25').click();
+  await button(page, 'Add Lapel Pin').click();
+  await expect(button(page, 'Remove Lapel Pin')).toBeAttached();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await button(page, 'Show order summary').click();
+  await shoot(page, screen, 'filled, summary open');
+  await button(page, 'Hide order summary').click();
+  await page.getByLabel('Custom amount').fill('ten');
+  await button(page, 'Add donation').click();
+  await button(page, 'Buy Now').click();
+  await expect(page.getByText('Your card number is incomplete.').first()).toBeVisible();
+  await shoot(page, screen, 'errors');
+  await page.getByLabel('Custom amount').fill('');
+  await typeCard(page, '4000000000000002');
+  const begun = await hold(page, 'beginPayment');
+  await buyNow(page);
+  await expect(button(page, 'Processing…')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  begun();
+  await expect(page.getByText('Your card was declined.').first()).toBeVisible();
+  await shoot(page, screen, 'card declined');
+  await refuse(
+    page,
+    'beginPayment',
+    429,
+    'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.',
+  );
+  await typeCard(page);
+  await buyNow(page);
+  await expect(page.getByText(/Too many cards/).first()).toBeVisible();
+  await shoot(page, screen, 'paused by too many declines');
+});
+
+test('a large order', async ({ page }) => {
+  await orderingJoin(page);
+  await page.route(route('getCheckoutDetails'), async (request) => {
+    const answer = await (await request.fetch()).json();
+    const [first] = answer.data.products;
+    answer.data.products = [
+      { ...first, name: `Lifetime membership of the ${LONG_SCHOOL} chapter` },
+      ...Array.from({ length: 20 }, (_, index) => ({
+        ...first,
+        sessionProductUuid: `item-${index}`,
+        uuid: `item-${index}`,
+        productType: 'store',
+        name: index % 3 === 0 ? `Walnut-framed certificate, hand-lettered, number ${index}` : `Pin ${index}`,
+        price: '499.99',
+      })),
+    ];
+    await request.fulfill({ json: answer });
+  });
+  await page.route(route('createPaymentIntent'), (request) => {
+    const body = request.request().postDataJSON();
+    return request.continue({ postData: JSON.stringify({ ...body, amount: 6500 }) });
+  });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(CHECKOUT);
+  await button(page, 'Show order summary').click();
+  await shoot(page, '5 Checkout', '20 items, long names, $10,000');
+});
+
+test('checkout without its card form, without an order, paused', async ({ page }) => {
+  const screen = '5 Checkout';
+  await orderingJoin(page);
+  const script = /stripe[^/]*\.js(\?|$)/;
+  await page.route(script, (route) => route.abort());
+  await page.goto(CHECKOUT);
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'card form not loaded');
+  await page.unroute(script);
+  await refuse(page, 'getCheckoutDetails', 502);
+  await page.goto(CHECKOUT);
+  await expect(page.getByText('Failed to fetch checkout details')).toBeVisible();
+  await shoot(page, screen, 'order not loaded');
+});
+
+test('checkout by a link', async ({ page, invitation }) => {
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}&mp=2&usp=11&c=5000`);
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  await shoot(page, '5 Checkout', 'by a link');
+});
+
+test('lost session and member by another join', async ({ page, browser, baseURL, invitation }) => {
+  const elsewhere = await browser.newContext({ baseURL: baseURL! });
+  const winner = await elsewhere.newPage();
+  const { uuid, pays } = await twoJoins(page, winner, invitation);
+  const { id, secret } = await openIntent(page, uuid);
+  await pays();
+  await page.goto(CHECKOUT);
+  await expect(page.getByRole('main').getByText(/already a member/)).toBeVisible();
+  await shoot(page, '5 Checkout', 'already a member');
+  const { stripe: account, server } = theInduct();
+  await stripe(account).confirm(id, 'pm_card_mastercard', `${server.url}/registration/post-payment`);
+  await page.goto(
+    `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=succeeded`,
+  );
+  await expect(heading(page, 'Payment refunded')).toBeVisible();
+  await shoot(page, '6 Payment return', 'refunded');
+  await winner.goto(WELCOME);
+  await expect(heading(winner, 'Congratulations')).toBeVisible();
+  await shoot(winner, '9 Congratulations', 'second payment refunded');
+  await elsewhere.close();
+  await page.evaluate(() => localStorage.setItem('joinSessionUuid', crypto.randomUUID()));
+  await page.goto(CHECKOUT);
+  await expect(button(page, 'Start Over')).toBeVisible();
+  await shoot(page, '5 Checkout', 'lost session');
+});
+
+test('payment return', async ({ page }) => {
+  const uuid = await orderingJoin(page);
+  const { id, secret } = await openIntent(page, uuid);
+  await page.goto(
+    `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=failed`,
+  );
+  await expect(page.getByRole('link', { name: 'Return to Checkout' })).toBeVisible();
+  await shoot(page, '6 Payment return', 'not paid');
+  await hold(page, 'postPayment');
+  await page.goto(
+    `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=succeeded`,
+  );
+  await expect(page.getByText('Confirming your payment…')).toBeVisible();
+  await shoot(page, '6 Payment return', 'waiting');
+});
+
+test('upgrade', async ({ page, stripeApi }) => {
+  const screen = '7 Upgrade';
+  const { intent, upgradePath } = await paidJoin(page);
+  const release = await hold(page, 'getUpgradeDetails');
+  await page.goto(upgradePath);
+  await expect(page.getByRole('main').getByRole('status')).toBeVisible();
+  await shoot(page, screen, 'loading');
+  release();
+  await expect(button(page, 'Upgrade Now')).toBeVisible();
+  await shoot(page, screen, 'offer');
+  await stripeApi.declineFromNowOn(intent, 'insufficient_funds');
+  const charged = await hold(page, 'createUpgradeCharge');
+  await button(page, 'Upgrade Now').click();
+  await expect(button(page, 'Upgrading...')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  charged();
+  await expect(button(page, 'Use another card')).toBeVisible();
+  await shoot(page, screen, 'declined');
+  await button(page, 'Use another card').click();
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  await shoot(page, screen, 'another card');
+  await refuse(page, 'getUpgradeDetails', 502);
+  await page.goto(upgradePath);
+  await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'not loaded');
+});
+
+test('transcript and welcome', async ({ page }) => {
+  const screen = '8 Upload Transcript';
+  await paidJoin(page, selfNomination);
+  await page.goto(WELCOME);
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await shoot(page, '9 Congratulations', 'transcript owed');
+  await page.goto('/registration/upload-transcript');
+  await expect(page.locator('input[type=file]')).toHaveCount(1);
+  await shoot(page, screen, 'empty');
+  const choose = page.getByLabel('Choose your transcript');
+  await choose.setInputFiles({ ...pdf, name: 'notes.txt' });
+  await expect(page.getByRole('alert')).toContainText('not accepted');
+  await shoot(page, screen, 'type refused');
+  const sent = await hold(page, 'uploadTranscript');
+  await choose.setInputFiles(longPdf);
+  await expect(page.getByRole('progressbar')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  await page.unroute(route('uploadTranscript'));
+  sent();
+  await expect(page.getByRole('link', { name: 'Continue', exact: true })).toBeVisible();
+  await shoot(page, screen, 'done');
+  await refuse(page, 'uploadTranscript', 500);
+  await choose.setInputFiles(longPdf);
+  await expect(button(page, 'Try again')).toBeVisible();
+  await shoot(page, screen, 'failed');
+});
+
+test('welcome', async ({ page }) => {
+  const screen = '9 Congratulations';
+  await paidJoin(page);
+  await page.goto(WELCOME);
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await shoot(page, screen, 'done');
+  await page.emulateMedia({ media: 'print' });
+  await shoot(page, screen, 'printed');
+  await page.emulateMedia({ media: 'screen' });
+  await refuse(page, 'getWelcome', 502);
+  await page.goto(WELCOME);
+  await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'not loaded');
+});
+
+test('resume', async ({ page }) => {
+  const screen = '10 Upload Your Resume';
+  await page.goto('/upload-resume/101');
+  await expect(heading(page, 'Upload Your Resume')).toBeVisible();
+  await shoot(page, screen, 'empty');
+  const sent = await hold(page, 'uploadResume');
+  await page.getByLabel('Choose your resume').setInputFiles(longPdf);
+  await expect(page.getByRole('progressbar')).toBeVisible();
+  await shoot(page, screen, 'busy');
+  sent();
+  await expect(heading(page, 'Resume Uploaded Successfully!')).toBeVisible();
+  await shoot(page, screen, 'done');
+  await page.goto('/upload-resume/');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'no contact id');
+});
+
+test('what went wrong', async ({ page }) => {
+  const screen = '11 Otherwise';
+  await startedJoin(page);
+  await page.goto('/no/such/page');
+  await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
+  await shoot(page, screen, 'not found');
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
+  await button(page, 'Submit').click();
+  await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
+  await shoot(page, screen, 'unexpected error');
+});

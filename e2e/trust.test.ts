@@ -1,0 +1,74 @@
+import { detailedJoin, orderingJoin, paidJoin } from './arrange.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
+import { heading } from './steps.ts';
+
+const REFUND = 'If you turn out not to be eligible, your membership fee is refunded in full.';
+
+test('every page answers who asks, what the fee buys, the refund and whom to call @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  const { upgradePath } = await paidJoin(page);
+  for (const path of [
+    '/',
+    upgradePath,
+    '/registration/congratulations',
+    '/upload-resume/101',
+    '/initialize/checkout?vid=101&mp=12345',
+    '/no/such/page',
+  ]) {
+    await page.goto(path);
+    await expect(page.getByRole('banner').getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+    const foot = page.getByRole('contentinfo');
+    await foot.getByText('Questions before you join?').click();
+    for (const text of [
+      'Who invited me, and why?',
+      'What does the fee buy?',
+      'Cumulative GPA 3.5+',
+      REFUND,
+      'Whom can I call?',
+    ])
+      await expect(foot.getByText(text).first(), `${path}: ${text}`).toBeVisible();
+  }
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+});
+
+test('the rules of eligibility and the refund stand beside the prices, before a card is asked for', async ({
+  page,
+}) => {
+  await detailedJoin(page);
+  await page.goto('/registration/membership');
+  const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
+  await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
+  await expect(page.getByRole('main').getByText(REFUND)).toBeVisible();
+});
+
+test('the refund stands in the order summary', async ({ page }) => {
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await expect(page.getByRole('complementary', { name: 'Order summary' }).getByText(REFUND)).toBeVisible();
+});
+
+test('the welcome page prints as a receipt: who was paid, by whom, what, and nothing to press', async ({
+  page,
+}) => {
+  const { intent } = await paidJoin(page);
+  await page.goto('/registration/congratulations');
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  const receipt = page.getByRole('region', { name: 'Your receipt' });
+  await expect(receipt).toContainText(
+    'Collegiate Honor Society received from Jordan Rivera, for Membership:',
+  );
+  await expect(receipt).toContainText('Paid with Visa ending 4242');
+  await expect(receipt.getByText('$65.00')).toHaveCount(2);
+  await expect(receipt).toContainText(intent);
+  await expect(page.getByRole('button')).toHaveCount(0);
+  await expect(page.getByText('Shop Now')).toBeHidden();
+  await expect(page.getByText('What comes next')).toBeHidden();
+  await expect(
+    page.getByRole('contentinfo').getByText('help@society.example', { exact: true }),
+  ).toBeVisible();
+});

@@ -1,0 +1,64 @@
+/** WCAG 2.2, 1.4.3: normal text. */
+export const TEXT_CONTRAST = 4.5;
+
+type Rgb = readonly [number, number, number];
+
+function rgb(hex: string): Rgb {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+/** Relative luminance, 0 to 1 (WCAG 2.2, glossary). */
+function luminance(colour: Rgb): number {
+  const [red, green, blue] = colour.map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** The contrast of two colours, 1 to 21. Each is "#rrggbb". */
+export function contrast(one: string, other: string): number {
+  const [dark, light] = [luminance(rgb(one)), luminance(rgb(other))].sort((a, b) => a - b) as [
+    number,
+    number,
+  ];
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** What CSS makes of `color-mix(in srgb, colour percent%, other)`. */
+export function mix(colour: string, percent: number, other: string): string {
+  const [a, b] = [rgb(colour), rgb(other)];
+  const channels = a.map((channel, at) => Math.round((channel * percent + b[at]! * (100 - percent)) / 100));
+  return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** The fixed colours of the pages that a society's own ones meet; the same as in apps/web/styles/tokens.css. */
+export const pageColours = {
+  white: '#ffffff',
+  paper: '#fffdf8',
+  paperTint: '#faf6ea',
+  inkSoft: '#5d544d',
+  green: '#1c6a45',
+} as const;
+
+/** What would be hard to read in a society's colours, a sentence for each; nothing when all passes WCAG AA. */
+export function contrastFaults({ gold, red }: { gold: string; red: string }): {
+  colour: 'gold' | 'red';
+  text: string;
+}[] {
+  const { white, paper, paperTint, inkSoft, green } = pageColours;
+  const goldWash = mix(gold, 13, '#fffefa');
+  const redWash = mix(red, 6, white);
+  const least = (colours: string[], others: string[]) =>
+    Math.min(...colours.flatMap((one) => others.map((other) => contrast(one, other))));
+  const needs = (ratio: number) =>
+    `would have a contrast of ${ratio.toFixed(2)} to 1, and needs ${TEXT_CONTRAST} to 1 (WCAG AA)`;
+  const onRed = least([red], [white, paper, paperTint, redWash]);
+  const onGold = least([red, inkSoft, green], [goldWash]);
+  if (onRed < TEXT_CONTRAST)
+    return [{ colour: 'red', text: `is too light: buttons and links in it ${needs(onRed)}` }];
+  if (onGold < TEXT_CONTRAST)
+    return [{ colour: 'gold', text: `is too strong: text on its tint ${needs(onGold)}` }];
+  return [];
+}

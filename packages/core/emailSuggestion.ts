@@ -1,0 +1,85 @@
+/** Where most people have their mail, and how most schools end; the first of equally near ones is suggested. */
+const providers = [
+  'gmail.com',
+  'yahoo.com',
+  'hotmail.com',
+  'outlook.com',
+  'icloud.com',
+  'aol.com',
+  'live.com',
+  'msn.com',
+  'me.com',
+  'comcast.net',
+  'verizon.net',
+  'att.net',
+  'sbcglobal.net',
+  'protonmail.com',
+  'proton.me',
+  'ymail.com',
+  'mail.com',
+  'googlemail.com',
+  'yahoo.ca',
+  'hotmail.ca',
+  'rogers.com',
+  'bell.net',
+  'shaw.ca',
+  'telus.net',
+  'yahoo.co.uk',
+  'email.com',
+  'mac.com',
+  'gmx.com',
+  'zoho.com',
+  'fastmail.com',
+  'hotmail.co.uk',
+] as const;
+
+/** Endings that nobody has, as people mistype them. */
+const endings: Record<string, string> = {
+  con: 'com',
+  cmo: 'com',
+  ocm: 'com',
+  comm: 'com',
+  vom: 'com',
+  xom: 'com',
+  cim: 'com',
+  ent: 'net',
+  nte: 'net',
+  eud: 'edu',
+  edi: 'edu',
+};
+
+/**
+ * What was probably meant by an email address whose domain is one slip away from a common one, or ends in a way that
+ * no domain does; null when nothing looks wrong. A suggestion only: no rule of the specification refuses the address.
+ */
+export function emailSuggestion(typed: string): string | null {
+  const [, name, domain] = /^([^\s@]+)@([^\s@]+)$/.exec(typed.trim()) ?? [];
+  if (!name || !domain) return null;
+  const given = domain.toLowerCase().replace(/,/g, '.').replace(/\.+$/, '');
+  const ending = given.slice(given.lastIndexOf('.') + 1);
+  const mended =
+    given.includes('.') && Object.hasOwn(endings, ending)
+      ? given.slice(0, -ending.length) + endings[ending]
+      : given;
+  const known = (providers as readonly string[]).includes(mended);
+  // Next to a short name there are too many others that are real.
+  const near = known
+    ? undefined
+    : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));
+  const meant = near ?? mended;
+  return meant === domain.toLowerCase() ? null : `${name}@${meant}`;
+}
+
+/** Whether one letter is missing, too many, wrong, or changed places with its neighbour. */
+function isOneSlip(typed: string, meant: string): boolean {
+  let at = 0;
+  while (at < typed.length && typed[at] === meant[at]) at++;
+  const rest = typed.slice(at);
+  const wanted = meant.slice(at);
+  return (
+    rest.slice(1) === wanted ||
+    rest === wanted.slice(1) ||
+    rest.slice(1) === wanted.slice(1) ||
+    (rest.slice(2) === wanted.slice(2) && rest[0] === wanted[1] && rest[1] === wanted[0])
+  );
+}
