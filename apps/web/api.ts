@@ -31,8 +31,11 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
     /** The call loads a screen: when the session is somewhere else, the screen goes there and nothing is an error. */
     loading?: boolean;
-    /** A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). */
-    quiet?: boolean;
+    /**
+     * A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). A status: only
+     * of that one, which the screen deals with itself.
+     */
+    quiet?: boolean | number;
     /** Nobody waits for the answer any more, since the screen asks anew: then it is no failure. */
     signal?: AbortSignal;
   };
@@ -51,7 +54,7 @@ export async function call<Name extends CallName>(
     params?: Record<string, string>;
     body?: unknown;
     loading?: boolean;
-    quiet?: boolean;
+    quiet?: boolean | number;
     signal?: AbortSignal;
   };
   let status: number;
@@ -68,7 +71,7 @@ export async function call<Name extends CallName>(
     status = response.status;
     answer = await response.json().catch(() => null);
   } catch (cause) {
-    if (!quiet && !signal?.aborted) raiseUnsent();
+    if (quiet !== true && !signal?.aborted) raiseUnsent();
     throw new Unsent('The request could not be sent.', { cause });
   }
   return readAnswer<Name>(status, answer, { loading, quiet });
@@ -82,7 +85,13 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
 export function readAnswer<Name extends CallName>(
   status: number,
   answer: unknown,
-  { loading = false, quiet = false }: { loading?: boolean | undefined; quiet?: boolean | undefined } = {},
+  {
+    loading = false,
+    quiet = false,
+  }: {
+    loading?: boolean | undefined;
+    quiet?: boolean | number | undefined;
+  } = {},
 ): Data<Name> {
   const body = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Failure> & {
     data?: Data<Name>;
@@ -90,7 +99,8 @@ export function readAnswer<Name extends CallName>(
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
   const error = new ApiError(status, body);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  if (!quiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
+  const isQuiet = quiet === true || quiet === status;
+  if (!isQuiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
   throw error;
 }
 

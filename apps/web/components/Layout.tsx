@@ -69,45 +69,53 @@ function Footer() {
   );
 }
 
-/** Who asks, why, what for and on what terms: in the page itself, for whoever doubts it. */
+/** For whoever doubts it; the page says none of it twice before it is asked for. */
 function Questions() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={styles.doubts} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Questions before you join?</summary>
+      {isOpen && <Answers />}
+    </details>
+  );
+}
+
+/** Who asks, why, what for and on what terms. */
+function Answers() {
   const { society, questions, programmes } = useSite();
   const all = Object.entries(programmes);
   return (
-    <details className={styles.doubts}>
-      <summary>Questions before you join?</summary>
-      <dl>
-        {questions.map(({ title, text }) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>Who is eligible?</dt>
-          {all.map(([key, { eligibility }]) => (
-            <dd key={key}>
-              {eligibility.intro} {eligibility.rules.join('; ')}.
-            </dd>
-          ))}
+    <dl>
+      {questions.map(({ title, text }) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{text}</dd>
         </div>
-        <div>
-          <dt>Can I have my money back?</dt>
-          {all.map(([key, { name, refund }]) => (
-            <dd key={key}>
-              {all.length > 1 && `${name}: `}
-              {refund}
-            </dd>
-          ))}
-        </div>
-        <div>
-          <dt>Whom can I call?</dt>
-          <dd>
-            {society.name}, {society.supportPhone} or {society.supportEmail}.
+      ))}
+      <div>
+        <dt>Who is eligible?</dt>
+        {all.map(([key, { eligibility }]) => (
+          <dd key={key}>
+            {eligibility.intro} {eligibility.rules.join('; ')}.
           </dd>
-        </div>
-      </dl>
-    </details>
+        ))}
+      </div>
+      <div>
+        <dt>Can I have my money back?</dt>
+        {all.map(([key, { name, refund }]) => (
+          <dd key={key}>
+            {all.length > 1 && `${name}: `}
+            {refund}
+          </dd>
+        ))}
+      </div>
+      <div>
+        <dt>Whom can I call?</dt>
+        <dd>
+          {society.name}, {society.supportPhone} or {society.supportEmail}.
+        </dd>
+      </div>
+    </dl>
   );
 }
 

@@ -54,8 +54,8 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      // What it was refused with before has been told.
-      const quiet = refused === details.revision;
+      // A total that has just changed is read again and shown; refused once more as it was, it is a failure.
+      const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },
         body,
