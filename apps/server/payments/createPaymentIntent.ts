@@ -85,6 +85,8 @@ export async function createPaymentIntent(
 
     await keepSnapshot(deps, uuid, order);
     if (!open) {
+      // Left by a change of an intent that has ended since.
+      if (order.changingMs !== null) await endChange(deps, uuid);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
     }

@@ -385,6 +385,19 @@ test('a change whose server died before it could ask is given up after a moment'
   assert.equal((await begin(client, uuid, next.revision)).status, 200);
 });
 
+test('a change that was left behind by an intent that has ended does not touch the next one', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  await sql`update join_session set intent_changing_since = now() - interval '1 hour' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await cancelIntent(server.deps, first.id);
+  const next = await openIntent(client, uuid);
+  assert.equal((await openIntent(client, uuid)).id, next.id);
+  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+});
+
 test('two changes at once, as of two quick clicks, keep the intent and what was typed into its form', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
