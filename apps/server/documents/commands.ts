@@ -3,11 +3,10 @@ import { pipeline } from 'node:stream/promises';
 import { PROOF_DUE_DAYS, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
 import { displayPrice } from '#core/money.ts';
 import { type Command, misused, readArgs } from '../command.ts';
+import { isUuid } from '../database/isUuid.ts';
 import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
 import { dueProofs, reviewTranscripts } from './review.ts';
 
-const isUuid = (text: string | undefined): text is string =>
-  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text ?? '');
 const day = (date: Date) => date.toISOString().slice(0, 10);
 
 export const documentsListCommand: Command = {

@@ -1,6 +1,7 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
 import { type Command, misused, readArgs } from '../command.ts';
+import { isUuid } from '../database/isUuid.ts';
 import { NotAtStripe } from '../stripe/provider.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';
 import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
@@ -8,7 +9,6 @@ import { settleJoin, settlePayment } from './settle.ts';
 
 const NIGHTS_SHOWN = 14;
 const isIntent = (text: string) => /^pi_[A-Za-z0-9_]+$/.test(text);
-const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 export const refundCommand: Command = {
   usage:

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
 import { type Dispute, type MembershipStanding, type PaidOrder, standingAfter } from '#core/refunds.ts';
+import { isUuid } from '../database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import type { MoneyBack } from '../stripe/provider.ts';
@@ -205,8 +206,4 @@ async function tell(trx: Kysely<Tables>, sessionUuid: string, kind: string, mess
     where not exists (
       select from staff_notice where session_uuid = ${sessionUuid} and kind = ${kind} and message = ${message}
         and created_at > now() - interval '1 day')`.execute(trx);
-}
-
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

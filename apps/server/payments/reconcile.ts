@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
 import type { GivenBack, PaidLine } from '#core/refunds.ts';
 import { repeat } from '../background.ts';
+import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
 import { type Intent, NotAtStripe } from '../stripe/provider.ts';
@@ -280,8 +281,4 @@ async function joinsApart(
       repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
     })),
   };
-}
-
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
