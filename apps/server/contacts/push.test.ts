@@ -90,11 +90,34 @@ test('while HubSpot is limited or down nothing is lost, and it is delivered afte
   await orderingJoin(client, 'HONOR104');
   await fault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
   assert.equal(await push(), 1);
-  assert.equal(await pushDue(server.deps, server.hubspot), 0, 'not before HubSpot said');
+  assert.equal((await pushDue(server.deps, server.hubspot)).taken, 0, 'not before HubSpot said');
   await fault({ kind: 'cut' });
   assert.equal(await push(), 1);
   assert.equal(await push(), 1);
   assert.equal((await contact('104')).join_stage, 'ordering');
+});
+
+test('a record on which HubSpot fails every time keeps no other from being delivered', async () => {
+  const emails = Array.from({ length: 12 }, (_, n) => `many${n}@example.com`);
+  for (const personalEmail of emails) {
+    const client = server.client();
+    const uuid = await startJoin(client, 'LINCOLN2026');
+    await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  }
+  const behind = async () => {
+    const { rows } = await sql<{ email: string }>`
+      select details ->> 'personalEmail' as email from join_session
+      where profile_revision <> crm_revision and details ->> 'personalEmail' like 'many%'`.execute(
+      server.deps.database,
+    );
+    return rows.map(({ email }) => email);
+  };
+  await fault({ kind: 'status', status: 500, about: 'many7@example.com', times: 1000 });
+  for (let round = 0; round < 6; round++) await push();
+  assert.deepEqual(await behind(), ['many7@example.com']);
+  await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+  await push();
+  assert.deepEqual(await behind(), []);
 });
 
 test('a contact that HubSpot does not know is set aside with its reason and blocks no other', async () => {

@@ -17,6 +17,8 @@ const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
+/** How often a row fails in full batches. */
+const FULL_TRIES = 2;
 
 /**
  * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
@@ -43,19 +45,18 @@ interface Row {
 
 /** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
-  return repeat('push joins to HubSpot', INTERVAL_MS, deps.log, async () => ({
-    more: (await pushDue(deps, hubspot)) === BATCH,
-  }));
+  return repeat('push joins to HubSpot', INTERVAL_MS, deps.log, () => pushDue(deps, hubspot));
 }
 
 /**
  * One round: takes up to a batch of due rows of one kind and sends them in one call, or two where what HubSpot holds must
- * be read first. Returns how many it took; another process takes others. While HubSpot is left alone it takes none.
+ * be read first. Returns how many it took, and whether there were enough for a whole batch; another process takes others.
+ * While HubSpot is left alone it takes none.
  */
-export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
-  if ((await deps.crmBudget.blockedMs('call')) > 0) return 0;
+export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
+  if ((await deps.crmBudget.blockedMs('call')) > 0) return { taken: 0, more: false };
   const rows = await takeRows(deps);
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return { taken: 0, more: false };
   try {
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
@@ -63,7 +64,7 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<numbe
     if (!(error instanceof CrmUnavailable)) throw error;
     await postpone(deps, rows, error.retryAfterMs);
   }
-  return rows.length;
+  return { taken: rows.length, more: rows.length === rows[0]!.size };
 }
 
 const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
@@ -76,25 +77,28 @@ const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_
   exists (select from membership where session_uuid = session.uuid and is_held) as is_held,
   (select min(created_at) from document where session_uuid = session.uuid and review <> 'rejected') as transcript_at`;
 
-/** Taking a row postpones it: should this process die, it is due again in a minute. */
-async function takeRows(deps: Deps): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+/**
+ * Taking a row postpones it: should this process die, it is due again in a minute. Rows that failed again and again go in
+ * ever smaller batches, until one that HubSpot cannot handle fails alone and holds up no other.
+ */
+async function takeRows(deps: Deps): Promise<(Row & { size: number })[]> {
+  const { rows } = await sql<Row & { size: number }>`
     with first as (
-      select ${whose} as whose from join_session
+      select ${whose} as whose, ceil(${BATCH} / power(5, greatest(0, crm_attempts - ${FULL_TRIES})))::int as size from join_session
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
       order by crm_next_try_at limit 1
     ), due as (
       select uuid from join_session
       where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
         and ${whose} = (select whose from first)
-      order by crm_next_try_at limit ${BATCH} for update skip locked
+      order by crm_next_try_at limit (select size from first) for update skip locked
     ), session as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid
       returning join_session.*
     )
-    select ${columns} from session`.execute(deps.database);
-  return rows.map(asShown);
+    select ${columns}, (select size from first) from session`.execute(deps.database);
+  return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
 /** As the form showed it: "TX" is the "Texas" that the member left alone. */

@@ -14,9 +14,9 @@ export async function deliver({ deps, hubspot }: TestServer): Promise<number> {
   );
   let sent = 0;
   for (;;) {
-    const round = await pushDue(deps, hubspot);
-    if (round === 0) return sent;
-    sent += round;
+    const { taken } = await pushDue(deps, hubspot);
+    if (taken === 0) return sent;
+    sent += taken;
   }
 }
 
