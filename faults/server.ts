@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pino } from 'pino';
 import { readConfig } from '../apps/server/config.ts';
 import type { Database } from '../apps/server/database/client.ts';
 import { migrate } from '../apps/server/database/migrate.ts';
+import { createLog } from '../apps/server/http/logging.ts';
 import { run } from '../apps/server/run.ts';
 import { type PaymentProvider, stripeProvider } from '../apps/server/stripe/provider.ts';
 import { wire } from '../apps/server/wire.ts';
@@ -40,7 +40,7 @@ process.on('message', ({ arm, disarm }: { arm?: Armed; disarm?: number }) => {
 
 const config = readConfig();
 await migrate(config.databaseUrl);
-const wired = await wire(config, pino({ level: config.logLevel }));
+const wired = await wire(config, createLog(config.logLevel));
 wired.deps.payments = watched(stripeProvider({ ...config.providers.stripe, timeoutMs: settings.timeoutMs }));
 watchCommits(wired.database);
 const server = await run(wired, {});

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../apps/server/config.ts';
+import { createLog } from '../apps/server/http/logging.ts';
 import { importInvitations } from '../apps/server/invitations/importInvitations.ts';
 import { startSweeping } from '../apps/server/payments/sweep.ts';
 import { stripeProvider } from '../apps/server/stripe/provider.ts';
@@ -111,7 +112,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       LOG_LEVEL: process.env.FAULTS_LOG_LEVEL ?? 'fatal',
     };
     const config = readConfig(env);
-    const wired = await wire(config, { info() {}, warn() {}, error() {} });
+    const wired = await wire(config, createLog('silent'));
     wired.deps.payments = stripeProvider({ ...config.providers.stripe, timeoutMs: 5_000 });
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);

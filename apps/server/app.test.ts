@@ -172,14 +172,24 @@ test('what is not there is a sentence in the agreed shape, for calls and files a
   }
 });
 
-test('answers forbid inline scripts, framing and referrers, and calls are never cached', async () => {
-  const { headers } = await fetch(`${server.url}/api/public/site`);
+test('pages forbid inline scripts, framing and referrers', async () => {
+  const { headers } = await fetch(`${server.url}/`);
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, /script-src 'self'(;|$)/);
   assert.match(policy, /frame-ancestors 'none'/);
   assert.doesNotMatch(policy, /unsafe/);
   assert.equal(headers.get('referrer-policy'), 'no-referrer');
-  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.match(headers.get('strict-transport-security') ?? '', /max-age/);
+});
+
+test('answers of calls are no documents, and are never cached', async () => {
+  const { headers } = await fetch(`${server.url}/api/public/site`);
+  assert.deepEqual(
+    ['content-security-policy', 'x-content-type-options', 'referrer-policy', 'cache-control'].map((name) =>
+      headers.get(name),
+    ),
+    ["default-src 'none';frame-ancestors 'none'", 'nosniff', 'no-referrer', 'no-store'],
+  );
 });
 
 test("the browser's cookie is out of reach of scripts", async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
@@ -11,9 +10,9 @@ import type { Deps } from './deps.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
-import { loggerOptions } from './http/logging.ts';
-import { type Page, servePage, writePage } from './http/page.ts';
+import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
+import { securityHeaders } from './http/securityHeaders.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -24,6 +23,7 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
+const DOCS = '/api/docs';
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
@@ -32,7 +32,7 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
   const app = Fastify({
-    logger: loggerOptions(config.logLevel),
+    loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
@@ -55,10 +55,6 @@ export async function buildApp(
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: policy(deps, page) },
-    referrerPolicy: { policy: 'no-referrer' },
-  });
   if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
   await app.register(cookie);
   await app.register(swagger, {
@@ -67,13 +63,17 @@ export async function buildApp(
     },
     transform: jsonSchemaTransform,
   });
-  await app.register(swaggerUi, { routePrefix: '/api/docs', staticCSP: true });
+  await app.register(swaggerUi, { routePrefix: DOCS, staticCSP: true });
 
-  app.addHook('onRequest', async (request, reply) => {
+  const headers = securityHeaders(config, page);
+  const apiHeaders = { ...headers.api, 'cache-control': 'no-store' };
+  app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+    const isCall = request.url.startsWith('/api/') && !request.url.startsWith(DOCS);
+    void reply.headers(isCall ? apiHeaders : headers.page);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route's template, not its path: a session uuid is a credential.
     request.log.info(
       {
@@ -84,6 +84,7 @@ export async function buildApp(
       },
       'answered',
     );
+    done();
   });
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
@@ -111,25 +112,4 @@ function acceptEmptyJson(app: FastifyInstance): void {
     if (body === '') done(null, undefined);
     else void parse(request, body as string, done);
   });
-}
-
-/** Nothing inline but the page's own style sheet, nothing from anywhere but here and, with real keys, Stripe. */
-function policy({ config }: Deps, page: Page | null): Record<string, string[]> {
-  const stripe = config.providers.stripe.url === null;
-  return {
-    'default-src': ["'self'"],
-    'base-uri': ["'none'"],
-    'object-src': ["'none'"],
-    'frame-ancestors': ["'none'"],
-    'form-action': ["'self'"],
-    'img-src': ["'self'", 'data:', ...(stripe ? ['https://*.stripe.com'] : [])],
-    'style-src': ["'self'", ...(page ? [page.styleHash] : [])],
-    'script-src': ["'self'", ...(stripe ? ['https://js.stripe.com'] : [])],
-    'frame-src': stripe ? ['https://js.stripe.com', 'https://hooks.stripe.com'] : ["'self'"],
-    'connect-src': [
-      "'self'",
-      ...(config.apiUrl ? [config.apiUrl] : []),
-      ...(stripe ? ['https://api.stripe.com', 'https://js.stripe.com'] : []),
-    ],
-  };
 }

@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config.ts';
 import type { Contacts } from './contacts/contacts.ts';
 import type { Database } from './database/client.ts';
@@ -31,9 +32,5 @@ export interface Deps {
   log: Log;
 }
 
-/** Structured logging as pino does it. Never personal data, client secrets or whole session uuids. */
-export interface Log {
-  info(data: object, message: string): void;
-  warn(data: object, message: string): void;
-  error(data: object, message: string): void;
-}
+/** Structured logging. Never personal data, client secrets or whole session uuids. */
+export type Log = FastifyBaseLogger;

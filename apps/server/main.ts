@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
-import { loggerOptions } from './http/logging.ts';
+import { createLog } from './http/logging.ts';
 import { importInvitations } from './invitations/importInvitations.ts';
 import { run } from './run.ts';
 import { SocietyFaults } from './society.ts';
@@ -16,7 +15,7 @@ const webBuild = fileURLToPath(new URL('../web/dist', import.meta.url));
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
   const config = readConfig();
-  const log = pino(loggerOptions(config.logLevel) as object);
+  const log = createLog(config.logLevel);
   await migrate(config.databaseUrl);
   const wired = await wire(config, log);
   if (config.providers.emulated)

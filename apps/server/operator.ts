@@ -12,6 +12,7 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './documents/commands.ts';
+import { createLog } from './http/logging.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
@@ -74,7 +75,7 @@ async function main(args: string[]): Promise<number> {
   const rest = args.slice(wordsOf(command).length);
   if ('runAlone' in command) return command.runAlone(rest, config);
   await migrate(config.databaseUrl);
-  const wired = await wire(config, pino({ level: 'warn' }, pino.destination(2)));
+  const wired = await wire(config, createLog('warn', pino.destination(2)));
   try {
     return await command.run(rest, wired);
   } finally {

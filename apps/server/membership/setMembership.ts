@@ -22,7 +22,7 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
     ), chosen as (
       insert into session_product (session_uuid, product_id, type, name, price_cents)
       select uuid, ${product.id}, ${product.type}, ${product.name}, ${product.price!} from session where programme_fits and not is_member
-      on conflict (session_uuid) where type in ('membership', 'membership_upgrade') and removed_at is null
+      on conflict (session_uuid, slot) where removed_at is null
       do update set uuid = gen_random_uuid(), product_id = excluded.product_id, type = excluded.type,
         name = excluded.name, price_cents = excluded.price_cents
       where session_product.product_id <> excluded.product_id

@@ -11,6 +11,7 @@ import { testDatabase } from '../../../local/testing/database.ts';
 import { buildApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { createLog } from '../http/logging.ts';
 import type { HubspotClient } from '../hubspot/client.ts';
 import { importInvitations } from '../invitations/importInvitations.ts';
 import { wire } from '../wire.ts';
@@ -90,8 +91,7 @@ export async function startTestServer(
     LOG_LEVEL: 'fatal',
     ...env,
   });
-  const silent = { info() {}, warn() {}, error() {} };
-  const wired = await wire(config, silent);
+  const wired = await wire(config, createLog('silent'));
   await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
   const app = await buildApp(wired.deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
