@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
  */
 export const variants = {
   /** Neither the session nor the contact is locked. */
-  'no lock': [['.forUpdate()', '']],
+  'no lock': [[' for update)', ')']],
   /** Written whatever Stripe says of status and amount. */
   'commit before verify': [
     ["if (intent.status !== 'succeeded') return intent.status;", ''],

@@ -25,7 +25,10 @@ test('the count by hand finds each thing that does not add up', async () => {
       await charge(world, { session: of('c').uuid!, cents: 6500 });
       of('d').seen = [{ kind: 'join', cents: 6400, productId: 1 }];
       await sql(`update membership set product_id = 2 where session_uuid = $1`, of('e').uuid);
-      await sql(`update join_session set state = 'paying', paying_since = now() where uuid = $1`, of('f').uuid);
+      await sql(
+        `update join_session set state = 'paying', paying_since = now() where uuid = $1`,
+        of('f').uuid,
+      );
       await charge(world, { session: '00000000-0000-4000-8000-000000000000', cents: 6500 });
       await world.stripe('POST', '/v1/payment_intents', {
         ...(await intentOf(world, of('g').uuid!)),

@@ -14,14 +14,7 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 
 /** Counts one more, in steps of a tenth of the window, and forgets what is older than two windows. */
 export async function countLimit(database: Database, name: string, key: string, limit: Limit): Promise<void> {
-  const stepSeconds = limit.minutes * 6;
-  await sql`
-    with forgotten as (
-      delete from limit_count where name = ${name} and key = ${key} and window_start < now() - make_interval(mins => ${limit.minutes * 2})
-    )
-    insert into limit_count (name, key, window_start, count)
-    values (${name}, ${key}, date_bin(make_interval(secs => ${stepSeconds}), now(), 'epoch'), 1)
-    on conflict (name, key, window_start) do update set count = limit_count.count + 1`.execute(database);
+  await count(database, name, key, limit, sql<boolean>`true`);
 }
 
 /** Counts one more unless the limit is full; false then. */
@@ -31,10 +24,24 @@ export async function countWithin(
   key: string,
   limit: Limit,
 ): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`select ${limitedCount(name, key, limit)} as count`.execute(
-    database,
-  );
-  if (rows[0]!.count >= limit.count) return false;
-  await countLimit(database, name, key, limit);
-  return true;
+  return count(database, name, key, limit, sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`);
+}
+
+async function count(
+  database: Database,
+  name: string,
+  key: string,
+  limit: Limit,
+  condition: RawBuilder<boolean>,
+): Promise<boolean> {
+  const stepSeconds = limit.minutes * 6;
+  const { rows } = await sql`
+    with forgotten as (
+      delete from limit_count where name = ${name} and key = ${key} and window_start < now() - make_interval(mins => ${limit.minutes * 2})
+    )
+    insert into limit_count (name, key, window_start, count)
+    select ${name}, ${key}, date_bin(make_interval(secs => ${stepSeconds}), now(), 'epoch'), 1 where ${condition}
+    on conflict (name, key, window_start) do update set count = limit_count.count + 1
+    returning count`.execute(database);
+  return rows.length > 0;
 }

@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import { type QueryCreator, sql, type Transaction } from 'kysely';
+import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
-import { isMembershipType } from '#core/product.ts';
+import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
@@ -43,82 +44,30 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
   if (intent.status !== 'succeeded') return intent.status;
 
   const outcome = await deps.database.transaction().execute(async (trx) => {
-    const session = await trx
-      .selectFrom('join_session')
-      .select(['uuid', 'contact_id'])
-      .where('uuid', '=', of.uuid)
-      .forUpdate()
-      .executeTakeFirst();
-    const snapshot = await trx
-      .selectFrom('order_snapshot')
-      .select(['amount_cents', 'items'])
-      .where('session_uuid', '=', of.uuid)
-      .where('kind', '=', of.kind)
-      .where('revision', '=', of.revision)
-      .executeTakeFirst();
-    if (!session || !snapshot)
-      throw new Error(`intent ${intentId} names a session or snapshot that does not exist`);
+    const session = await lock(trx, of.uuid);
+    const read = session && (await readBeside(trx, intentId, of, session));
+    if (!read) throw new Error(`intent ${intentId} names a session or snapshot that does not exist`);
+    const { snapshot, facts } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
       throw new Error(
         `intent ${intentId} received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
       );
     const bought = snapshot.items.find(({ type }) => isMembershipType(type));
     if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
-
-    const { rows } = await sql<{ status: string; has_membership: boolean }>`
-      select status, exists (select from membership where payment_intent = intent_id) as has_membership
-      from payment where intent_id = ${intentId}`.execute(trx);
-    const payment = rows[0];
-    if (payment?.status === 'duplicate') return 'refunded';
-    if (payment?.status === 'succeeded' && payment.has_membership) return 'succeeded';
-
-    const unwanted = await whyUnwanted(trx, session, intentId, of.kind, bought);
-    await recordSuccess(trx, intent, of, unwanted ? 'duplicate' : 'succeeded');
-    if (unwanted) {
-      await promiseRefund(trx, { intentId, amountCents: intent.amountReceivedCents, reason: 'duplicate' });
-      await trx
-        .insertInto('staff_notice')
-        .values({
-          kind: 'duplicate_payment',
-          session_uuid: of.uuid,
-          message: `Payment ${intentId} of ${displayPrice(intent.amountReceivedCents)} ${unwanted} It goes back in full.`,
-        })
-        .execute();
-      // The order is open again; whoever tries to pay it learns that the membership is held.
-      await trx
-        .updateTable('join_session')
-        .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
-        .where('uuid', '=', of.uuid)
-        .where('state', '=', 'paying')
-        .execute();
-      return 'refunded';
+    const confirmation = confirmationOf({ ...facts, kind: of.kind, bought: bought.type });
+    switch (confirmation.is) {
+      case 'confirmed already':
+        return 'succeeded';
+      case 'given back already':
+        return 'refunded';
+      case 'unwanted':
+        await writeUnwanted(trx, intent, of, confirmation.why);
+        return 'refunded';
+      case 'wanted':
+        await writeWanted(trx, intent, of, session, bought);
+        return 'succeeded';
     }
-
-    await trx
-      .insertInto('membership')
-      .values({
-        session_uuid: of.uuid,
-        contact_id: session.contact_id,
-        product_id: bought.productId,
-        type: bought.type as 'membership' | 'membership_upgrade',
-        payment_intent: intentId,
-      })
-      .execute();
-    await trx
-      .updateTable('join_session')
-      .set({
-        ...(of.kind === 'join'
-          ? { state: 'paid', paid_at: sql`now()`, paying_since: null }
-          : { upgrade: 'taken' }),
-        profile_revision: sql`profile_revision + 1`,
-        crm_next_try_at: sql`now()`,
-        updated_at: sql`now()`,
-      })
-      .where('uuid', '=', of.uuid)
-      .execute();
-    return 'succeeded';
   });
-
   // The payment stands as it is written; what goes back, or went back meanwhile, is done again by the sweep if it fails.
   const { charge } = intent;
   try {
@@ -130,53 +79,138 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
   return outcome;
 }
 
-/** Why a payment buys nothing, as a part of a sentence to staff; null when it buys what it is for. */
-async function whyUnwanted(
+interface LockedSession {
+  uuid: string;
+  contact_id: string | null;
+}
+
+/** The join, then its contact: two joins of one contact are two rows, and the second one is to see what the first bought. */
+async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
+  const { rows } = await sql<LockedSession>`
+    with session as (select uuid, contact_id from join_session where uuid = ${uuid} for update),
+      person as (select id from contact where id = (select contact_id from session) for update)
+    select uuid, contact_id, (select count(*) from person) from session`.execute(trx);
+  return rows[0];
+}
+
+/** What was paid for and what stands beside it. A statement of its own: it is to see what was written before the lock was had. */
+async function readBeside(
   trx: Transaction<Tables>,
-  session: { uuid: string; contact_id: string | null },
   intentId: string,
-  kind: 'join' | 'upgrade',
+  { uuid, kind, revision }: IntentOf,
+  { contact_id }: LockedSession,
+) {
+  const { rows } = await sql<{
+    amount_cents: number;
+    items: PaidLine[];
+    status: PaymentFacts['status'];
+    has_membership: boolean;
+    has_earlier: boolean;
+    held_by_contact: ProductType[];
+    holds_base: boolean;
+  }>`
+    select amount_cents, items,
+      (select status from payment where intent_id = ${intentId}) as status,
+      exists (select from membership where payment_intent = ${intentId}) as has_membership,
+      exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
+      array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
+      exists (select from membership where session_uuid = ${uuid} and is_held) as holds_base
+    from order_snapshot where session_uuid = ${uuid} and kind = ${kind} and revision = ${revision}`.execute(
+    trx,
+  );
+  const row = rows[0];
+  return (
+    row && {
+      snapshot: { amount_cents: row.amount_cents, items: row.items },
+      facts: {
+        status: row.status,
+        hasMembership: row.has_membership,
+        hasEarlier: row.has_earlier,
+        contactId: contact_id,
+        heldByContact: row.held_by_contact,
+        holdsBase: row.holds_base,
+      },
+    }
+  );
+}
+
+async function writeUnwanted(
+  trx: Transaction<Tables>,
+  intent: Intent,
+  of: IntentOf,
+  why: string,
+): Promise<void> {
+  await recordSuccess(trx, intent, of, 'duplicate');
+  await promiseRefund(trx, {
+    intentId: intent.id,
+    amountCents: intent.amountReceivedCents,
+    reason: 'duplicate',
+  });
+  await trx
+    .insertInto('staff_notice')
+    .values({
+      kind: 'duplicate_payment',
+      session_uuid: of.uuid,
+      message: `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
+    })
+    .execute();
+  // The order is open again; whoever tries to pay it learns that the membership is held.
+  await trx
+    .updateTable('join_session')
+    .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
+    .where('uuid', '=', of.uuid)
+    .where('state', '=', 'paying')
+    .execute();
+}
+
+/** Payment, membership and the join, in one statement. */
+async function writeWanted(
+  trx: Transaction<Tables>,
+  intent: Intent,
+  of: IntentOf,
+  session: LockedSession,
   bought: PaidLine,
-): Promise<string | null> {
-  const what = kind === 'join' ? 'a membership' : 'a membership upgrade';
-  const earlier = await trx
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', session.uuid)
-    .where('kind', '=', kind)
-    .where('status', '=', 'succeeded')
-    .where('intent_id', '<>', intentId)
-    .executeTakeFirst();
-  if (earlier) return `was a second one for ${what} that this join has already paid for.`;
-  if (session.contact_id !== null) {
-    // Two sessions of one contact are two rows: their common lock is the contact, so the second sees the first's membership.
-    await trx.selectFrom('contact').select('id').where('id', '=', session.contact_id).forUpdate().execute();
-    const held = await trx
-      .selectFrom('membership')
-      .select('id')
-      .where('contact_id', '=', session.contact_id)
-      .where('type', '=', bought.type as 'membership' | 'membership_upgrade')
-      .where('is_held', '=', true)
-      .executeTakeFirst();
-    if (held) return `was for ${what} that contact ${session.contact_id} already holds by another join.`;
-  }
-  if (kind === 'join') return null;
-  const base = await trx
-    .selectFrom('membership')
-    .select('id')
-    .where('session_uuid', '=', session.uuid)
-    .where('is_held', '=', true)
-    .executeTakeFirst();
-  return base ? null : 'was for the upgrade of a membership that has ended meanwhile.';
+): Promise<void> {
+  await trx
+    .with('paid', (db) => success(db, intent, of, 'succeeded').returning('intent_id'))
+    .with('member', (db) =>
+      db.insertInto('membership').values({
+        session_uuid: session.uuid,
+        contact_id: session.contact_id,
+        product_id: bought.productId,
+        type: bought.type as 'membership' | 'membership_upgrade',
+        payment_intent: intent.id,
+      }),
+    )
+    .updateTable('join_session')
+    .set({
+      ...(of.kind === 'join'
+        ? { state: 'paid', paid_at: sql`now()`, paying_since: null }
+        : { upgrade: 'taken' }),
+      profile_revision: sql`profile_revision + 1`,
+      crm_next_try_at: sql`now()`,
+      updated_at: sql`now()`,
+    })
+    .where('uuid', '=', of.uuid)
+    .execute();
 }
 
 /** Writes that an intent was paid, whether or not we had a row of it. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
-  { uuid, kind, revision }: IntentOf,
+  of: IntentOf,
   status: 'succeeded' | 'duplicate',
 ): Promise<void> {
+  await success(trx, intent, of, status).execute();
+}
+
+function success(
+  database: QueryCreator<Tables>,
+  intent: Intent,
+  { uuid, kind, revision }: IntentOf,
+  status: 'succeeded' | 'duplicate',
+) {
   const settled = {
     status,
     amount_cents: intent.amountReceivedCents,
@@ -187,11 +221,10 @@ export async function recordSuccess(
     succeeded_at: sql<Date>`now()`,
     updated_at: sql<Date>`now()`,
   };
-  await trx
+  return database
     .insertInto('payment')
     .values({ ...unwritten(intent, { uuid, kind, revision }), ...settled })
-    .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled))
-    .execute();
+    .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
 }
 
 /** The row of an intent that a crash kept us from writing: it counts after the others. */

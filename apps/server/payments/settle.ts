@@ -109,7 +109,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .execute();
   await trx
     .updateTable('join_session')
-    .set(kind === 'join' ? { state: 'ordering', paid_at: null } : { upgrade: 'open' })
+    .set(kind === 'join' ? { state: 'ordering', paid_at: null, paying_since: null } : { upgrade: 'open' })
     .where('uuid', '=', session.uuid)
     .execute();
 }

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Confirmation, confirmationOf, type PaymentFacts } from './confirmation.ts';
+
+const first: PaymentFacts = {
+  kind: 'join',
+  bought: 'membership',
+  status: 'open',
+  hasMembership: false,
+  hasEarlier: false,
+  contactId: '101',
+  heldByContact: [],
+  holdsBase: false,
+};
+const upgrade: PaymentFacts = {
+  ...first,
+  kind: 'upgrade',
+  bought: 'membership_upgrade',
+  heldByContact: ['membership'],
+  holdsBase: true,
+};
+
+const cases: [string, PaymentFacts, Confirmation['is']][] = [
+  ['a first payment', first, 'wanted'],
+  ['one whose row a crash kept from being written', { ...first, status: null }, 'wanted'],
+  ['one that was cancelled here before Stripe said otherwise', { ...first, status: 'canceled' }, 'wanted'],
+  [
+    'one that is told a second time',
+    { ...first, status: 'succeeded', hasMembership: true },
+    'confirmed already',
+  ],
+  [
+    'one that is told again when its contact holds what it bought',
+    { ...first, status: 'succeeded', hasMembership: true, heldByContact: ['membership'] },
+    'confirmed already',
+  ],
+  ['one that was found to be a duplicate', { ...first, status: 'duplicate' }, 'given back already'],
+  ['one that succeeded and bought nothing yet', { ...first, status: 'succeeded' }, 'wanted'],
+  ['a second one of the same join', { ...first, hasEarlier: true }, 'unwanted'],
+  ['one whose contact is a member by another join', { ...first, heldByContact: ['membership'] }, 'unwanted'],
+  ['one of nobody known', { ...first, contactId: null, heldByContact: [] }, 'wanted'],
+  ['an upgrade of a membership that is held', upgrade, 'wanted'],
+  ['an upgrade of a membership that has ended', { ...upgrade, holdsBase: false }, 'unwanted'],
+  [
+    'an upgrade that the contact has already',
+    { ...upgrade, heldByContact: ['membership', 'membership_upgrade'] },
+    'unwanted',
+  ],
+  [
+    'an upgrade sold to a member by a link, as a join of its own',
+    { ...first, bought: 'membership_upgrade', heldByContact: ['membership'] },
+    'wanted',
+  ],
+];
+for (const [what, facts, expected] of cases)
+  test(`${what}: ${expected}`, () => {
+    assert.equal(confirmationOf(facts).is, expected);
+  });
+
+test('staff are told what came twice, and by whom', () => {
+  assert.deepEqual(confirmationOf({ ...upgrade, heldByContact: ['membership_upgrade'] }), {
+    is: 'unwanted',
+    why: 'was for a membership upgrade that contact 101 already holds by another join.',
+  });
+});
