@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 
 /** A Node program of ours that runs beside us. */
 export interface Child {
@@ -8,6 +9,14 @@ export interface Child {
   /** Asks it to end, and after a few seconds makes it. */
   stop(): Promise<void>;
 }
+
+/**
+ * A small nursery: with Node's own of 48 MiB the server takes twice the memory under load and is no faster for it.
+ * The same stands in the Dockerfile.
+ */
+const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2'];
+/** Programs start in half the time when what they are made of was compiled before. */
+const compiled = join(import.meta.dirname, '../node_modules/.cache/compiled');
 
 /** How long a child may take to finish what it does (ms). */
 const patience = 6000;
@@ -21,15 +30,11 @@ export async function startChild<Ready>(
   file: string,
   options: { env: NodeJS.ProcessEnv; args?: string[]; started?: (child: Child) => void },
 ): Promise<{ child: Child; ready: Ready }> {
-  const program = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', file, ...(options.args ?? [])],
-    {
-      env: options.env,
-      detached: true,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    },
-  );
+  const program = spawn(process.execPath, [...flags, file, ...(options.args ?? [])], {
+    env: { NODE_COMPILE_CACHE: compiled, ...options.env },
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const ended = new Promise<string>((done) => {
     program.once('error', (error) => done(error.message));
     program.once('exit', (code, signal) => done(signal ? `signal ${signal}` : `exit code ${code}`));
