@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
+import { membershipStandings } from '#core/refunds.ts';
 import { type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
 import type { CallName } from './calls.ts';
 
@@ -390,7 +391,8 @@ export const schemas = {
           ),
         })
         .nullable(),
-      membership: z.string(),
+      /** What this join bought and how it stands, the membership before its upgrade. */
+      memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
       /** Why staff did not accept the transcript, while nothing new has come. */
       rejection: nullableText,

@@ -131,7 +131,7 @@ function Choice({ details }: { details: Details }) {
       <p className={styles.error} role="alert">
         {error}
       </p>
-      <p className={styles.refund}>
+      <p className={`${ui.refund} ${styles.refund}`}>
         <Icon name="shield" size={18} />
         {refundNote}
       </p>

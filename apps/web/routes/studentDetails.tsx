@@ -267,7 +267,7 @@ function DetailsForm({
           autoComplete="organization"
           required
         />
-        <div className={styles.two}>
+        <div className={styles.short}>
           <SelectField {...field('highSchoolGraduationYear')} label="Graduation year" required>
             <option value="">Choose…</option>
             {graduationYears(currentYear).map((year) => (

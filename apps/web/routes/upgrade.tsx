@@ -239,7 +239,7 @@ function Offer({
             </Button>
           )}
         </div>
-        <p className={styles.refund}>
+        <p className={ui.refund}>
           <Icon name="shield" size={18} />
           {details.refundNote}
         </p>

@@ -72,7 +72,7 @@ export function OrderPanel({
               <dd>{total}</dd>
             </div>
           </dl>
-          <p className={styles.refund}>
+          <p className={ui.refund}>
             <Icon name="shield" size={18} />
             {refundNote}
           </p>
