@@ -1,5 +1,14 @@
 import type { Page } from '@playwright/test';
-import { call, detailedJoin, details, orderingJoin, paidJoin, route, startedJoin } from './arrange.ts';
+import {
+  alter,
+  call,
+  detailedJoin,
+  details,
+  fillOrder,
+  orderingJoin,
+  paidJoin,
+  startedJoin,
+} from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
@@ -95,11 +104,9 @@ test('a long name and a long school fit Student Details at 320 px @phone', async
 
 test('a long name fits the welcome page and its receipt at 320 px @phone', async ({ page }) => {
   await paidJoin(page);
-  await page.route(route('getWelcome'), async (request) => {
-    const answer = await (await request.fetch()).json();
-    answer.data.firstName = LONG;
-    answer.data.receipt.name = `${LONG} ${LONG}`;
-    await request.fulfill({ json: answer });
+  await alter(page, 'getWelcome', (data) => {
+    data.firstName = LONG;
+    data.receipt.name = `${LONG} ${LONG}`;
   });
   await page.goto('/registration/congratulations');
   await expect(heading(page, 'Congratulations')).toBeVisible();
@@ -111,24 +118,7 @@ test('twenty items, each at $499.99 and some with long names, fit the order summ
   isMobile,
 }) => {
   await orderingJoin(page);
-  await page.route(route('getCheckoutDetails'), async (request) => {
-    const answer = await (await request.fetch()).json();
-    const [membership] = answer.data.products;
-    const items = Array.from({ length: 20 }, (_, index) => ({
-      ...membership,
-      sessionProductUuid: `item-${index}`,
-      uuid: `item-${index}`,
-      productType: 'store',
-      name: index % 3 ? `Pin ${index}` : `Walnut-framed certificate ${LONG.replaceAll(' ', '')}`,
-      price: '499.99',
-    }));
-    answer.data.products = [membership, ...items];
-    await request.fulfill({ json: answer });
-  });
-  // The provider is asked for the order as it really is.
-  await page.route(route('createPaymentIntent'), (request) =>
-    request.continue({ postData: JSON.stringify({ ...request.request().postDataJSON(), amount: 6500 }) }),
-  );
+  await fillOrder(page, LONG.replaceAll(' ', ''));
   await page.goto('/registration/checkout');
   if (isMobile) await button(page, 'Show order summary').click();
   await expect(total(page)).toHaveText('$10,064.80');

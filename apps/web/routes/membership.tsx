@@ -13,6 +13,7 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
+import { EligibilityRules } from '../components/EligibilityRules.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
@@ -135,16 +136,7 @@ function Choice({ details }: { details: Details }) {
         <Icon name="shield" size={18} />
         {refundNote}
       </p>
-      <section className={styles.eligibility} aria-labelledby="eligibility">
-        <h2 id="eligibility">Before you pay: are you eligible?</h2>
-        <p>{eligibility.intro}</p>
-        <ul>
-          {eligibility.rules.map((rule) => (
-            <li key={rule}>{rule}</li>
-          ))}
-        </ul>
-        <p>{eligibility.note}</p>
-      </section>
+      <EligibilityRules eligibility={eligibility} />
       <Foot />
     </>
   );
