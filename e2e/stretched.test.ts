@@ -1,15 +1,7 @@
 import type { Page } from '@playwright/test';
-import {
-  alter,
-  call,
-  detailedJoin,
-  details,
-  fillOrder,
-  orderingJoin,
-  paidJoin,
-  startedJoin,
-} from './arrange.ts';
-import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
+import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } from './arrange.ts';
+import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } from './fixtures.ts';
+import { screens } from './screens.ts';
 import { button, heading, total } from './steps.ts';
 
 // Names, orders and letters larger than anybody drew the pages for.
@@ -25,55 +17,21 @@ async function doubleText(page: Page): Promise<void> {
   });
 }
 
-const screens: [string, (page: Page) => Promise<string>][] = [
-  ['Get Started', async () => '/'],
-  [
-    'Student Details',
-    async (page) => {
-      await startedJoin(page);
-      return '/registration/student-details';
-    },
-  ],
-  [
-    'Membership',
-    async (page) => {
-      await detailedJoin(page);
-      return '/registration/membership';
-    },
-  ],
-  [
-    'Checkout',
-    async (page) => {
-      await orderingJoin(page);
-      return '/registration/checkout';
-    },
-  ],
-  ['Upgrade', async (page) => (await paidJoin(page)).upgradePath],
-  [
-    'Congratulations',
-    async (page) => {
-      await paidJoin(page);
-      return '/registration/congratulations';
-    },
-  ],
-  ['Upload', async () => '/upload-resume/101'],
-];
-
-for (const [name, arrange] of screens) {
-  test(`${name} holds letters of twice the size, and keeps its words in forced colours`, async ({ page }) => {
-    await page.goto(await arrange(page), { waitUntil: 'networkidle' });
-    await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible();
+for (const { name, arrange, isThere } of screens) {
+  test(`${name} holds letters of twice the size, and keeps its words in forced colours`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expect(/The payment was not completed/);
+    await page.goto(await arrange(page));
+    await expect(isThere(page)).toBeVisible();
     await page.emulateMedia({ forcedColors: 'active' });
     await expectAccessible(page);
     await page.emulateMedia({ forcedColors: 'none' });
     // 640 px at twice the size are 320 at once.
     await page.setViewportSize({ width: 640, height: 900 });
     await doubleText(page);
-    await expect
-      .poll(() =>
-        page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
-      )
-      .toBeLessThanOrEqual(0);
+    await expectFits(page);
     await expectAccessible(page);
   });
 }
