@@ -167,7 +167,7 @@ function MembershipCard({
         <span>{shortPrice(fromPrice(membership.price))}</span>
         <small>/one-time fee</small>
       </p>
-      <ul className={styles.features}>
+      <ul className={`${ui.ticks} ${styles.features}`}>
         {membership.features.map(({ id, description }) => (
           <li key={id}>
             <Icon name="tick" size={18} />
@@ -205,7 +205,7 @@ function Placeholder() {
             <Bone className={styles.boneName} />
             <Bone className={styles.boneDescription} />
             <Bone className={styles.bonePrice} />
-            <div className={styles.features}>
+            <div className={`${ui.ticks} ${styles.features}`}>
               <Bone />
               <Bone />
               <Bone />

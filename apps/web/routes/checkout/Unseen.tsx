@@ -18,7 +18,7 @@ export function Unseen({
   return (
     <section className={styles.block} aria-labelledby="buys">
       <h2 id="buys">{name}</h2>
-      <ul className={styles.buys}>
+      <ul className={ui.ticks}>
         {features.map(({ id, description }) => (
           <li key={id}>
             <Icon name="tick" size={18} />
