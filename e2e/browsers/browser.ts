@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -16,7 +17,17 @@ export interface Browser {
   chooseFile(selector: string, path: string): Promise<void>;
   /** A PNG in base64 of what is in view. */
   picture(): Promise<string>;
-  close(): Promise<void>;
+}
+
+/** Takes what is to be done when the test is over, however it ends. */
+export type Defer = (task: () => Promise<void>) => void;
+
+/** Ends a program and waits until it has. */
+export async function end(running: ChildProcess): Promise<void> {
+  if (running.exitCode !== null || running.signalCode !== null) return;
+  const ended = new Promise((done) => running.once('close', done));
+  running.kill();
+  await ended;
 }
 
 /** The first of these programs that is installed, by a path or by a name to be found on PATH. */

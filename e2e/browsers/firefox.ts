@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asScript, type Browser, findProgram } from './browser.ts';
+import { asScript, type Browser, type Defer, end, findProgram } from './browser.ts';
 
 /** No page at start, and no word with its maker. */
 const preferences = {
@@ -17,10 +17,10 @@ const preferences = {
   'toolkit.telemetry.enabled': false,
 };
 
-export const firefoxProgram = () => findProgram('firefox-esr', 'firefox');
+export const firefoxProgram = () => findProgram('firefox-esr');
 
 /** Firefox without a window, over WebDriver BiDi, which it speaks itself. */
-export async function startFirefox(program: string): Promise<Browser> {
+export async function startFirefox(program: string, defer: Defer): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
   writeFileSync(
     join(profile, 'user.js'),
@@ -37,7 +37,10 @@ export async function startFirefox(program: string): Promise<Browser> {
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
-  const ended = new Promise<void>((done) => running.once('close', () => done()));
+  defer(async () => {
+    await end(running);
+    rmSync(profile, { recursive: true, force: true });
+  });
   const address = await new Promise<string>((found, failed) => {
     let said = '';
     running.stderr.on('data', (chunk) => {
@@ -104,10 +107,5 @@ export async function startFirefox(program: string): Promise<Browser> {
     },
     picture: async () =>
       (await send<{ data: string }>('browsingContext.captureScreenshot', { context })).data,
-    close: async () => {
-      await send('browser.close', {});
-      await ended;
-      rmSync(profile, { recursive: true, force: true });
-    },
   };
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { freePort } from '../../local/ports.ts';
 import { png } from '../../local/testing/documents.ts';
 import { type StartedInduct, startInduct } from '../../local/testing/startedInduct.ts';
 import { details } from '../arrange.ts';
 import { stripe } from '../providers.ts';
-import type { Browser } from './browser.ts';
+import type { Browser, Defer } from './browser.ts';
 import { firefoxProgram, startFirefox } from './firefox.ts';
 import { handsOn } from './hands.ts';
 import { screenProgram, startWebKit, webkitProgram } from './webkit.ts';
@@ -37,19 +37,21 @@ after(async () => {
 test(
   'the whole join in Firefox',
   { skip: !firefox && 'Firefox is not installed (apt-get install firefox-esr)' },
-  () => joinIn(() => startFirefox(firefox!)),
+  (t) => joinIn(t, (defer) => startFirefox(firefox!, defer)),
 );
 
 test(
   'the whole join in WebKit',
-  {
-    skip: !(webkit && screen) && 'WebKit is not installed (apt-get install webkit2gtk-driver xvfb)',
-  },
-  () => joinIn(() => startWebKit(webkit!, screen!)),
+  { skip: !(webkit && screen) && 'WebKit is not installed (apt-get install webkit2gtk-driver xvfb)' },
+  (t) => joinIn(t, (defer) => startWebKit(webkit!, screen!, defer)),
 );
 
-async function joinIn(start: () => Promise<Browser>): Promise<void> {
-  const browser = await start();
+async function joinIn(t: TestContext, start: (defer: Defer) => Promise<Browser>): Promise<void> {
+  const tasks: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const task of tasks.reverse()) await task();
+  });
+  const browser = await start((task) => tasks.push(task));
   try {
     await walk(browser);
   } catch (error) {
@@ -59,8 +61,6 @@ async function joinIn(start: () => Promise<Browser>): Promise<void> {
     writeFileSync(picture, Buffer.from(await browser.picture(), 'base64'));
     console.error(`What ${browser.name} showed: ${picture}`);
     throw error;
-  } finally {
-    await browser.close();
   }
 }
 

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { freePort } from '../../local/ports.ts';
 import { until } from '../../local/testing/startedInduct.ts';
-import { asScript, type Browser, findProgram } from './browser.ts';
+import { asScript, type Browser, type Defer, end, findProgram } from './browser.ts';
 
 /** WebKitGTK's driver brings its own small browser, which needs a screen. */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
@@ -11,8 +11,8 @@ export const screenProgram = () => findProgram('Xvfb');
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 
 /** WebKitGTK's browser on a screen that nobody sees, over WebDriver. */
-export async function startWebKit(program: string, screen: string): Promise<Browser> {
-  const { display, end: endScreen } = await startScreen(screen);
+export async function startWebKit(program: string, screen: string, defer: Defer): Promise<Browser> {
+  const display = await startScreen(screen, defer);
   const port = await freePort();
   const driver = spawn(program, [`--port=${port}`], {
     env: {
@@ -24,6 +24,7 @@ export async function startWebKit(program: string, screen: string): Promise<Brow
     },
     stdio: 'ignore',
   });
+  defer(() => end(driver));
   const base = `http://127.0.0.1:${port}`;
   async function send<Result>(
     method: 'GET' | 'POST' | 'DELETE',
@@ -44,6 +45,9 @@ export async function startWebKit(program: string, screen: string): Promise<Brow
     capabilities: { browserName: string; browserVersion: string };
   }>('POST', '/session', { capabilities: { alwaysMatch: {} } });
   const session = `/session/${sessionId}`;
+  defer(async () => {
+    await send('DELETE', session).catch(() => {});
+  });
   return {
     name: `${capabilities.browserName} ${capabilities.browserVersion}`,
     open: (url) => send('POST', `${session}/url`, { url }),
@@ -63,28 +67,18 @@ export async function startWebKit(program: string, screen: string): Promise<Brow
       await send('POST', `${session}/element/${found[ELEMENT]}/value`, { text: path });
     },
     picture: () => send('GET', `${session}/screenshot`),
-    close: async () => {
-      await send('DELETE', session).catch(() => {});
-      await end(driver);
-      await endScreen();
-    },
   };
 }
 
-async function startScreen(program: string): Promise<{ display: string; end: () => Promise<void> }> {
+/** Answers its name, as programs are told it. */
+async function startScreen(program: string, defer: Defer): Promise<string> {
   const screen = spawn(program, ['-displayfd', '3', '-screen', '0', '1280x1000x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
+  defer(() => end(screen));
   const number = await new Promise<string>((found, failed) => {
     screen.stdio[3]!.once('data', (chunk) => found(String(chunk).trim()));
     screen.once('error', failed).once('close', () => failed(new Error('Xvfb ended.')));
   });
-  return { display: `:${number}`, end: () => end(screen) };
-}
-
-async function end(running: ChildProcess): Promise<void> {
-  if (running.exitCode !== null || running.signalCode !== null) return;
-  const ended = new Promise((done) => running.once('close', done));
-  running.kill();
-  await ended;
+  return `:${number}`;
 }

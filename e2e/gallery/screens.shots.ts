@@ -102,7 +102,7 @@ test('student details', async ({ page }) => {
   await page.getByLabel('Personal email').fill('jordan@gmial.com');
   await expect(page.getByText('Did you mean')).toBeVisible();
   await shoot(page, screen, 'a mail domain suggested');
-  await fillDetails(page);
+  await fillDetails(page, { personalEmail: 'jordan.rivera@example.com' });
   await shoot(page, screen, 'filled');
   const done = await hold(page, 'submitDetails');
   await button(page, 'Save').click();
