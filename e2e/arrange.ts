@@ -160,6 +160,35 @@ export async function hold(page: Page, name: CallName): Promise<() => void> {
   return release;
 }
 
+/** Changes the data of a call's answers: for what would take long to bring about, or that only the screen is about. */
+// biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
+export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {
+  await page.route(route(name), async (request) => {
+    const answer = await (await request.fetch()).json();
+    edit(answer.data);
+    await request.fulfill({ json: answer });
+  });
+}
+
+/** An order of 21 lines and $10,064.80 at Checkout. The provider is asked for the order as it really is. */
+export async function fillOrder(page: Page, longName: string): Promise<void> {
+  await alter(page, 'getCheckoutDetails', (data) => {
+    const [membership] = data.products;
+    const items = Array.from({ length: 20 }, (_, index) => ({
+      ...membership,
+      sessionProductUuid: `item-${index}`,
+      uuid: `item-${index}`,
+      productType: 'store',
+      name: index % 3 ? `Pin ${index}` : `Walnut-framed certificate ${longName}`,
+      price: '499.99',
+    }));
+    data.products = [membership, ...items];
+  });
+  await page.route(route('createPaymentIntent'), (request) =>
+    request.continue({ postData: JSON.stringify({ ...request.request().postDataJSON(), amount: 6500 }) }),
+  );
+}
+
 export async function refuse(page: Page, name: CallName, status: number, message?: string): Promise<void> {
   const json = { success: false, status: 'error', ...(message && { message }) };
   await page.route(route(name), (request) => request.fulfill({ status, json }));

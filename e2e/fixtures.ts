@@ -95,14 +95,19 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** Nothing hangs over the side, on a screen as narrow as they come. */
-export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const before = page.viewportSize();
-  await page.setViewportSize({ width: 320, height: 700 });
+/** Nothing hangs over the side. */
+export async function expectFits(page: Page): Promise<void> {
   await expect
     .poll(() =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
     )
     .toBeLessThanOrEqual(0);
+}
+
+/** The same on a screen as narrow as they come. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 320, height: 700 });
+  await expectFits(page);
   if (before) await page.setViewportSize(before);
 }

@@ -32,6 +32,32 @@ test('a code with spaces around it and a postcode with spaces in it are taken', 
   await expect(page.getByLabel('Zipcode')).toHaveValue('78701');
 });
 
+test('an invited student whose record is complete has only her agreement to give, and may change everything @phone', async ({
+  page,
+}) => {
+  await enterCode(page, 'HONOR101');
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  const fields = await page.locator('form input, form select').evaluateAll((all) =>
+    (all as HTMLInputElement[]).map((field) => ({
+      name: field.name,
+      isEmpty: field.type === 'checkbox' ? !field.checked : field.value === '',
+      isRequired: field.required,
+      isOpen: field.checkVisibility() && !field.disabled && !field.readOnly,
+    })),
+  );
+  expect(fields.filter(({ isOpen }) => !isOpen)).toEqual([]);
+  expect(fields).toHaveLength(15);
+  const toFill = fields.filter(({ isRequired, isEmpty }) => isRequired && isEmpty).map(({ name }) => name);
+  expect(toFill).toEqual(['agreeToPolicies']);
+});
+
+test('a province that the record has by its name, and a state by its code, are chosen', async ({ page }) => {
+  await enterCode(page, 'HONOR102');
+  await expect(page.getByLabel('State/Province')).toHaveValue('Quebec');
+  await enterCode(page, 'HONOR101');
+  await expect(page.getByLabel('State/Province')).toHaveValue('Texas');
+});
+
 test('every field of Student Details names what a browser may fill in', async ({ page }) => {
   await startedJoin(page);
   await page.goto(DETAILS);

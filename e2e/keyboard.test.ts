@@ -109,3 +109,54 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await expect(heading(page, 'Congratulations')).toBeFocused();
   await tabTo(page, 'Shop Now');
 });
+
+test('an invitation, an item taken back, an upgrade and the store’s code by keyboard alone', async ({
+  page,
+  invitation,
+  stripeApi,
+}) => {
+  test.slow();
+  await page.goto('/');
+  await typeInto(page, 'Invite code', invitation.code);
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Student Details')).toBeFocused();
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  await tabTo(page, 'I agree to the policies');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Choose your membership')).toBeFocused();
+  await tabTo(page, 'Choose this membership: Membership with Honour Cord');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Checkout')).toBeFocused();
+  await expect(page.getByLabel('Card number')).toBeVisible();
+  // The summary comes before the form; back to the top of the page.
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await tabTo(page, 'Add Lapel Pin');
+  await page.keyboard.press('Enter');
+  await expect(total(page)).toHaveText('$101.00');
+  await expect(page.getByRole('status').filter({ hasText: 'Total Due Today: $101.00' })).toBeAttached();
+  // The button is gone with its item: one goes on at the order.
+  await expect(page.getByRole('heading', { name: 'Order summary' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Remove Lapel Pin');
+  await page.keyboard.press('Enter');
+  await expect(total(page)).toHaveText('$89.00');
+  await expect(page.getByRole('heading', { name: 'Order summary' })).toBeFocused();
+  await expect(page.getByRole('status').filter({ hasText: 'Total Due Today: $89.00' })).toBeAttached();
+  await typeInto(page, 'Card number', '4242424242424242');
+  await typeInto(page, 'Expiration date', '1234');
+  await typeInto(page, 'Security code', '123');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
+  const intent = new URL(page.url()).searchParams.get('payment_intent')!;
+  expect(await stripeApi.taken(intent)).toEqual([8900]);
+  await tabTo(page, 'Upgrade Now');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Congratulations')).toBeFocused();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await tabTo(page, 'Copy the code WELCOME15');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeAttached();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('WELCOME15');
+  await tabTo(page, 'Print receipt');
+});

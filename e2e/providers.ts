@@ -53,6 +53,8 @@ export function stripe({ url, secretKey }: NonNullable<LocalFile['stripe']>) {
       });
       if (!response.ok) throw new Error(await response.text());
     },
+    /** What staff do in the provider's dashboard: all of a payment goes back. */
+    refund: (intent: string) => ask<{ id: string }>('POST', '/v1/refunds', { payment_intent: intent }),
     /** What the page's card form does, with one of the provider's test cards. */
     confirm: (id: string, card: string, returnUrl: string) =>
       ask<Intent>('POST', `/v1/payment_intents/${id}/confirm`, {

@@ -98,6 +98,35 @@ test('Back, reload and a second tab at every step lose nothing and charge once',
   });
 });
 
+test('what was typed stays with its tab, and nothing of it is left after paying', async ({
+  page,
+  context,
+}) => {
+  test.slow();
+  await startedJoin(page);
+  await page.goto('/registration/student-details');
+  await page.getByLabel('First name').fill('Jordan');
+  await page.reload();
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  // The next person at a shared computer has the browser, not the tab.
+  const stored = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['joinSessionUuid']);
+  const next = await context.newPage();
+  await next.goto('/registration/student-details');
+  await expect(next.getByLabel('High school name')).toHaveValue('Lincoln High School');
+  await expect(next.getByLabel('First name')).toHaveValue('');
+  await next.close();
+  await fillDetails(page);
+  expect(await stored()).toContain('12 Oak Street');
+  await save(page);
+  await chooseMembership(page);
+  await typeCard(page);
+  await buyNow(page);
+  await paidIntent(page);
+  for (const word of ['Jordan', '12 Oak Street', '78701', 'example.com', '4242'])
+    expect(await stored()).not.toContain(word);
+});
+
 test('Start Over forgets the session and what was typed', async ({ page }) => {
   await startedJoin(page);
   await page.goto('/registration/student-details');

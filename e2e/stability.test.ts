@@ -1,8 +1,7 @@
 import type { Page } from '@playwright/test';
-import type { CallName } from '../packages/contract/calls.ts';
-import { detailedJoin, hold, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
+import { hold } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button, heading } from './steps.ts';
+import { screens } from './screens.ts';
 
 interface Shift {
   value: number;
@@ -37,79 +36,12 @@ async function watchShifts(page: Page): Promise<() => Promise<Shift[]>> {
     page.evaluate(() => (window as unknown as { readShifts: () => Promise<Shift[]> }).readShifts());
 }
 
-interface Screen {
-  name: string;
-  arrange: (page: Page) => Promise<string>;
-  /** The call that the screen waits for, and its title meanwhile. */
-  waitsFor?: CallName;
-  title: string;
-  isThere: (page: Page) => ReturnType<typeof button>;
-}
-
-const at = (path: string, arrange: (page: Page) => Promise<unknown>) => async (page: Page) => {
-  await arrange(page);
-  return path;
-};
-
-const screens: Screen[] = [
-  {
-    name: 'Get Started',
-    arrange: async () => '/',
-    title: 'Get Started',
-    isThere: (page) => heading(page, 'Get Started'),
-  },
-  {
-    name: 'Student Details',
-    arrange: at('/registration/student-details', startedJoin),
-    waitsFor: 'getContact',
-    title: 'Student Details',
-    isThere: (page) => page.getByLabel('First name'),
-  },
-  {
-    name: 'Membership',
-    arrange: at('/registration/membership', detailedJoin),
-    waitsFor: 'getMembershipDetails',
-    title: 'Membership',
-    isThere: (page) => button(page, 'Choose this membership: Membership'),
-  },
-  {
-    name: 'Checkout',
-    arrange: at('/registration/checkout', orderingJoin),
-    waitsFor: 'createPaymentIntent',
-    title: 'Checkout',
-    isThere: (page) => page.getByRole('button', { name: 'Buy Now', disabled: false }),
-  },
-  {
-    name: 'Upgrade Membership',
-    arrange: async (page) => (await paidJoin(page)).upgradePath,
-    waitsFor: 'getUpgradeDetails',
-    title: 'Upgrade Membership',
-    isThere: (page) => button(page, 'Upgrade Now'),
-  },
-  {
-    name: 'Upload Transcript',
-    arrange: at('/registration/upload-transcript', (page) => paidJoin(page, selfNomination)),
-    title: 'Upload Transcript',
-    isThere: (page) => heading(page, 'Upload Transcript'),
-  },
-  {
-    name: 'Congratulations',
-    arrange: at('/registration/congratulations', paidJoin),
-    title: 'Congratulations',
-    isThere: (page) => heading(page, 'Congratulations'),
-  },
-  {
-    name: 'Upload Your Resume',
-    arrange: async () => '/upload-resume/101',
-    title: 'Upload Your Resume',
-    isThere: (page) => heading(page, 'Upload Your Resume'),
-  },
-];
-
 for (const { name, arrange, waitsFor, title, isThere } of screens) {
   test(`nothing moves by itself on ${name}, and its title is there from the first @phone`, async ({
     page,
+    complaints,
   }) => {
+    complaints.expect(/The payment was not completed/);
     const shifts = await watchShifts(page);
     const path = await arrange(page);
     if (waitsFor) {

@@ -15,6 +15,7 @@ import {
   typeBillingAddress,
   typeCard,
 } from './steps.ts';
+import { faintEdges } from './wcag.ts';
 
 /** The example of another society, started with nothing changed but SOCIETY_FILE. */
 const test = base.extend<object, { guild: string }>({
@@ -44,6 +45,7 @@ test.use({ contextOptions: { reducedMotion: 'reduce' } });
 async function inspect(page: Page): Promise<void> {
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
+  expect(await faintEdges(page)).toEqual([]);
 }
 
 test('another society runs with only its file changed: its names, its colours, one membership, and axe finds nothing', async ({

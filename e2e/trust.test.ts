@@ -1,6 +1,6 @@
-import { detailedJoin, orderingJoin, paidJoin } from './arrange.ts';
+import { call, detailedJoin, orderingJoin, paidJoin, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
-import { heading } from './steps.ts';
+import { enterCode, heading, selfNominate } from './steps.ts';
 
 const REFUND = 'If you turn out not to be eligible, your membership fee is refunded in full.';
 
@@ -45,10 +45,69 @@ test('the rules of eligibility and the refund stand beside the prices, before a 
   await expect(page.getByRole('main').getByText(REFUND)).toBeVisible();
 });
 
+test('beside the upgrade stand its own terms of refund', async ({ page }) => {
+  const { upgradePath } = await paidJoin(page);
+  await page.goto(upgradePath);
+  const offer = page.getByRole('region', { name: 'Become a Distinguished Member' });
+  await expect(offer.getByText(/the upgrade is refunded in full .* when you ask for it/)).toBeVisible();
+});
+
 test('the refund stands in the order summary', async ({ page }) => {
   await orderingJoin(page);
   await page.goto('/registration/checkout');
   await expect(page.getByRole('complementary', { name: 'Order summary' }).getByText(REFUND)).toBeVisible();
+});
+
+test('Student Details begin with who invited the joiner and why', async ({ page, invitation }) => {
+  const main = page.getByRole('main');
+  await enterCode(page, 'LINCOLN2026');
+  await expect(
+    main.getByText(/^You were invited through Lincoln High School, which named you/),
+  ).toBeVisible();
+  await enterCode(page, invitation.code);
+  await expect(main.getByText(/^You were invited to Collegiate Honor Society because/)).toBeVisible();
+  await page.goto('/registration/102/init');
+  await expect(main.getByText(/^You were invited to Collegiate Honor Society because/)).toBeVisible();
+  await selfNominate(page);
+  await expect(main.getByText(/^You are nominating yourself/)).toBeVisible();
+});
+
+test('who comes to Checkout by a link is told what the fee buys, who is eligible and the refund, before the card @phone', async ({
+  page,
+}) => {
+  await page.goto('/initialize/checkout?vid=103&mp=1');
+  const card = page.getByLabel('Card number');
+  await expect(card).toBeVisible();
+  const main = page.getByRole('main');
+  await expect(main.getByText('Personalised certificate and press release')).toBeVisible();
+  const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
+  await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
+  await expect(main.getByRole('region', { name: 'Payment' }).getByText(REFUND)).toBeVisible();
+  const [told, asked] = await Promise.all([rules.boundingBox(), card.boundingBox()]);
+  expect(told!.y + told!.height).toBeLessThan(asked!.y);
+});
+
+test('a membership that was refunded is told so, without congratulations, emails or the store @phone', async ({
+  page,
+  stripeApi,
+}) => {
+  const { uuid, intent } = await paidJoin(page, selfNomination);
+  await stripeApi.refund(intent);
+  await expect
+    .poll(async () => (await call(page, 'getWelcome', { uuid })).memberships[0].standing)
+    .toBe('refunded');
+  await page.goto('/registration/congratulations');
+  await expect(heading(page, 'Membership refunded')).toBeVisible();
+  await expect(page).toHaveTitle('Membership refunded');
+  const main = page.getByRole('main');
+  await expect(main.getByText('Jordan, your Membership was refunded and has ended.')).toBeVisible();
+  await expect(main.getByText('Refunded', { exact: true }).locator('..')).toContainText('$65.00');
+  for (const text of ['Congratulations', 'What comes next', 'Shop Now', 'upload your transcript'])
+    await expect(main.getByText(text)).toHaveCount(0);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole('button', { name: 'Start Over' }).click();
+  await expect(heading(page, 'Get Started')).toBeVisible();
 });
 
 test('the welcome page prints as a receipt: who was paid, by whom, what, and nothing to press', async ({

@@ -12,6 +12,8 @@ import { buildWeb } from './web.ts';
 interface Counts {
   passed: number;
   failed: number;
+  /** What this machine cannot run; each says why. Neither passed nor failed. */
+  skipped?: number;
 }
 
 const root = resolve(import.meta.dirname, '..');
@@ -32,40 +34,44 @@ const suites: Record<string, () => Promise<Counts>> = {
     check(runProgram(['--disable-warning=ExperimentalWarning', join(root, 'faults/main.ts')], smallRun())),
   web: () => check(buildWeb().then(() => true)),
   e2e: runJourneys,
+  browsers: runOtherBrowsers,
 };
 
 process.exit(await main());
 
 async function main(): Promise<number> {
   // Two ways to run a part during development: suites by name, files by a piece of their path.
-  const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e'] : Object.keys(suites));
+  const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e', 'browsers'] : Object.keys(suites));
   const unknown = chosen.filter((name) => !(name in suites));
   if (unknown.length > 0) {
     console.error(`There is no suite "${unknown.join(', ')}"; there are ${Object.keys(suites).join(', ')}.`);
     return 1;
   }
-  const total: Counts = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0, skipped: 0 };
   const lines: string[] = [];
   for (const name of chosen) {
     if (name === 'web' && !existsSync(join(root, 'apps/web/rsbuild.config.ts'))) continue;
     if (name === 'e2e' && !existsSync(join(root, 'e2e/playwright.config.ts'))) continue;
     console.log(`\n── ${name}`);
     const began = Date.now();
-    const counts = await suites[name]!().catch((error: unknown) => {
+    const counts: Counts = await suites[name]!().catch((error: unknown) => {
       console.error(explain(error));
       return { passed: 0, failed: 1 };
     });
-    if (counts.passed + counts.failed === 0 && filters.length === 0) {
+    const { skipped = 0 } = counts;
+    if (counts.passed + counts.failed + skipped === 0 && filters.length === 0) {
       console.error('No test ran, which is not what was meant.');
       counts.failed = 1;
     }
     total.passed += counts.passed;
     total.failed += counts.failed;
+    total.skipped += skipped;
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
-    lines.push(`  ${name.padEnd(6)} ${counts.passed} passed, ${counts.failed} failed, ${seconds} s`);
+    const notRun = skipped > 0 ? `, ${skipped} skipped` : '';
+    lines.push(`  ${name.padEnd(8)} ${counts.passed} passed, ${counts.failed} failed${notRun}, ${seconds} s`);
   }
   rmSync(scratch, { recursive: true, force: true });
-  if (total.passed + total.failed === 0) {
+  if (total.passed + total.failed + total.skipped === 0) {
     console.error(`No test matches ${filters.join(', ') || 'that'}.`);
     total.failed = 1;
   }
@@ -87,32 +93,43 @@ async function runNodeTests(): Promise<Counts> {
   const postgres = await startTestPostgres(join(scratch, 'database'));
   const stop = () => void postgres.stop().finally(() => process.exit(130));
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const output = join(scratch, 'counts.json');
   try {
-    const succeeded = await runProgram(
-      [
-        '--disable-warning=ExperimentalWarning',
-        '--test',
-        `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
-        `--test-timeout=${TEST_TIMEOUT_MS}`,
-        '--test-reporter=./local/testing/terseReporter.ts',
-        '--test-reporter-destination=stdout',
-        '--test-reporter=./local/testing/countsReporter.ts',
-        `--test-reporter-destination=${output}`,
-        ...files.sort(),
-      ],
-      { ...env, TEST_POSTGRES_URL: postgres.url },
-    );
-    const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
-      'tests' | 'passed' | 'skipped' | 'todo',
-      number
-    >;
-    const failed = counts.tests - counts.passed - counts.skipped - counts.todo;
-    return { passed: counts.passed, failed: succeeded ? failed : Math.max(failed, 1) };
+    return await nodeTests(files, { TEST_POSTGRES_URL: postgres.url });
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await postgres.stop();
   }
+}
+
+/** The whole join in Firefox and in WebKit, where they are installed. */
+async function runOtherBrowsers(): Promise<Counts> {
+  const files = globSync('e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen);
+  return files.length === 0 ? { passed: 0, failed: 0 } : nodeTests(files);
+}
+
+async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
+  const output = join(scratch, 'counts.json');
+  const succeeded = await runProgram(
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--test',
+      `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      '--test-reporter=./local/testing/terseReporter.ts',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./local/testing/countsReporter.ts',
+      `--test-reporter-destination=${output}`,
+      ...files.sort(),
+    ],
+    { ...env, ...settings },
+  );
+  const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
+    'tests' | 'passed' | 'skipped' | 'todo',
+    number
+  >;
+  const { passed, skipped } = counts;
+  const failed = counts.tests - passed - skipped - counts.todo;
+  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1) };
 }
 
 /** Journeys in a real browser. One that passes only when repeated counts as failed. */

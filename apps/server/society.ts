@@ -40,6 +40,8 @@ const programme = z.strictObject({
   transcriptRequired: z.boolean(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
+  /** Beside the upgrade, whose fee is another one. */
+  upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
     membershipSubheader: line,
@@ -103,6 +105,8 @@ const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
+    /** Who invited the joiner and why: through {school}, without one, or nobody. */
+    studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({
       lead: line,
@@ -256,8 +260,13 @@ function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number
   return offset;
 }
 
-/** Fills {product}, {society}, {email}, {phone}, {fee} and {discount} into a text of the file. */
-export function fillIn(text: string, society: Society, key: string): string {
+/** Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and what `more` names, into a text of the file. */
+export function fillIn(
+  text: string,
+  society: Society,
+  key: string,
+  more: Record<string, string> = {},
+): string {
   const programme = society.programme(key);
   const values: Record<string, string> = {
     product: programme.name,
@@ -266,8 +275,16 @@ export function fillIn(text: string, society: Society, key: string): string {
     phone: society.society.supportPhone,
     fee: shortPrice(programme.processingFee),
     discount: `${society.store.discountPercent}%`,
+    ...more,
   };
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+/** Who is eligible for a programme, in the society's words. */
+export function eligibilityOf(society: Society, key: string) {
+  const { intro, rules, note } = society.programme(key).eligibility;
+  const fill = (text: string) => fillIn(text, society, key);
+  return { intro: fill(intro), rules: rules.map(fill), note: fill(note) };
 }
 
 /** What every page may know of the society: the `site` of the contract. */
@@ -277,22 +294,16 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
     society: society.society,
     defaultProgramme: society.defaultProgramme,
     programmes: Object.fromEntries(
-      Object.entries(society.programmes).map(
-        ([key, { name, isTOLA, eligibility, refund, defaultMembership }]) => [
-          key,
-          {
-            name,
-            isTOLA,
-            eligibility: {
-              intro: fill(eligibility.intro, key),
-              rules: eligibility.rules.map((rule) => fill(rule, key)),
-              note: fill(eligibility.note, key),
-            },
-            refund: fill(refund, key),
-            membershipFrom: shortPrice(society.product(defaultMembership)!.price!),
-          },
-        ],
-      ),
+      Object.entries(society.programmes).map(([key, { name, isTOLA, refund, defaultMembership }]) => [
+        key,
+        {
+          name,
+          isTOLA,
+          eligibility: eligibilityOf(society, key),
+          refund: fill(refund, key),
+          membershipFrom: shortPrice(society.product(defaultMembership)!.price!),
+        },
+      ]),
     ),
     getStarted: {
       lead: fill(society.pages.getStarted.lead),

@@ -73,13 +73,15 @@ const flow: [screen: string, state: string][] = [
 /** The flow on a phone, in one row. */
 export async function writeFlow(folder: string, picture: string, executablePath: string): Promise<void> {
   const images = flow.map(
-    ([screen, state]) => `<img src="${asData(join(folder, `${screen}__${state}__360.jpg`))}">`,
+    ([screen, state]) => `<div><img src="${asData(join(folder, `${screen}__${state}__360.jpg`))}"></div>`,
   );
   const browser = await chromium.launch({ executablePath });
-  const page = await browser.newPage({ viewport: { width: 1800, height: 864 } });
+  // Six phones of 360 by 926, whose pages go on below.
+  const page = await browser.newPage({ viewport: { width: 1800, height: 752 } });
   await page.setContent(
-    `<style>body { display: flex; gap: 20px; margin: 0; padding: 10px; background: #fff }
-    img { flex: 1; min-width: 0; height: 844px; object-fit: cover; object-position: top; border: 1px solid #ddd8cd; box-sizing: border-box }</style>${images.join('')}`,
+    `<style>body { display: grid; grid-template-columns: repeat(6, 280px); justify-content: space-between; margin: 16px 10px }
+    div { height: 720px; overflow: hidden; border-radius: 14px; outline: 1px solid #cfc6b4; background: #fffdf8 }
+    img { display: block; width: 100% }</style>${images.join('')}`,
     { waitUntil: 'load' },
   );
   await page.screenshot({ path: picture });

@@ -1,5 +1,10 @@
+import { pdf } from '../../local/testing/documents.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '../../packages/core/document.ts';
 import {
+  alter,
+  call,
   detailedJoin,
+  fillOrder,
   hold,
   openIntent,
   orderingJoin,
@@ -12,8 +17,8 @@ import {
 } from '../arrange.ts';
 import { expect, theInduct } from '../fixtures.ts';
 import { stripe } from '../providers.ts';
-import { button, buyNow, enterCode, fillDetails, heading, typeCard } from '../steps.ts';
-import { shoot, test } from './shoot.ts';
+import { button, buyNow, enterCode, fillDetails, heading, save, total, typeCard } from '../steps.ts';
+import { PAPER, shoot, test } from './shoot.ts';
 
 // Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
 
@@ -22,9 +27,9 @@ const WELCOME = '/registration/congratulations';
 const LONG_NAME = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
 const LONG_SCHOOL =
   'The Right Reverend Bartholomew Featherstonehaugh Memorial Preparatory Academy for Mathematics and the Performing Arts';
-const pdf = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\n') };
+const transcript = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf({ size: 182_400 }) };
 const longPdf = {
-  ...pdf,
+  ...transcript,
   name: `${'official-transcript-of-the-spring-term-'.repeat(3)}final-version.pdf`,
 };
 
@@ -54,6 +59,9 @@ test('get started', async ({ page }) => {
   await button(page, 'I am Self-Nominating').click();
   await page.getByLabel('Yes, I confirm I meet the eligibility requirements').check();
   await shoot(page, screen, 'self-nomination, undergraduate, confirmed');
+  await page.getByText('Questions before you join?').click();
+  await expect(page.getByText('Whom can I call?')).toBeVisible();
+  await shoot(page, screen, 'questions answered');
 });
 
 test('links', async ({ page }) => {
@@ -91,7 +99,10 @@ test('student details', async ({ page }) => {
   await button(page, 'Save').click();
   await expect(page.getByRole('alert', { name: 'There is a problem' })).toBeVisible();
   await shoot(page, screen, 'every error');
-  await fillDetails(page);
+  await page.getByLabel('Personal email').fill('jordan@gmial.com');
+  await expect(page.getByText('Did you mean')).toBeVisible();
+  await shoot(page, screen, 'a mail domain suggested');
+  await fillDetails(page, { personalEmail: 'jordan.rivera@example.com' });
   await shoot(page, screen, 'filled');
   const done = await hold(page, 'submitDetails');
   await button(page, 'Save').click();
@@ -107,6 +118,12 @@ test('student details', async ({ page }) => {
   await button(page, 'Save').click();
   await expect(page.locator('form').getByRole('alert')).toBeVisible();
   await shoot(page, screen, 'refused, long names');
+});
+
+test('student details of an invitation whose record is complete', async ({ page, invitation }) => {
+  await enterCode(page, invitation.code);
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  await shoot(page, '3 Student Details', 'invited, record complete');
 });
 
 test('membership', async ({ page }) => {
@@ -140,6 +157,23 @@ test('membership of the undergraduates, and not loaded', async ({ page }) => {
   await page.goto('/registration/membership');
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
   await shoot(page, '4 Membership', 'only one');
+  await alter(page, 'getMembershipDetails', (data) => {
+    const [one] = data.memberships;
+    data.memberships = [
+      { ...one, id: 1, name: 'Membership' },
+      { ...one, id: 2, name: `Lifetime membership of the ${LONG_SCHOOL} chapter`, price: '10000.00' },
+      {
+        ...one,
+        id: 3,
+        name: 'Membership with Honour Cord',
+        price: '89.50',
+        features: one.features.slice(0, 2),
+      },
+    ];
+  });
+  await page.goto('/registration/membership');
+  await expect(page.getByText('$10,000')).toBeVisible();
+  await shoot(page, '4 Membership', 'three, long names, $10,000');
   await refuse(page, 'getMembershipDetails', 502);
   await page.goto('/registration/membership');
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
@@ -191,30 +225,36 @@ test('checkout', async ({ page }) => {
 
 test('a large order', async ({ page }) => {
   await orderingJoin(page);
-  await page.route(route('getCheckoutDetails'), async (request) => {
-    const answer = await (await request.fetch()).json();
-    const [first] = answer.data.products;
-    answer.data.products = [
-      { ...first, name: `Lifetime membership of the ${LONG_SCHOOL} chapter` },
-      ...Array.from({ length: 20 }, (_, index) => ({
-        ...first,
-        sessionProductUuid: `item-${index}`,
-        uuid: `item-${index}`,
-        productType: 'store',
-        name: index % 3 === 0 ? `Walnut-framed certificate, hand-lettered, number ${index}` : `Pin ${index}`,
-        price: '499.99',
-      })),
-    ];
-    await request.fulfill({ json: answer });
-  });
-  await page.route(route('createPaymentIntent'), (request) => {
-    const body = request.request().postDataJSON();
-    return request.continue({ postData: JSON.stringify({ ...body, amount: 6500 }) });
-  });
+  await fillOrder(page, `for ${LONG_SCHOOL}`);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(CHECKOUT);
   await button(page, 'Show order summary').click();
   await shoot(page, '5 Checkout', '20 items, long names, $10,000');
+});
+
+test('an order that changed in another tab, and one that is changing', async ({ page }) => {
+  const screen = '5 Checkout';
+  const uuid = await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page);
+  const added = await hold(page, 'setSessionProduct');
+  await button(page, 'Add Lapel Pin').click();
+  await button(page, 'Donate $25').click();
+  await expect(button(page, 'Add Lapel Pin')).toHaveText('Adding…');
+  await shoot(page, screen, 'being changed');
+  await page.unroute(route('setSessionProduct'));
+  added();
+  await expect(total(page)).toHaveText('$102.00');
+  const { recommendedProducts } = await call(page, 'getCheckoutDetails', { uuid });
+  const stole = recommendedProducts.find(({ name }: { name: string }) => name === 'Honour Stole');
+  await call(page, 'setSessionProduct', { uuid }, { productUuid: stole.uuid });
+  await buyNow(page);
+  await expect(page.getByRole('main').getByText(/order has changed/i)).toBeVisible();
+  await shoot(page, screen, 'changed in another tab');
+  await refuse(page, 'setSessionProduct', 500);
+  await button(page, 'Donate $50').click();
+  await expect(page.getByText('Failed to set donation amount').first()).toBeVisible();
+  await shoot(page, screen, 'gift refused');
 });
 
 test('checkout without its card form, without an order, paused', async ({ page }) => {
@@ -236,6 +276,10 @@ test('checkout by a link', async ({ page, invitation }) => {
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}&mp=2&usp=11&c=5000`);
   await expect(page.getByLabel('Card number')).toBeVisible();
   await shoot(page, '5 Checkout', 'by a link');
+  await typeCard(page);
+  await buyNow(page);
+  await expect(page.getByText('You must agree to the policies.')).toBeVisible();
+  await shoot(page, '5 Checkout', 'by a link, policies not agreed to');
 });
 
 test('lost session and member by another join', async ({ page, browser, baseURL, invitation }) => {
@@ -255,7 +299,7 @@ test('lost session and member by another join', async ({ page, browser, baseURL,
   await expect(heading(page, 'Payment refunded')).toBeVisible();
   await shoot(page, '6 Payment return', 'refunded');
   await winner.goto(WELCOME);
-  await expect(heading(winner, 'Congratulations')).toBeVisible();
+  await expect(winner.getByText('you are now a member')).toBeVisible();
   await shoot(winner, '9 Congratulations', 'second payment refunded');
   await elsewhere.close();
   await page.evaluate(() => localStorage.setItem('joinSessionUuid', crypto.randomUUID()));
@@ -301,25 +345,45 @@ test('upgrade', async ({ page, stripeApi }) => {
   await button(page, 'Use another card').click();
   await expect(page.getByLabel('Card number')).toBeVisible();
   await shoot(page, screen, 'another card');
+  await typeCard(page, '4000000000003220');
+  await page.getByLabel('ZIP code').fill('78701');
+  await button(page, 'Pay $45.00').click();
+  const dialog = page.getByRole('dialog', { name: 'Authenticate your payment' });
+  await expect(dialog).toBeVisible();
+  await shoot(page, screen, 'the bank asks');
+  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await expect(page.getByRole('alert')).toContainText('unable to authenticate');
+  await shoot(page, screen, 'the bank refused');
+  await button(page, 'Use Visa ending 4242').click();
+  await stripeApi.declineFromNowOn(intent, null);
+  await page.route(route('createUpgradeCharge'), (request) =>
+    request.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
+  );
+  await button(page, 'Upgrade Now').click();
+  await expect(page.getByText('Upgrade failed!')).toBeVisible();
+  await shoot(page, screen, 'failed');
+  await page.goto('/registration/upgrade');
+  await expect(page.getByText('Payment intent ID is missing.')).toBeVisible();
+  await shoot(page, screen, 'without its payment');
   await refuse(page, 'getUpgradeDetails', 502);
   await page.goto(upgradePath);
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
   await shoot(page, screen, 'not loaded');
 });
 
-test('transcript and welcome', async ({ page }) => {
+test('transcript', async ({ page }) => {
   const screen = '8 Upload Transcript';
   await paidJoin(page, selfNomination);
-  await page.goto(WELCOME);
-  await expect(heading(page, 'Congratulations')).toBeVisible();
-  await shoot(page, '9 Congratulations', 'transcript owed');
   await page.goto('/registration/upload-transcript');
   await expect(page.locator('input[type=file]')).toHaveCount(1);
   await shoot(page, screen, 'empty');
   const choose = page.getByLabel('Choose your transcript');
-  await choose.setInputFiles({ ...pdf, name: 'notes.txt' });
+  await choose.setInputFiles({ ...transcript, name: 'notes.txt' });
   await expect(page.getByRole('alert')).toContainText('not accepted');
   await shoot(page, screen, 'type refused');
+  await choose.setInputFiles({ ...transcript, buffer: transcript.buffer.subarray(0, 2000) });
+  await expect(page.getByRole('alert')).toContainText('damaged');
+  await shoot(page, screen, 'content refused');
   const sent = await hold(page, 'uploadTranscript');
   await choose.setInputFiles(longPdf);
   await expect(page.getByRole('progressbar')).toBeVisible();
@@ -328,21 +392,69 @@ test('transcript and welcome', async ({ page }) => {
   sent();
   await expect(page.getByRole('link', { name: 'Continue', exact: true })).toBeVisible();
   await shoot(page, screen, 'done');
+  await choose.setInputFiles(transcript);
+  await expect(page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem')).toHaveCount(2);
+  await shoot(page, screen, 'several files');
   await refuse(page, 'uploadTranscript', 500);
   await choose.setInputFiles(longPdf);
   await expect(button(page, 'Try again')).toBeVisible();
   await shoot(page, screen, 'failed');
+  for (const isFinal of [false, true]) {
+    await page.unroute(route('getDocuments'));
+    const message = isFinal ? REJECTED_FINALLY : rejectionReasons.unreadable;
+    await alter(page, 'getDocuments', (data) => {
+      data.documents = [];
+      data.rejection = { message, isFinal };
+    });
+    await page.goto('/registration/upload-transcript');
+    await expect(page.getByRole('alert')).toContainText(message);
+    await shoot(page, screen, isFinal ? 'rejected for good' : 'rejected by staff');
+  }
 });
 
-test('welcome', async ({ page }) => {
+test('welcome of who nominated herself', async ({ page }) => {
   const screen = '9 Congratulations';
-  await paidJoin(page);
+  await paidJoin(page, selfNomination);
   await page.goto(WELCOME);
-  await expect(heading(page, 'Congratulations')).toBeVisible();
+  await expect(page.getByText('One thing is still open')).toBeVisible();
+  await shoot(page, screen, 'transcript owed');
+  await alter(page, 'getWelcome', (data) => Object.assign(data, { rejection: rejectionReasons.unreadable }));
+  await page.goto(WELCOME);
+  await expect(page.getByText(rejectionReasons.unreadable)).toBeVisible();
+  await shoot(page, screen, 'transcript rejected');
+});
+
+test('welcome', async ({ page, stripeApi }) => {
+  const screen = '9 Congratulations';
+  const { uuid, intent } = await paidJoin(page);
+  await call(page, 'createUpgradeCharge', { uuid }, { paymentIntent: intent, amount: 4500 });
+  const release = await hold(page, 'getWelcome');
+  await page.goto(WELCOME);
+  await expect(page.getByRole('main').getByRole('status')).toBeVisible();
+  await shoot(page, screen, 'loading');
+  await page.unroute(route('getWelcome'));
+  release();
+  await expect(page.getByText('you are now a member')).toBeVisible();
   await shoot(page, screen, 'done');
   await page.emulateMedia({ media: 'print' });
-  await shoot(page, screen, 'printed');
+  await shoot(page, screen, 'printed', [PAPER]);
   await page.emulateMedia({ media: 'screen' });
+  await alter(page, 'getWelcome', (data) => {
+    data.firstName = LONG_NAME;
+    data.receipt.name = `${LONG_NAME} ${LONG_NAME}`;
+    data.memberships[1].standing = 'refunded';
+  });
+  await page.goto(WELCOME);
+  await expect(page.getByText('You remain a member.')).toBeVisible();
+  await shoot(page, screen, 'upgrade refunded, long names');
+  await page.unroute(route('getWelcome'));
+  await stripeApi.refund(intent);
+  await expect
+    .poll(async () => (await call(page, 'getWelcome', { uuid })).memberships[0].standing)
+    .toBe('refunded');
+  await page.goto(WELCOME);
+  await expect(heading(page, 'Membership refunded')).toBeVisible();
+  await shoot(page, screen, 'refunded');
   await refuse(page, 'getWelcome', 502);
   await page.goto(WELCOME);
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible();
@@ -364,6 +476,11 @@ test('resume', async ({ page }) => {
   await page.goto('/upload-resume/');
   await expect(page.getByRole('alert')).toBeVisible();
   await shoot(page, screen, 'no contact id');
+  await refuse(page, 'uploadResume', 429, 'Too many files were sent. Please try again in an hour.');
+  await page.goto('/upload-resume/102');
+  await page.getByLabel('Choose your resume').setInputFiles(transcript);
+  await expect(button(page, 'Try again')).toBeVisible();
+  await shoot(page, screen, 'refused');
 });
 
 test('what went wrong', async ({ page }) => {
@@ -378,4 +495,23 @@ test('what went wrong', async ({ page }) => {
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await shoot(page, screen, 'unexpected error');
+});
+
+test('toasts', async ({ page }) => {
+  await startedJoin(page);
+  await page.goto('/registration/student-details');
+  await fillDetails(page);
+  await page.clock.install();
+  await save(page);
+  await expect(page.getByText('Student details submitted successfully!')).toBeVisible();
+  await refuse(
+    page,
+    'setMembership',
+    500,
+    'The server is being looked after. Please try again in a few minutes.',
+  );
+  const choose = button(page, 'Choose this membership: Membership');
+  await choose.click();
+  await expect(page.getByRole('dialog')).toHaveCount(2);
+  await shoot(page, '11 Otherwise', 'toasts');
 });

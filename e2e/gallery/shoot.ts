@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { test as base } from '../fixtures.ts';
 
-export const WIDTHS = [360, 768, 1440] as const;
+export const WIDTHS: readonly number[] = [360, 768, 1440];
+/** A sheet of A4 between its margins, at 96 pixels to the inch. */
+export const PAPER = 680;
 
 /** Journeys to a picture: what the browser says about a refused call belongs to them. */
 export const test = base.extend({
@@ -17,12 +19,12 @@ export const test = base.extend({
  * One picture of the whole page for each width, named `<screen>__<state>__<width>.jpg`. The order of the screens is the
  * flow's (`screens` in page.ts), of the states the one they were shot in, which the file's time tells.
  */
-export async function shoot(page: Page, screen: string, state: string): Promise<void> {
+export async function shoot(page: Page, screen: string, state: string, widths = WIDTHS): Promise<void> {
   const folder = process.env.GALLERY_SHOTS!;
   mkdirSync(folder, { recursive: true });
   const before = page.viewportSize();
   const top = await page.evaluate(() => window.scrollY);
-  for (const width of WIDTHS) {
+  for (const width of widths) {
     const height = width === 360 ? 740 : 900;
     await page.setViewportSize({ width, height });
     await page.evaluate(() => {

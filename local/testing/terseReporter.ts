@@ -2,11 +2,13 @@ import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-/** For `node --test`: a line for each file that passes, every failure in full, and what the tests printed. */
+/** For `node --test`: a line for each file that passes and each test that is skipped with its reason, every failure in full, and what the tests printed. */
 export default async function* terse(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failures: string[] = [];
   for await (const { type, data } of events) {
     if (type === 'test:stderr' || type === 'test:stdout') yield data.message;
+    else if (type === 'test:pass' && typeof data.skip === 'string')
+      yield `– skipped: ${data.name}: ${data.skip}\n`;
     else if (type === 'test:fail') {
       // A file fails with its tests; those say more.
       const error = data.details.error as Error & { failureType?: string };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
+import { membershipStandings } from '#core/refunds.ts';
 import { type StudentDetailsField, studentDetailsFields } from '#core/studentDetails.ts';
 import type { CallName } from './calls.ts';
 
@@ -197,7 +198,8 @@ export const schemas = {
     body: z.object({ ...signature }).nullish(),
     data: started,
   },
-  getContact: { params: sessionParams, data: contact },
+  /** With who invited the joiner and why, in a sentence. */
+  getContact: { params: sessionParams, data: contact.extend({ invitation: z.string() }) },
   submitDetails: { params: sessionParams, body: studentDetails, data: none },
   getMembershipDetails: {
     params: sessionParams,
@@ -246,6 +248,11 @@ export const schemas = {
       /** The number of the order's version: begin-payment names the one on the screen. */
       revision: z.int(),
       refundNote: z.string(),
+      /**
+       * For whoever did not come by the membership screen: what the fee buys, as HTML, and who is eligible. No rules
+       * for a member who buys an upgrade. Null for everybody else.
+       */
+      unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
     }),
   },
   setSessionProduct: { params: sessionParams, body: z.object({ productUuid: uuid }), data: product },
@@ -390,7 +397,8 @@ export const schemas = {
           ),
         })
         .nullable(),
-      membership: z.string(),
+      /** What this join bought and how it stands, the membership before its upgrade. */
+      memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
       /** Why staff did not accept the transcript, while nothing new has come. */
       rejection: nullableText,

@@ -122,7 +122,13 @@ export type Dispute = 'open' | 'lost';
  * active: held and paid for. disputed: the bank has taken the money back for now, still held. refunded, charged_back
  * (a dispute was lost), void (Stripe knows no such payment): ended.
  */
-export type MembershipStanding = 'active' | 'disputed' | 'refunded' | 'charged_back' | 'void';
+export const membershipStandings = ['active', 'disputed', 'refunded', 'charged_back', 'void'] as const;
+export type MembershipStanding = (typeof membershipStandings)[number];
+
+/** Whether somebody with it is a member. */
+export function isHeld(standing: MembershipStanding): boolean {
+  return standing === 'active' || standing === 'disputed';
+}
 
 /**
  * How a membership stands by what became of its payment. A refund that names its lines ends the membership it names.

@@ -196,6 +196,25 @@ for (const [change, expected, sentence] of refusedLinks)
     assert.match(message ?? '', sentence);
   });
 
+test('who comes by a checkout link is told what the fee buys and who is eligible; who saw the membership screen is not', async () => {
+  const client = server.client();
+  const unseen = async (uuid: string) =>
+    (await client.call('getCheckoutDetails', { params: { uuid } })).data.unseen;
+  const { data } = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '103', mainProductId: 1 },
+  });
+  const told = await unseen(data.joinSessionUuid);
+  assert.equal(told?.features[0]?.description, 'Lifetime membership, no renewals');
+  assert.deepEqual(told?.eligibility?.rules, ['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
+  const upgrade = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '105', mainProductId: 10 },
+  });
+  const toMember = await unseen(upgrade.data.joinSessionUuid);
+  assert.equal(toMember?.features.length, 4);
+  assert.equal(toMember?.eligibility, null, 'a member is eligible');
+  assert.equal(await unseen(await orderingJoin(client)), null);
+});
+
 test('a member may still be sold an upgrade by link', async () => {
   const client = server.client();
   const { data } = await client.call('initiateCheckout', {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { statesAllowing } from '#core/joinSession.ts';
+import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry, findSubdivision } from '#reference/countries.ts';
 import type { ContactProfile } from '../database/types.ts';
@@ -8,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { whyNot } from '../join/standing.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import { fillIn, toWireProduct } from '../society.ts';
+import { eligibilityOf, fillIn, toWireProduct } from '../society.ts';
 
 interface Line {
   uuid: string;
@@ -56,8 +57,19 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     isCheckoutOnly: session.is_checkout_only,
     hasAgreedToPolicies: session.has_agreed_to_policies,
     revision: session.revision,
+    unseen: session.is_checkout_only ? unseen(session.programme, session.lines) : null,
     refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
   };
+
+  function unseen(programme: string, lines: Line[]) {
+    const sold = lines
+      .map(({ product_id }) => society.product(product_id))
+      .find((product) => product !== undefined && isMembershipType(product.type));
+    return {
+      features: (sold?.features ?? []).map((description, index) => ({ id: index + 1, description })),
+      eligibility: sold?.type === 'membership' ? eligibilityOf(society, programme) : null,
+    };
+  }
 
   async function find() {
     const { rows } = await sql<{

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import type { Contact } from '#contract/schemas.ts';
+import type { Contact, Data } from '#contract/schemas.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { fillIn } from '../society.ts';
 import { whyNot } from './standing.ts';
 
 const blank: Contact = {
@@ -31,7 +32,7 @@ const blank: Contact = {
 const OLD_MINUTES = 10;
 
 /** What is known for the details form: what this session submitted wins over the contact, the contact over the school. */
-export async function getContact(deps: Deps, uuid: string): Promise<Contact> {
+export async function getContact(deps: Deps, uuid: string): Promise<Data<'getContact'>> {
   let row = await find();
   // A contact that only an import has told us of is waited for, two seconds at most; what HubSpot told us a while ago
   // answers at once and is refreshed behind, for the next time.
@@ -44,20 +45,32 @@ export async function getContact(deps: Deps, uuid: string): Promise<Contact> {
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
   if (!row) throw await whyNot(deps, 'readContact', uuid);
-  return merge(row.profile, row.details, row.school);
+  return { ...merge(row.profile, row.details, row.school), invitation: invitationOf(row) };
 
   async function find() {
     const { rows } = await sql<{
       contact_id: string | null;
+      origin: string;
+      programme: string;
       school: string | null;
       details: StudentDetails | null;
       profile: ContactProfile | null;
       age: 'unseen' | 'old' | 'fresh';
     }>`
-      select contact_id, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
+      select contact_id, origin, programme, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session left join contact on contact.id = contact_id
       where uuid = ${uuid} and state = any(${statesAllowing('readContact')})`.execute(deps.database);
     return rows[0];
+  }
+
+  /** A contact's own school is told only to whom the invitation itself led. */
+  function invitationOf({ origin, programme, school, profile }: NonNullable<typeof row>): string {
+    const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
+    if (origin === 'self_nomination') return fillIn(nominated, deps.society, programme);
+    const through = school ?? (origin === 'school' ? null : profile?.schoolName);
+    return through
+      ? fillIn(invitedThroughSchool, deps.society, programme, { school: through })
+      : fillIn(invited, deps.society, programme);
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 
@@ -41,6 +42,31 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.notEqual(first, second);
   const { data } = await client.call('getContact', { params: { uuid: first } });
   assert.deepEqual([data.highSchoolName, data.firstName, data.email], ['Lincoln High School', null, null]);
+});
+
+test('who invited a joiner and why is told in a sentence: a school, somebody unnamed, or nobody', async () => {
+  const client = server.client();
+  const invitation = async (uuid: string) =>
+    (await client.call('getContact', { params: { uuid } })).data.invitation;
+  assert.match(
+    await invitation(await startJoin(client, 'LINCOLN2026')),
+    /through Lincoln High School, which named you/,
+  );
+  assert.match(
+    await invitation(await startJoin(client, 'HONOR103')),
+    /^You were invited .* because a school, a counselor/,
+  );
+  const body = { hasConfirmedEligibility: true, isTOLA: true };
+  const nominated = (await client.call('initiateSelfNomination', { body })).data.uuid;
+  assert.match(await invitation(nominated), /^You are nominating yourself/);
+  // Even when this person turns out to be a contact that a school named, that stays between them and the society.
+  await sql`update contact set profile = profile || '{"schoolName":"Lincoln High School"}' where id = '103'`.execute(
+    server.deps.database,
+  );
+  await sql`update join_session set contact_id = '103' where uuid = ${nominated}`.execute(
+    server.deps.database,
+  );
+  assert.match(await invitation(nominated), /^You are nominating yourself/);
 });
 
 test('a member is not let in again by code or link', async () => {

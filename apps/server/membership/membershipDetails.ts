@@ -5,7 +5,7 @@ import { toPrice } from '#core/money.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
-import { fillIn } from '../society.ts';
+import { eligibilityOf, fillIn } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 /** The memberships of the session's programme, and the one chosen. */
@@ -23,7 +23,7 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
   const session = rows[0];
   if (!session) throw await whyNot(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  const { name, pages, refund, eligibility } = deps.society.programme(session.programme);
+  const { name, pages, refund } = deps.society.programme(session.programme);
   const fill = (text: string) => fillIn(text, deps.society, session.programme);
   return {
     memberships: deps.society
@@ -39,11 +39,6 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
     membershipPageHeader: fill(pages.membershipHeader),
     membershipPageSubheader: fill(pages.membershipSubheader),
     refundNote: fill(refund),
-    eligibility: {
-      programme: name,
-      intro: fill(eligibility.intro),
-      rules: eligibility.rules.map(fill),
-      note: fill(eligibility.note),
-    },
+    eligibility: { programme: name, ...eligibilityOf(deps.society, session.programme) },
   };
 }

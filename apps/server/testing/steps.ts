@@ -62,13 +62,19 @@ export function payByCard(server: TestServer, intentId: string, card = 'pm_card_
   });
 }
 
+interface Paid {
+  uuid: string;
+  intentId: string;
+  clientSecret: string;
+}
+
 /** A paid join; answers its session and payment intent. */
-export async function paidJoin(
-  server: TestServer,
-  client: Client,
-  code?: string,
-): Promise<{ uuid: string; intentId: string; clientSecret: string }> {
-  const uuid = await orderingJoin(client, code);
+export async function paidJoin(server: TestServer, client: Client, code?: string): Promise<Paid> {
+  return payOrder(server, client, await orderingJoin(client, code));
+}
+
+/** Pays an open order and comes back from it. */
+export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);
   await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
   await payByCard(server, intent.id);

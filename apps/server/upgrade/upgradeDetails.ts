@@ -18,7 +18,7 @@ export async function upgradeDetails(
     .where('intent_id', '=', standing.paymentIntent ?? '')
     .executeTakeFirst();
   const offer = isBrowserThatPaid && payment?.payment_method_id ? standing.upgrade : null;
-  const { pages, refund } = deps.society.programme(standing.programme);
+  const { pages, upgradeRefund } = deps.society.programme(standing.programme);
   const fill = (text: string) => fillIn(text, deps.society, standing.programme);
   return {
     upgradeOption: offer ? toWireProduct(offer) : null,
@@ -33,7 +33,7 @@ export async function upgradeDetails(
       offer && payment?.card_last4
         ? { brand: payment.card_brand ?? 'Card', last4: payment.card_last4 }
         : null,
-    refundNote: fill(refund),
+    refundNote: fill(upgradeRefund),
     goOn: screenAfterUpgrade(standing.isSelfNomination && !standing.hasTranscript),
   };
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
@@ -18,22 +19,31 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise<Data<'getWelcome'>> {
   const standing = await standingOf(deps, uuid);
   if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
-  const { rows } = await sql<{ first_name: string | null; products: number[] }>`
-    select coalesce(details ->> 'firstName', contact.profile ->> 'firstName') as first_name,
-      (select array_agg(product_id order by id) from membership where session_uuid = session.uuid) as products
+  const { rows } = await sql<{
+    first_name: string | null;
+    bought: { product_id: number; standing: MembershipStanding }[];
+  }>`
+    select coalesce(details ->> 'firstName', contact.profile ->> 'firstName') as first_name, coalesce((
+        select json_agg(json_build_object('product_id', product_id, 'standing', standing) order by type, id)
+        from membership where session_uuid = session.uuid), '[]') as bought
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
+  const bought = rows[0]?.bought ?? [];
+  // One whose payment never was counts only where nothing else was bought.
+  const real = bought.filter((one) => one.standing !== 'void');
+  const memberships = (real.length > 0 ? real : bought).flatMap(({ product_id, standing: stands }) => {
+    const product = deps.society.product(product_id);
+    return product ? [{ name: product.name, standing: stands }] : [];
+  });
+  const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   const programme = deps.society.programme(standing.programme);
   return {
     firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
     receipt: isItsBrowser ? await receiptOf(deps, uuid) : null,
-    membership: (rows[0]?.products ?? [])
-      .map((id) => deps.society.product(id)?.name ?? '')
-      .filter(Boolean)
-      .join(' and '),
-    owesTranscript: (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
+    memberships,
+    owesTranscript: !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, amount, isReturned }) => ({

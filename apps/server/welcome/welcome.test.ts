@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { refundJoin } from '../payments/refundJoin.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
+
+const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
 
 let server: TestServer;
 before(async () => {
@@ -45,6 +48,37 @@ test('the receipt lists what was paid for the membership, the gifts and the upgr
     ],
   );
   assert.equal(receipt?.payments[0]?.reference, id);
+});
+
+test('the welcome tells of a membership that was refunded and of an upgrade that was', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await client.call('createUpgradeCharge', {
+    params: { uuid },
+    body: { paymentIntent: intentId, amount: 4500 },
+  });
+  const standings = async () => {
+    const { memberships } = (await client.call('getWelcome', { params: { uuid } })).data;
+    return memberships.map(({ name, standing }) => `${name}: ${standing}`);
+  };
+  assert.deepEqual(await standings(), ['Membership: active', 'Distinguished Member upgrade: active']);
+  await refundJoin(server.deps, uuid, { ...nothing, upgrade: true });
+  assert.deepEqual(await standings(), ['Membership: active', 'Distinguished Member upgrade: refunded']);
+  await refundJoin(server.deps, uuid, { ...nothing, membership: true });
+  assert.deepEqual(await standings(), ['Membership: refunded', 'Distinguished Member upgrade: refunded']);
+});
+
+test('who nominated herself owes a transcript, and none once her membership was refunded', async () => {
+  const client = server.client();
+  const body = { hasConfirmedEligibility: true, isTOLA: true };
+  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await payOrder(server, client, uuid);
+  const owes = async () => (await client.call('getWelcome', { params: { uuid } })).data.owesTranscript;
+  assert.equal(await owes(), true);
+  await refundJoin(server.deps, uuid, { ...nothing, membership: true, ineligible: true });
+  assert.equal(await owes(), false);
 });
 
 test('who only knows the id of a join sees neither its name nor its receipt', async () => {

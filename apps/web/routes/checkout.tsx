@@ -31,6 +31,7 @@ import { OrderPanel } from './checkout/OrderPanel.tsx';
 import type { OrderChange } from './checkout/orderChange.ts';
 import { Payment } from './checkout/Payment.tsx';
 import { Recommended } from './checkout/Recommended.tsx';
+import { Unseen } from './checkout/Unseen.tsx';
 import styles from './checkout.module.css';
 import { type Checkout, loadCheckout, stillRecommended } from './checkoutOrder.ts';
 
@@ -165,6 +166,13 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
         <PageHeading title="Checkout" />
         <Announcement total={order.totalDueTodayCents} />
         {error && <Alert>{error}</Alert>}
+        {details.unseen && (
+          <Unseen
+            name={order.membership?.name ?? ''}
+            unseen={details.unseen}
+            refundNote={details.refundNote}
+          />
+        )}
         {!wide && <Recommended products={recommended} />}
         <Donations options={details.donationOptions} donations={order.donations} />
         {intent && (

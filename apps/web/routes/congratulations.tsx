@@ -3,6 +3,7 @@ import { redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
 import { Alert, Note } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
@@ -12,6 +13,7 @@ import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
+import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { drop } from '../session.ts';
 import { phoneLink, useSite } from '../site.ts';
@@ -38,12 +40,72 @@ export async function loader(): Promise<Loaded | Response> {
 }
 
 export function Component() {
-  const { society, congratulations } = useSite();
   const { welcome, error, isLost } = useLoaderData() as Loaded;
-  const { store } = congratulations;
   if (isLost && error) return <Lost title="Congratulations" message={error} />;
+  const [main] = welcome?.memberships ?? [];
   return (
     <Card>
+      {welcome && main && !isHeld(main.standing) ? (
+        <Ended welcome={welcome} name={main.name} standing={main.standing} />
+      ) : (
+        <Member welcome={welcome} error={error} />
+      )}
+      <Help />
+    </Card>
+  );
+}
+
+/** What became of it, after its name. */
+const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
+  refunded: {
+    title: 'refunded',
+    text: 'was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
+  },
+  charged_back: {
+    title: 'ended',
+    text: 'has ended, because the bank of your card took its payment back.',
+  },
+  void: {
+    title: 'not in effect',
+    text: 'is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+  },
+};
+
+/** It is held no more: nothing to celebrate, the receipt, and a way to join again. */
+function Ended({
+  welcome,
+  name,
+  standing,
+}: {
+  welcome: Welcome;
+  name: string;
+  standing: MembershipStanding;
+}) {
+  const { title, text } = endings[standing] ?? { title: 'ended', text: 'has ended.' };
+  return (
+    <>
+      <header className={styles.hero}>
+        <Crest large />
+        <PageHeading title={`${name} ${title}`} />
+        <p className={ui.lead}>
+          {welcome.firstName ? `${welcome.firstName}, your` : 'Your'} {name} {text}
+        </p>
+      </header>
+      <Told welcome={welcome} />
+      {welcome.rejection && <Alert>{welcome.rejection}</Alert>}
+      <Receipt welcome={welcome} />
+      <div className={styles.again}>
+        <StartOver />
+      </div>
+    </>
+  );
+}
+
+function Member({ welcome, error }: { welcome: Welcome | null; error: string | null }) {
+  const { society, congratulations } = useSite();
+  const { store } = congratulations;
+  return (
+    <>
       <header className={styles.hero}>
         <Crest large />
         <PageHeading title="Congratulations" className={styles.title} />
@@ -55,17 +117,7 @@ export function Component() {
         )}
       </header>
       {error && <Alert>{error}</Alert>}
-      {welcome && welcome.refunded.length > 0 && (
-        <div className={styles.told}>
-          {welcome.refunded.map(({ kind, amount, isReturned }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
-            <Note key={index}>
-              A second payment of {displayPrice(amount)} for this {kind === 'join' ? 'membership' : 'upgrade'}{' '}
-              was received and {isReturned ? 'has been' : 'is being'} refunded in full.
-            </Note>
-          ))}
-        </div>
-      )}
+      {welcome && <Told welcome={welcome} />}
       {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
       {welcome?.owesTranscript && (
         <section className={styles.owed}>
@@ -101,32 +153,66 @@ export function Component() {
           Shop Now
         </a>
       </section>
-      {welcome?.receipt && <Receipt receipt={welcome.receipt} membership={welcome.membership} />}
-      <section className={styles.section} aria-labelledby="help">
-        <h2 id="help">Questions?</h2>
-        <p>
-          Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
-          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
-        </p>
-      </section>
-    </Card>
+      {welcome && <Receipt welcome={welcome} />}
+    </>
+  );
+}
+
+/** What became of money: second payments, a membership that its bank asks about, an upgrade that went back. */
+function Told({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
+  const [main, ...upgrades] = memberships;
+  const notes = refunded.map(
+    ({ kind, amount, isReturned }) =>
+      `A second payment of ${displayPrice(amount)} for this ${kind === 'join' ? 'membership' : 'upgrade'} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`,
+  );
+  if (main?.standing === 'disputed')
+    notes.push('The bank of your card is looking into its payment. Your membership stands meanwhile.');
+  if (main && isHeld(main.standing))
+    for (const { name, standing } of upgrades)
+      if (!isHeld(standing))
+        notes.push(
+          `Your ${name} ${standing === 'refunded' ? 'was refunded' : 'has ended'}. You remain a member.`,
+        );
+  return (
+    notes.length > 0 && (
+      <div className={styles.told}>
+        {notes.map((note, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
+          <Note key={index}>{note}</Note>
+        ))}
+      </div>
+    )
+  );
+}
+
+function Help() {
+  const { society } = useSite();
+  return (
+    <section className={styles.section} aria-labelledby="help">
+      <h2 id="help">Questions?</h2>
+      <p>
+        Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
+        <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+      </p>
+    </section>
   );
 }
 
 /** What was paid. Printed, the page is this and the society's name and address. */
-function Receipt({ receipt, membership }: { receipt: NonNullable<Welcome['receipt']>; membership: string }) {
+function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
-  if (receipt.payments.length === 0) return null;
+  if (!receipt || receipt.payments.length === 0) return null;
   return (
     <section className={styles.receipt} aria-labelledby="receipt">
       <div className={styles.receiptHead}>
         <h2 id="receipt">Your receipt</h2>
-        <Button look="second" className={styles.print} onClick={() => window.print()}>
+        <Button look="second" className={`${ui.slim} ${styles.print}`} onClick={() => window.print()}>
           Print receipt
         </Button>
       </div>
       <p>
-        {society.name} received from {receipt.name || 'you'}, for {membership}:
+        {society.name} received from {receipt.name || 'you'}, for{' '}
+        {memberships.map(({ name }) => name).join(' and ')}:
       </p>
       {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card }) => (
         <dl key={reference} className={styles.payment}>
@@ -149,7 +235,7 @@ function Receipt({ receipt, membership }: { receipt: NonNullable<Welcome['receip
           )}
           <div className={styles.small}>
             <dt>{new Date(paidAt).toLocaleDateString('en-US', { dateStyle: 'long' })}</dt>
-            <dd>{reference}</dd>
+            <dd>Reference {reference}</dd>
           </div>
         </dl>
       ))}

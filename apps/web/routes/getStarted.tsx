@@ -148,7 +148,7 @@ function Eligibility({ programme, children }: { programme: Programme; children: 
     <section className={styles.eligibility} aria-labelledby="eligibility">
       <h2 id="eligibility">Eligibility for {programme.name}</h2>
       <p>{intro}</p>
-      <ul>
+      <ul className={ui.ticks}>
         {rules.map((rule) => (
           <li key={rule}>
             <Icon name="tick" size={18} />

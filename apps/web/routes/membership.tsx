@@ -13,6 +13,7 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
+import { EligibilityRules } from '../components/EligibilityRules.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
@@ -131,20 +132,11 @@ function Choice({ details }: { details: Details }) {
       <p className={styles.error} role="alert">
         {error}
       </p>
-      <p className={styles.refund}>
+      <p className={`${ui.refund} ${styles.refund}`}>
         <Icon name="shield" size={18} />
         {refundNote}
       </p>
-      <section className={styles.eligibility} aria-labelledby="eligibility">
-        <h2 id="eligibility">Before you pay: are you eligible?</h2>
-        <p>{eligibility.intro}</p>
-        <ul>
-          {eligibility.rules.map((rule) => (
-            <li key={rule}>{rule}</li>
-          ))}
-        </ul>
-        <p>{eligibility.note}</p>
-      </section>
+      <EligibilityRules eligibility={eligibility} />
       <Foot />
     </>
   );
@@ -175,7 +167,7 @@ function MembershipCard({
         <span>{shortPrice(fromPrice(membership.price))}</span>
         <small>/one-time fee</small>
       </p>
-      <ul className={styles.features}>
+      <ul className={`${ui.ticks} ${styles.features}`}>
         {membership.features.map(({ id, description }) => (
           <li key={id}>
             <Icon name="tick" size={18} />
@@ -213,7 +205,7 @@ function Placeholder() {
             <Bone className={styles.boneName} />
             <Bone className={styles.boneDescription} />
             <Bone className={styles.bonePrice} />
-            <div className={styles.features}>
+            <div className={`${ui.ticks} ${styles.features}`}>
               <Bone />
               <Bone />
               <Bone />

@@ -7,7 +7,7 @@ import {
   useFetcher,
   useLoaderData,
 } from 'react-router';
-import type { Contact } from '#contract/schemas.ts';
+import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import {
   DETAILS_NOT_ACCEPTED,
@@ -96,7 +96,7 @@ function Loaded({
   contact,
   onErrors,
 }: {
-  contact: Promise<Outcome<Contact>>;
+  contact: Promise<Outcome<Data<'getContact'>>>;
   onErrors: (hasErrors: boolean) => void;
 }) {
   const outcome = use(contact);
@@ -104,6 +104,7 @@ function Loaded({
   const known = 'data' in outcome ? prefill(outcome.data, new Date().getFullYear()) : emptyDetails;
   return (
     <DetailsForm
+      invitation={'data' in outcome ? outcome.data.invitation : null}
       initial={{ ...known, ...recall<StudentDetails>('joinDraft') }}
       loadError={'message' in outcome ? outcome.message : null}
       onErrors={onErrors}
@@ -112,10 +113,12 @@ function Loaded({
 }
 
 function DetailsForm({
+  invitation,
   initial,
   loadError,
   onErrors,
 }: {
+  invitation: string | null;
   initial: StudentDetails;
   loadError: string | null;
   onErrors: (hasErrors: boolean) => void;
@@ -189,6 +192,7 @@ function DetailsForm({
 
   return (
     <form className={styles.form} noValidate onSubmit={(event) => void submit(event)}>
+      {invitation && <p className={styles.invitation}>{invitation}</p>}
       <ErrorSummary errors={broken} attention={attention} />
       {loadError && <Alert>{loadError}</Alert>}
       <Group title="About you">
@@ -267,7 +271,7 @@ function DetailsForm({
           autoComplete="organization"
           required
         />
-        <div className={styles.two}>
+        <div className={styles.short}>
           <SelectField {...field('highSchoolGraduationYear')} label="Graduation year" required>
             <option value="">Choose…</option>
             {graduationYears(currentYear).map((year) => (

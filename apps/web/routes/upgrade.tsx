@@ -156,7 +156,7 @@ function Offer({
       <section className={styles.offer} aria-labelledby="offer">
         <h2 id="offer">{details.upgradeHeader}</h2>
         <p className={styles.sub}>{details.upgradeSubheader}</p>
-        <ul className={styles.features}>
+        <ul className={`${ui.ticks} ${styles.features}`}>
           {details.features.map(({ id, description }) => (
             <li key={id}>
               <Icon name="tick" size={20} />
@@ -239,7 +239,7 @@ function Offer({
             </Button>
           )}
         </div>
-        <p className={styles.refund}>
+        <p className={ui.refund}>
           <Icon name="shield" size={18} />
           {details.refundNote}
         </p>
@@ -261,7 +261,7 @@ function Placeholder() {
       </div>
       <div className={styles.offer}>
         <Bone className={styles.boneHeading} />
-        <div className={styles.features}>
+        <div className={`${ui.ticks} ${styles.features}`}>
           <Bone />
           <Bone />
           <Bone />

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { displayPrice } from '#core/money.ts';
 import type { OrderSummary } from '#core/orderSummary.ts';
 import { Alert } from '../../components/Alert.tsx';
@@ -20,6 +20,15 @@ export function OrderPanel({
 }) {
   const [open, setOpen] = useState(false);
   const total = displayPrice(order.totalDueTodayCents);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const lines = order.donations.length + order.storeProducts.length;
+  const lastLines = useRef(lines);
+  // The button that took a line away, or added one, is gone with it; whoever uses a keyboard goes on at the order.
+  useEffect(() => {
+    if (lastLines.current === lines) return;
+    lastLines.current = lines;
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, [lines]);
   return (
     <>
       <div className={styles.bar}>
@@ -42,7 +51,9 @@ export function OrderPanel({
         aria-labelledby="order-heading"
       >
         <div className={styles.panelInner}>
-          <h2 id="order-heading">Order summary</h2>
+          <h2 id="order-heading" ref={heading} tabIndex={-1}>
+            Order summary
+          </h2>
           <ul className={styles.lines}>
             {order.membership && (
               <li className={styles.line}>
@@ -72,7 +83,7 @@ export function OrderPanel({
               <dd>{total}</dd>
             </div>
           </dl>
-          <p className={styles.refund}>
+          <p className={ui.refund}>
             <Icon name="shield" size={18} />
             {refundNote}
           </p>

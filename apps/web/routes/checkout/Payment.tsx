@@ -151,7 +151,6 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   return (
     <form
       noValidate
-      className={styles.card}
       onSubmit={(event) => {
         event.preventDefault();
         void buy();

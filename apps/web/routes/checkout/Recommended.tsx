@@ -3,6 +3,7 @@ import { fromPrice, shortPrice } from '#core/money.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { ProductIcon } from '../../components/Purified.tsx';
+import ui from '../../components/ui.module.css';
 import styles from '../checkout.module.css';
 import { useOrderChange } from './orderChange.ts';
 
@@ -33,7 +34,7 @@ function Item({ product }: { product: Product }) {
       <p className={styles.itemPrice}>{shortPrice(fromPrice(product.price))}</p>
       <Button
         look="second"
-        className={styles.add}
+        className={`${ui.slim} ${styles.add}`}
         aria-label={`Add ${product.name}`}
         busy={busy && 'Adding…'}
         onClick={() => change({ kind: 'addProduct', productUuid: product.uuid })}

@@ -1,0 +1,224 @@
+import type { Page } from '@playwright/test';
+
+/** Points of WCAG 2.2 that axe cannot decide, looked at in the page as it is drawn. Each answers what is wrong. */
+
+/** What a reader may set (1.4.12), without the page's permission for a style sheet. */
+export async function spaceText(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(`
+      * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }
+      p { margin-bottom: 2em !important }`);
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  });
+}
+
+/** Words that are cut off by their box, that leave it, or that lie upon other words. */
+export function textTroubles(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const troubles: string[] = [];
+    const lines: { text: string; node: Node; box: DOMRect }[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent?.trim();
+      const element = node.parentElement;
+      // What is for screen readers only is a pixel wide; options are drawn by the browser.
+      if (!text || !element?.checkVisibility() || element.closest('option, script, style, noscript'))
+        continue;
+      if ([element, element.parentElement].some((one) => one && getComputedStyle(one).clipPath !== 'none'))
+        continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const box of range.getClientRects()) if (box.width > 0) lines.push({ text, node, box });
+      // A scrolling list shows the rest when it is scrolled; what merely hides it does not.
+      for (let over: Element | null = element; over; over = over.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(over);
+        const frame = over.getBoundingClientRect();
+        const box = range.getBoundingClientRect();
+        if (
+          (overflowX === 'hidden' && box.right > frame.right + 1) ||
+          (overflowY === 'hidden' && box.bottom > frame.bottom + 1) ||
+          (over.matches('button, a[class], summary') && box.right > frame.right + 1)
+        )
+          troubles.push(`cut off: ${text}`);
+      }
+    }
+    // Boxes of lines are higher than their letters.
+    const inner = ({ top, bottom, left, right }: DOMRect) => {
+      const slack = (bottom - top) * 0.25;
+      return { top: top + slack, bottom: bottom - slack, left: left + 1, right: right - 1 };
+    };
+    for (const [index, one] of lines.entries())
+      for (const other of lines.slice(index + 1)) {
+        if (one.node === other.node) continue;
+        const [a, b] = [inner(one.box), inner(other.box)];
+        if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+          troubles.push(`one upon the other: ${one.text} / ${other.text}`);
+      }
+    return troubles;
+  });
+}
+
+interface Colours {
+  /** The ratio of two colours, of any kind that a style sheet can name. */
+  contrast(one: string, other: string): number;
+  /** The first ground behind an element that one cannot see through. */
+  groundOf(element: Element | null): string;
+}
+type Coloured = { colours: Colours };
+
+/** Brings the page what tells contrast, as `window.colours`. */
+function bringColours(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    canvas.width = canvas.height = 1;
+    const pen = canvas.getContext('2d', { willReadFrequently: true })!;
+    /** Red, green, blue and opacity from 0 to 255. */
+    const parse = (colour: string) => {
+      pen.clearRect(0, 0, 1, 1);
+      pen.fillStyle = colour;
+      pen.fillRect(0, 0, 1, 1);
+      return [...pen.getImageData(0, 0, 1, 1).data] as [number, number, number, number];
+    };
+    const luminance = (colour: string) => {
+      const [red, green, blue] = parse(colour).map((part) => {
+        const share = part / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+    };
+    const colours: Colours = {
+      contrast: (one, other) => {
+        const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+        return (light! + 0.05) / (dark! + 0.05);
+      },
+      groundOf: (element) => {
+        for (let at = element; at; at = at.parentElement) {
+          const { backgroundColor } = getComputedStyle(at);
+          if (parse(backgroundColor)[3] === 255) return backgroundColor;
+        }
+        return '#fff';
+      },
+    };
+    Object.assign(window, { colours });
+  });
+}
+
+/** Edges of controls that do not stand out 3 to 1 from what is beside them (1.4.11). */
+export async function faintEdges(page: Page): Promise<string[]> {
+  await bringColours(page);
+  return page.evaluate(() => {
+    const { contrast, groundOf } = (window as unknown as Coloured).colours;
+    const found: string[] = [];
+    for (const control of document.querySelectorAll<HTMLElement>(
+      'input:not([type=checkbox]), select, button',
+    )) {
+      if (!control.checkVisibility() || control.matches(':disabled')) continue;
+      const { borderTopColor, borderTopWidth, backgroundColor } = getComputedStyle(control);
+      const name = control.getAttribute('aria-label') ?? (control.id || control.textContent);
+      const around = groundOf(control.parentElement);
+      // A button may be known by its words alone; one that has an edge or a ground of its own shows it.
+      const isField = control.matches('input, select');
+      const edge = Number.parseFloat(borderTopWidth) > 0 ? borderTopColor : backgroundColor;
+      const strongest = Math.max(contrast(edge, around), contrast(backgroundColor, around));
+      if (isField && strongest < 3) found.push(`${name}: ${edge} on ${around}, ${strongest.toFixed(2)}`);
+      if (
+        control.getAttribute('aria-pressed') === 'true' &&
+        contrast(getComputedStyle(control).color, around) < 3
+      )
+        found.push(`${name}, pressed`);
+    }
+    return found;
+  });
+}
+
+export interface Stop {
+  name: string;
+  troubles: string[];
+}
+
+/**
+ * Presses Tab from the top of the page to its end, and tells of each stop what is wrong with it: no ring or a faint one
+ * (2.4.7, 1.4.11), hidden under something (2.4.11), out of the page's order (2.4.3), or that it led elsewhere (3.2.1).
+ */
+export async function tabThrough(page: Page): Promise<Stop[]> {
+  const stops: Stop[] = [];
+  await bringColours(page);
+  await page.evaluate(() => {
+    window.scrollTo(0, 0);
+    (document.activeElement as HTMLElement | null)?.blur();
+    Object.assign(window, { lastStop: null });
+  });
+  const address = page.url();
+  for (let presses = 0; presses < 120; presses++) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate(async () => {
+      // Scrolled to where the browser wants it by then.
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      const element = document.activeElement as HTMLElement | null;
+      if (!element || element === document.body) return null;
+      const memory = window as unknown as { lastStop: Element | null };
+      const troubles: string[] = [];
+      const { contrast, groundOf } = (window as unknown as Coloured).colours;
+      const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(element);
+      if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) troubles.push('no ring');
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      const x = (left + right) / 2;
+      const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
+      // Drawn around the element, on what is beside it; an inner one on the element itself.
+      const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
+      const ground = groundOf(
+        Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
+      );
+      if (contrast(outlineColor, ground) < 3) troubles.push('faint ring');
+      const there = document.elementFromPoint(x, y);
+      if (!there || !(element.contains(there) || there.contains(element)))
+        troubles.push(`covered by ${there?.className}`);
+      if (
+        memory.lastStop &&
+        memory.lastStop.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING
+      )
+        troubles.push('out of order');
+      memory.lastStop = element;
+      const label = (element as HTMLInputElement).labels?.[0]?.textContent;
+      return { name: element.getAttribute('aria-label') ?? label ?? element.textContent ?? '', troubles };
+    });
+    if (!stop) return stops;
+    if (page.url() !== address) stop.troubles.push('led elsewhere');
+    stops.push(stop);
+  }
+  throw new Error('Tab never came to the end of the page.');
+}
+
+/** Words in the source's order that stand above what comes before them, and not beside it (1.3.2). */
+export function outOfSequence(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    let before: { text: string; box: DOMRect } | null = null;
+    const walker = document.createTreeWalker(document.querySelector('main')!, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent?.trim();
+      const element = node.parentElement!;
+      if (!text || !element.checkVisibility() || element.closest('option')) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const box = range.getBoundingClientRect();
+      if (box.width < 2 || getComputedStyle(element).clipPath !== 'none') continue;
+      if (before && box.bottom <= before.box.top && box.left < before.box.right)
+        found.push(`${text} stands above ${before.text}`);
+      before = { text, box };
+    }
+    return found;
+  });
+}
+
+/** What one presses that is less than 44 px high under a finger: a promise of ours, more than 2.5.8 asks. */
+export function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, select, summary, input, nav a, li > a, a[class]')]
+      .map((element) => (element.matches('[type=checkbox]') ? element.parentElement! : element))
+      .filter((element) => element.checkVisibility() && element.getBoundingClientRect().width > 2)
+      .filter((element) => !element.closest('[role=alert]') && element.getBoundingClientRect().height < 43.5)
+      .map((element) => `${element.textContent || element.id}: ${element.getBoundingClientRect().height} px`),
+  );
+}
