@@ -19,7 +19,13 @@ const patience = 6000;
  */
 export async function startChild<Ready>(
   file: string,
-  options: { env: NodeJS.ProcessEnv; args?: string[]; started?: (child: Child) => void },
+  options: {
+    env: NodeJS.ProcessEnv;
+    args?: string[];
+    /** The descriptor of an open file for what it prints. Default: our own output. */
+    output?: number;
+    started?: (child: Child) => void;
+  },
 ): Promise<{ child: Child; ready: Ready }> {
   const program = spawn(
     process.execPath,
@@ -27,7 +33,7 @@ export async function startChild<Ready>(
     {
       env: options.env,
       detached: true,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', options.output ?? 'inherit', options.output ?? 'inherit', 'ipc'],
     },
   );
   const ended = new Promise<string>((done) => {

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type pg from 'pg';
+import { migrate } from '../apps/server/database/migrate.ts';
+import { readSociety } from '../apps/server/society.ts';
+import { STRIPE_SECRET_KEY } from '../emulators/keys.ts';
+import { freePort } from '../local/ports.ts';
+import type { FlowSettings } from './flows/flows.ts';
+import type { People } from './load/load.ts';
+import { invite } from './people.ts';
+import type { Scope } from './scope.ts';
+import type { World } from './world.ts';
+
+/** A side of the comparison: servers with a database, and what a join on them is. */
+export interface Subject {
+  name: string;
+  flow: FlowSettings;
+  urls: string[];
+  /** The processes whose use is accounted for, by what they are. */
+  pids: { node: number[]; postgres: number[]; stripe: number[]; hubspot: number[] };
+  database: pg.Client;
+  /** Makes ready so many people who may join, each once. */
+  people(count: number): Promise<People>;
+  /** Ends what joins of a measurement left to be done later, so that it does not fall into another one. */
+  settle(): Promise<void>;
+}
+
+const root = resolve(import.meta.dirname, '..');
+const societyFile = join(root, 'society/society.yaml');
+
+/** The bare server on a database of its own. */
+export async function startFloor(world: World): Promise<Subject> {
+  const url = await world.createDatabase('floor');
+  const database = await world.connect(url);
+  await database.query(readFileSync(join(root, 'bench/floor/schema.sql'), 'utf8'));
+  const { process: server, ready } = await world.scope.start<{ listening: string }>(
+    join(root, 'bench/floor/server.ts'),
+    { env: { DATABASE_URL: url } },
+  );
+  let last = 0;
+  return {
+    name: 'floor',
+    flow: { server: 'floor' },
+    urls: [ready.listening],
+    pids: { node: [server.pid!], postgres: [world.postgres.pid], stripe: [], hubspot: [] },
+    database,
+    async people(count) {
+      const people = { first: last + 1, last: last + count };
+      last += count;
+      return people;
+    },
+    settle: async () => {},
+  };
+}
+
+export interface OurOptions {
+  /** The name of its database, which is made empty. */
+  database: string;
+  /** How many of the people who join HubSpot knows. */
+  known?: number;
+  /** How many server processes. */
+  processes?: number;
+  /** Done with the migrated database before a server uses it. */
+  prepare?: (database: pg.Client) => Promise<void>;
+}
+
+/**
+ * Our server as it runs in production, with every check and limit and its background work on. What differs: both
+ * providers are stand-ins, and the log goes to a file. Joiners come through a proxy on this machine, ten from an address.
+ */
+export async function startOurs(world: World, options: OurOptions): Promise<Subject> {
+  const { scope } = world;
+  const url = await world.createDatabase(options.database);
+  await migrate(url);
+  const database = await world.connect(url);
+  await options.prepare?.(database);
+
+  const port = (await freePort())!;
+  const folder = join(world.folder, options.database);
+  const known = options.known ?? 0;
+  const standIn = (...args: string[]) =>
+    scope.start<{ url: string }>(join(root, 'bench/standIn.ts'), { args });
+  const [stripe, hubspot] = await Promise.all([
+    standIn('stripe', folder, `http://127.0.0.1:${port}/api/webhooks/stripe`),
+    standIn('hubspot', folder, String(known)),
+  ]);
+  const env = {
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    SOCIETY_FILE: societyFile,
+    STRIPE_EMULATOR_URL: stripe.ready.url,
+    HUBSPOT_EMULATOR_URL: hubspot.ready.url,
+    TRUST_PROXY: '127.0.0.1',
+  };
+  const servers = [];
+  for (let index = 0; index < (options.processes ?? 1); index++)
+    servers.push(await startServer(scope, { ...env, PORT: String(index === 0 ? port : 0) }, `${folder}.log`));
+
+  let last = 0;
+  return {
+    name: 'Induct',
+    flow: { server: 'ours', ...ordered(), stripe: { url: stripe.ready.url, secretKey: STRIPE_SECRET_KEY } },
+    urls: servers.map(({ ready }) => ready.listening),
+    pids: {
+      node: servers.map(({ process: server }) => server.pid!),
+      postgres: [world.postgres.pid],
+      stripe: [stripe.process.pid!],
+      hubspot: [hubspot.process.pid!],
+    },
+    database,
+    async people(count) {
+      const people = { first: last + 1, last: last + count };
+      last += count;
+      await invite(database, people);
+      return people;
+    },
+    async settle() {
+      // As if HubSpot had heard of them: it would, two minutes later.
+      await database.query(
+        'update join_session set crm_revision = profile_revision where crm_revision <> profile_revision',
+      );
+    },
+  };
+}
+
+/** The server's own program, its log in a file. */
+export function startServer(scope: Scope, env: Record<string, string>, log: string) {
+  return scope.start<{ listening: string }>(join(root, 'apps/server/main.ts'), { env, log });
+}
+
+/** What a joiner of the default programme buys: its default membership and the first donation on offer. */
+function ordered(): { membershipId: number; donationUuid: string; amountCents: number } {
+  const society = readSociety(societyFile);
+  const { defaultMembership } = society.programme(society.defaultProgramme);
+  const membership = society.product(defaultMembership)!;
+  const donation = society.catalogue.find(({ type }) => type === 'donation')!;
+  return {
+    membershipId: membership.id,
+    donationUuid: donation.uuid,
+    amountCents: membership.price! + donation.price!,
+  };
+}
