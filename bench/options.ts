@@ -28,6 +28,7 @@ export const usage = `npm run bench -- [${names.join('] [')}]
   --quick             small and rough, into out/bench-quick.md
   --repeat N          how often each side is measured
   --seconds N         how long one measurement under load takes
+  --concurrency N     only so many joins at a time, not 1, 16 and 64
   --sessions N        the largest database of "growth"
   --minutes N         how long "soak" takes
   --out FILE          where the results go (bench/RESULTS.md)`;
@@ -41,6 +42,7 @@ export function readOptions(args: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       repeat: { type: 'string' },
       seconds: { type: 'string' },
+      concurrency: { type: 'string' },
       sessions: { type: 'string' },
       minutes: { type: 'string' },
       out: { type: 'string' },
@@ -50,7 +52,7 @@ export function readOptions(args: readonly string[]): Options {
     if (!names.includes(name as BenchmarkName))
       throw new Error(`There is no benchmark "${name}".\n\n${usage}`);
   const { quick } = values;
-  const number = (name: 'repeat' | 'seconds' | 'sessions' | 'minutes', usual: number) => {
+  const number = (name: Exclude<keyof typeof values, 'quick' | 'out'>, usual: number) => {
     const value = values[name];
     if (value === undefined) return usual;
     if (!/^[1-9]\d*$/.test(value)) throw new Error(`--${name} must be a whole number, not "${value}".`);
@@ -63,7 +65,7 @@ export function readOptions(args: readonly string[]): Options {
     repeat: number('repeat', quick ? 1 : 5),
     seconds: number('seconds', quick ? 2 : 8),
     warmUpSeconds: quick ? 1 : 2,
-    concurrencies: [1, 16, 64],
+    concurrencies: values.concurrency === undefined ? [1, 16, 64] : [number('concurrency', 16)],
     sessions: [Math.min(quick ? 1_000 : 10_000, large), large],
     minutes: number('minutes', quick ? 1 : 10),
     out: values.out ?? (quick ? 'out/bench-quick.md' : 'bench/RESULTS.md'),

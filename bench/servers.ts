@@ -9,7 +9,7 @@ import type { FlowSettings } from './flows/flows.ts';
 import type { People } from './load/load.ts';
 import { invite } from './people.ts';
 import type { Scope } from './scope.ts';
-import type { World } from './world.ts';
+import { connectTo, createDatabase, type World } from './world.ts';
 
 /** A side of the comparison: servers with a database, and what a join on them is. */
 export interface Subject {
@@ -18,9 +18,11 @@ export interface Subject {
   urls: string[];
   /** The processes whose use is accounted for, by what they are. */
   pids: { node: number[]; postgres: number[]; stripe: number[]; hubspot: number[] };
+  databaseUrl: string;
+  /** A connection of our own to it. */
   database: pg.Client;
-  /** Makes ready so many people who may join, each once. */
-  people(count: number): Promise<People>;
+  /** Makes ready so many people who may join, each once. Only those whom the CRM knows may pay: it is told of them at once. */
+  people(count: number, willPay: boolean): Promise<People>;
   /** Ends what joins of a measurement left to be done later, so that it does not fall into another one. */
   settle(): Promise<void>;
 }
@@ -30,8 +32,8 @@ const societyFile = join(root, 'society/society.yaml');
 
 /** The bare server on a database of its own. */
 export async function startFloor(world: World): Promise<Subject> {
-  const url = await world.createDatabase('floor');
-  const database = await world.connect(url);
+  const url = await createDatabase(world, 'floor');
+  const database = await connectTo(world, url);
   await database.query(readFileSync(join(root, 'bench/floor/schema.sql'), 'utf8'));
   const { process: server, ready } = await world.scope.start<{ listening: string }>(
     join(root, 'bench/floor/server.ts'),
@@ -43,10 +45,12 @@ export async function startFloor(world: World): Promise<Subject> {
     flow: { server: 'floor' },
     urls: [ready.listening],
     pids: { node: [server.pid!], postgres: [world.postgres.pid], stripe: [], hubspot: [] },
+    databaseUrl: url,
     database,
-    async people(count) {
-      const people = { first: last + 1, last: last + count };
-      last += count;
+    async people() {
+      // Anybody may join, so nobody is made ready: numbers that the last measurement did not reach.
+      const people = { first: last + 1, last: last + 1_000_000 };
+      last = people.last;
       return people;
     },
     settle: async () => {},
@@ -70,9 +74,9 @@ export interface OurOptions {
  */
 export async function startOurs(world: World, options: OurOptions): Promise<Subject> {
   const { scope } = world;
-  const url = await world.createDatabase(options.database);
+  const url = await createDatabase(world, options.database);
   await migrate(url);
-  const database = await world.connect(url);
+  const database = await connectTo(world, url);
   await options.prepare?.(database);
 
   const port = (await freePort())!;
@@ -96,7 +100,7 @@ export async function startOurs(world: World, options: OurOptions): Promise<Subj
   for (let index = 0; index < (options.processes ?? 1); index++)
     servers.push(await startServer(scope, { ...env, PORT: String(index === 0 ? port : 0) }, `${folder}.log`));
 
-  let last = 0;
+  let [lastKnown, lastUnknown] = [0, known];
   return {
     name: 'Induct',
     flow: { server: 'ours', ...ordered(), stripe: { url: stripe.ready.url, secretKey: STRIPE_SECRET_KEY } },
@@ -107,14 +111,19 @@ export async function startOurs(world: World, options: OurOptions): Promise<Subj
       stripe: [stripe.process.pid!],
       hubspot: [hubspot.process.pid!],
     },
+    databaseUrl: url,
     database,
-    async people(count) {
-      const people = { first: last + 1, last: last + count };
-      last += count;
+    async people(count, willPay) {
+      const first = (willPay ? lastKnown : lastUnknown) + 1;
+      const people = { first, last: first + count - 1 };
+      if (willPay) lastKnown = people.last;
+      else lastUnknown = people.last;
+      if (lastKnown > known) throw new Error(`HubSpot knows ${known} people, and more would have to pay.`);
       await invite(database, people);
       return people;
     },
     async settle() {
+      await fetch(`${stripe.ready.url}/_emulator/webhooks/idle`, { method: 'POST' });
       // As if HubSpot had heard of them: it would, two minutes later.
       await database.query(
         'update join_session set crm_revision = profile_revision where crm_revision <> profile_revision',

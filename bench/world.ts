@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type RunningPostgres, startPostgres } from '../local/postgres.ts';
@@ -20,10 +20,6 @@ export interface Bench {
 export interface World extends Bench {
   postgres: RunningPostgres;
   generator: Generator;
-  /** A new, empty database; its address. */
-  createDatabase(name: string): Promise<string>;
-  /** A connection of our own, closed at the end. */
-  connect(url: string): Promise<pg.Client>;
 }
 
 /** The PostgreSQL that comes with the project, as `npm start` runs it: fsync on. Statements are counted only when asked for. */
@@ -35,31 +31,53 @@ export async function startWorld(bench: Bench): Promise<World> {
     dataDir,
     settings: { shared_preload_libraries: 'pg_stat_statements' },
   });
-  scope.onEnd(() => rmSync(dataDir, { recursive: true, force: true }));
   scope.onEnd(() => postgres.stop());
+  const world: World = { ...bench, postgres, generator: await startGenerator(scope) };
+  await switchCounting(world, false);
+  return world;
+}
 
-  const connect = async (url: string) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    scope.onEnd(() => client.end());
-    return client;
-  };
-  const admin = await connect(postgres.url);
-  await admin.query('create extension if not exists pg_stat_statements');
-  await admin.query("alter system set pg_stat_statements.track = 'none'");
-  await admin.query('alter system set compute_query_id = off');
-  await admin.query('select pg_reload_conf()');
-  return {
-    ...bench,
-    postgres,
-    connect,
-    generator: await startGenerator(scope),
-    async createDatabase(name) {
-      await admin.query(`drop database if exists ${name} with (force)`);
-      await admin.query(`create database ${name}`);
-      const url = new URL(postgres.url);
-      url.pathname = `/${name}`;
-      return url.href;
-    },
-  };
+/** The same, for what is ended before the rest: `end` ends what was started with it. */
+export function innerWorld(world: World): World & { end(): Promise<void> } {
+  const scope = world.scope.inner();
+  return { ...world, scope, end: () => scope.end() };
+}
+
+/** A connection of our own, closed at the end. */
+export async function connectTo(world: World, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  world.scope.onEnd(() => client.end());
+  return client;
+}
+
+/** A new, empty database in place of one of that name; its address. */
+export async function createDatabase(world: World, name: string): Promise<string> {
+  await asAdmin(world, async (admin) => {
+    await admin.query(`drop database if exists ${name} with (force)`);
+    await admin.query(`create database ${name}`);
+  });
+  const url = new URL(world.postgres.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Whether statements are counted (pg_stat_statements), on connections that are made from now on. */
+export async function switchCounting(world: World, isOn: boolean): Promise<void> {
+  await asAdmin(world, async (admin) => {
+    await admin.query(`alter system set pg_stat_statements.track = ${isOn ? 'top' : 'none'}`);
+    await admin.query(`alter system set pg_stat_statements.track_planning = ${isOn ? 'on' : 'off'}`);
+    await admin.query(`alter system set compute_query_id = ${isOn ? 'on' : 'off'}`);
+    await admin.query('select pg_reload_conf()');
+  });
+}
+
+async function asAdmin(world: World, work: (admin: pg.Client) => Promise<void>): Promise<void> {
+  const admin = new pg.Client({ connectionString: world.postgres.url });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
 }

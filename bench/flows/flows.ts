@@ -25,3 +25,6 @@ export const withoutProvider = [
   'checkout',
   'product',
 ];
+
+/** All calls of a join, and the card; the floor has neither `begin` nor `card`. */
+export const everyStep = [...withoutProvider, 'intent', 'begin', 'card', 'return'];
