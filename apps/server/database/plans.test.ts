@@ -12,7 +12,7 @@ import { details, openIntent, orderingJoin, payByCard, startJoin } from '../test
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 /** So many that the planner reads a table as a whole only where no index leads to the rows. */
-const SESSIONS = 20_000;
+const SESSIONS = 50_000;
 /** What has this many rows and more may only be read in part; the index of a queue has fewer. */
 const LARGE = 1_000;
 
