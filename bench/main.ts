@@ -4,7 +4,11 @@ import { watchAncestors } from '../local/ancestors.ts';
 import { takeLock } from '../local/lock.ts';
 import { startPostgres } from '../local/postgres.ts';
 import { explain } from '../local/settings.ts';
+import { benchmarkGrowth } from './benchmarks/growth.ts';
 import { benchmarkServer } from './benchmarks/server.ts';
+import { benchmarkSoak } from './benchmarks/soak.ts';
+import { benchmarkStart } from './benchmarks/start.ts';
+import { benchmarkUploads } from './benchmarks/uploads.ts';
 import { type BenchmarkName, readOptions } from './options.ts';
 import { keepSection } from './report/results.ts';
 import { Scope } from './scope.ts';
@@ -13,6 +17,10 @@ import type { Bench } from './world.ts';
 /** `npm run bench`: measures beside the floors and writes the results, a section for each benchmark. */
 const benchmarks: Partial<Record<BenchmarkName, (bench: Bench) => Promise<string>>> = {
   server: benchmarkServer,
+  growth: benchmarkGrowth,
+  uploads: benchmarkUploads,
+  start: benchmarkStart,
+  soak: benchmarkSoak,
 };
 
 const root = resolve(import.meta.dirname, '..');

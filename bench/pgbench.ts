@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, globSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { machineBusySeconds, usageOf } from './accounting/processTree.ts';
+import { findProgram } from './findProgram.ts';
 import type { World } from './world.ts';
 
 /** The floor's statements without any server: what the database alone allows. */
@@ -14,19 +15,9 @@ export interface PgbenchRun {
 
 const script = resolve(import.meta.dirname, 'floor/join.pgbench');
 
-/** pgbench on the PATH, or among Debian's packages of PostgreSQL; undefined when it is not installed. */
-export function findPgbench(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const debian = globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse();
-  return [...folders.map((folder) => join(folder, 'pgbench')), ...debian].find((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
+/** pgbench, on the PATH or among Debian's packages of PostgreSQL; undefined when it is not installed. */
+export const findPgbench = (): string | undefined =>
+  findProgram('pgbench', ...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse());
 
 /** Runs it on the floor's database. */
 export async function runPgbench(

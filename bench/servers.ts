@@ -57,31 +57,48 @@ export async function startFloor(world: World): Promise<Subject> {
   };
 }
 
-export interface OurOptions {
-  /** The name of its database, which is made empty. */
-  database: string;
-  /** How many of the people who join HubSpot knows. */
-  known?: number;
-  /** How many server processes. */
-  processes?: number;
-  /** Done with the migrated database before a server uses it. */
-  prepare?: (database: pg.Client) => Promise<void>;
+/** A migrated database of ours. */
+export interface OurDatabase {
+  name: string;
+  url: string;
+  client: pg.Client;
+  /** The last of those who were invited and whom HubSpot knows, and how many whom it does not. */
+  invited: { known: number; unknown: number };
 }
+
+export async function makeOurDatabase(world: World, name: string): Promise<OurDatabase> {
+  const url = await createDatabase(world, name);
+  await migrate(url);
+  return { name, url, client: await connectTo(world, url), invited: { known: 0, unknown: 0 } };
+}
+
+/** People whom HubSpot does not know have numbers from here. */
+const UNKNOWN = 1_000_000_000;
 
 /**
  * Our server as it runs in production, with every check and limit and its background work on. What differs: both
- * providers are stand-ins, and the log goes to a file. Joiners come through a proxy on this machine, ten from an address.
+ * providers are stand-ins, of which HubSpot's knows the first `known` people, and the log goes to a file. Joiners come
+ * through a proxy on this machine, ten from an address. `listening` is when it said so, by `performance.now()`.
  */
-export async function startOurs(world: World, options: OurOptions): Promise<Subject> {
+export async function startOurs(
+  world: World,
+  { name, url, client, invited }: OurDatabase,
+  {
+    known = 0,
+    processes = 1,
+    settings = {},
+    starting,
+  }: {
+    known?: number;
+    processes?: number;
+    settings?: Record<string, string>;
+    /** Called when everything else runs, right before the server is started. */
+    starting?: () => void;
+  } = {},
+): Promise<Subject & { listening: number }> {
   const { scope } = world;
-  const url = await createDatabase(world, options.database);
-  await migrate(url);
-  const database = await connectTo(world, url);
-  await options.prepare?.(database);
-
   const port = (await freePort())!;
-  const folder = join(world.folder, options.database);
-  const known = options.known ?? 0;
+  const folder = join(world.folder, name);
   const standIn = (...args: string[]) =>
     scope.start<{ url: string }>(join(root, 'bench/standIn.ts'), { args });
   const [stripe, hubspot] = await Promise.all([
@@ -95,13 +112,16 @@ export async function startOurs(world: World, options: OurOptions): Promise<Subj
     STRIPE_EMULATOR_URL: stripe.ready.url,
     HUBSPOT_EMULATOR_URL: hubspot.ready.url,
     TRUST_PROXY: '127.0.0.1',
+    ...settings,
   };
+  starting?.();
   const servers = [];
-  for (let index = 0; index < (options.processes ?? 1); index++)
+  for (let index = 0; index < processes; index++)
     servers.push(await startServer(scope, { ...env, PORT: String(index === 0 ? port : 0) }, `${folder}.log`));
 
-  let [lastKnown, lastUnknown] = [0, known];
+  const listening = performance.now();
   return {
+    listening,
     name: 'Induct',
     flow: { server: 'ours', ...ordered(), stripe: { url: stripe.ready.url, secretKey: STRIPE_SECRET_KEY } },
     urls: servers.map(({ ready }) => ready.listening),
@@ -112,20 +132,21 @@ export async function startOurs(world: World, options: OurOptions): Promise<Subj
       hubspot: [hubspot.process.pid!],
     },
     databaseUrl: url,
-    database,
+    database: client,
     async people(count, willPay) {
-      const first = (willPay ? lastKnown : lastUnknown) + 1;
+      const first = 1 + (willPay ? invited.known : UNKNOWN + invited.unknown);
+      if (willPay) invited.known += count;
+      else invited.unknown += count;
+      if (invited.known > known)
+        throw new Error(`HubSpot knows ${known} people, and more would have to pay.`);
       const people = { first, last: first + count - 1 };
-      if (willPay) lastKnown = people.last;
-      else lastUnknown = people.last;
-      if (lastKnown > known) throw new Error(`HubSpot knows ${known} people, and more would have to pay.`);
-      await invite(database, people);
+      await invite(client, people);
       return people;
     },
     async settle() {
       await fetch(`${stripe.ready.url}/_emulator/webhooks/idle`, { method: 'POST' });
       // As if HubSpot had heard of them: it would, two minutes later.
-      await database.query(
+      await client.query(
         'update join_session set crm_revision = profile_revision where crm_revision <> profile_revision',
       );
     },

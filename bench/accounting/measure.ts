@@ -1,4 +1,4 @@
-import type { Load } from '../load/load.ts';
+import type { Load, People } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import type { Subject } from '../servers.ts';
 import type { World } from '../world.ts';
@@ -29,18 +29,33 @@ const FASTEST = 2_000;
 const FASTEST_PAYING = 200;
 const SAMPLE_MS = 250;
 
-/** Puts one side under load, after a warm-up, and accounts for what it took. */
+/** Measures one side once: on a tidy database, and with nothing left over for the next measurement. */
 export async function measure(
   world: World,
   subject: Subject,
   { concurrency, steps }: Measured,
 ): Promise<Run> {
-  const { seconds, warmUpSeconds } = world.options;
   const willPay = steps.includes('card');
   const people = await subject.people(mostJoins(world.options, willPay), willPay);
   await subject.database.query('vacuum (analyze)');
   await subject.database.query('checkpoint');
+  const run = await underLoad(world, subject, { concurrency, steps, people, ...world.options });
+  await subject.settle();
+  return run;
+}
 
+/** Puts one side under load, after a warm-up, and accounts for what it took. */
+export async function underLoad(
+  world: World,
+  subject: Subject,
+  {
+    concurrency,
+    steps,
+    people,
+    seconds,
+    warmUpSeconds,
+  }: Measured & { people: People; seconds: number; warmUpSeconds: number },
+): Promise<Run> {
   const { node, postgres, stripe, hubspot } = subject.pids;
   const watched = { node, postgres, stripe, hubspot, generator: [world.generator.pid] };
   const rssOf = () => sum(node, (pid) => usageOf(pid).rssBytes);
@@ -85,8 +100,6 @@ export async function measure(
   } finally {
     clearInterval(timer);
   }
-  await subject.settle();
-
   const used = Object.fromEntries(
     Object.keys(watched).map((part) => [part, after!.cpu[part as Part] - before!.cpu[part as Part]]),
   ) as Record<Part, number>;
@@ -105,7 +118,10 @@ export async function measure(
 }
 
 /** How many people one measurement may need. */
-export function mostJoins({ seconds, warmUpSeconds }: Options, willPay: boolean): number {
+export function mostJoins(
+  { seconds, warmUpSeconds }: Pick<Options, 'seconds' | 'warmUpSeconds'>,
+  willPay: boolean,
+): number {
   return (seconds + warmUpSeconds) * (willPay ? FASTEST_PAYING : FASTEST);
 }
 

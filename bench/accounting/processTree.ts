@@ -36,6 +36,11 @@ export function proportionalBytes(root: number): number {
   return bytes;
 }
 
+/** The most resident memory that one process ever had (bytes). */
+export function peakBytes(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1] ?? 0) * 1024;
+}
+
 /** Processor time that the whole machine has used since it started, also what a host took from it (s). */
 export function machineBusySeconds(): number {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')

@@ -16,7 +16,7 @@ export interface StatementCount {
   ms: number;
 }
 
-const JOINS = 20;
+const JOINS = 50;
 
 /**
  * Counts the statements of every call, on a server that was started with `switchCounting` on: each call is made for {@link JOINS} joins before the next.

@@ -6,7 +6,7 @@ import { everyStep, withoutProvider } from '../flows/flows.ts';
 import { findPgbench, type PgbenchRun, runPgbench } from '../pgbench.ts';
 import { figure, megabytes, spread, table } from '../report/table.ts';
 import { atLeast, atMost, type Verdict, verdictTable } from '../report/verdicts.ts';
-import { startFloor, startOurs } from '../servers.ts';
+import { makeOurDatabase, startFloor, startOurs } from '../servers.ts';
 import { type Bench, innerWorld, startWorld, switchCounting, type World } from '../world.ts';
 
 /** Floor and ours measured right after one another. */
@@ -25,7 +25,7 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
   const statements = await countOnBoth(world);
   const floor = await startFloor(world);
   const known = mostJoins(options, true) * (repeat * concurrencies.length + 1) + 100;
-  const ours = await startOurs(world, { database: 'ours', known });
+  const ours = await startOurs(world, await makeOurDatabase(world, 'ours'), { known });
   const pgbench = findPgbench();
 
   const pair = async (concurrency: number, steps: readonly string[]): Promise<Pair> => ({
@@ -67,9 +67,10 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
 async function countOnBoth(world: World): Promise<Results['statements']> {
   await switchCounting(world, true);
   const inner = innerWorld(world);
+  const database = await makeOurDatabase(inner, 'ours');
   const counts = {
     floor: await countStatements(await startFloor(inner), everyStep),
-    ours: await countStatements(await startOurs(inner, { database: 'ours', known: 100 }), everyStep),
+    ours: await countStatements(await startOurs(inner, database, { known: 200 }), everyStep),
   };
   await inner.end();
   await switchCounting(world, false);
