@@ -4,6 +4,7 @@ import { watchAncestors } from '../local/ancestors.ts';
 import { takeLock } from '../local/lock.ts';
 import { startPostgres } from '../local/postgres.ts';
 import { explain } from '../local/settings.ts';
+import { benchmarkBrowser } from './benchmarks/browser.ts';
 import { benchmarkGrowth } from './benchmarks/growth.ts';
 import { benchmarkServer } from './benchmarks/server.ts';
 import { benchmarkSoak } from './benchmarks/soak.ts';
@@ -19,6 +20,7 @@ const benchmarks: Partial<Record<BenchmarkName, (bench: Bench) => Promise<string
   server: benchmarkServer,
   growth: benchmarkGrowth,
   uploads: benchmarkUploads,
+  browser: benchmarkBrowser,
   start: benchmarkStart,
   soak: benchmarkSoak,
 };

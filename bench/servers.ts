@@ -21,8 +21,8 @@ export interface Subject {
   databaseUrl: string;
   /** A connection of our own to it. */
   database: pg.Client;
-  /** Makes ready so many people who may join, each once. Only those whom the CRM knows may pay: it is told of them at once. */
-  people(count: number, willPay: boolean): Promise<People>;
+  /** Makes ready so many people who may join, each once. Those of whose joins the CRM will be told must be known to it. */
+  people(count: number, areKnown: boolean): Promise<People>;
   /** Ends what joins of a measurement left to be done later, so that it does not fall into another one. */
   settle(): Promise<void>;
 }
@@ -133,12 +133,12 @@ export async function startOurs(
     },
     databaseUrl: url,
     database: client,
-    async people(count, willPay) {
-      const first = 1 + (willPay ? invited.known : UNKNOWN + invited.unknown);
-      if (willPay) invited.known += count;
+    async people(count, areKnown) {
+      const first = 1 + (areKnown ? invited.known : UNKNOWN + invited.unknown);
+      if (areKnown) invited.known += count;
       else invited.unknown += count;
       if (invited.known > known)
-        throw new Error(`HubSpot knows ${known} people, and more would have to pay.`);
+        throw new Error(`HubSpot knows ${known} people, and more would have to join.`);
       const people = { first, last: first + count - 1 };
       await invite(client, people);
       return people;
