@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { watchAncestors } from '../local/ancestors.ts';
 import { takeLock } from '../local/lock.ts';
@@ -10,13 +10,13 @@ import { benchmarkServer } from './benchmarks/server.ts';
 import { benchmarkSoak } from './benchmarks/soak.ts';
 import { benchmarkStart } from './benchmarks/start.ts';
 import { benchmarkUploads } from './benchmarks/uploads.ts';
-import { type BenchmarkName, readOptions } from './options.ts';
+import { type BenchmarkName, names, readOptions } from './options.ts';
 import { keepSection } from './report/results.ts';
 import { Scope } from './scope.ts';
 import type { Bench } from './world.ts';
 
 /** `npm run bench`: measures beside the floors and writes the results, a section for each benchmark. */
-const benchmarks: Partial<Record<BenchmarkName, (bench: Bench) => Promise<string>>> = {
+const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,
   uploads: benchmarkUploads,
@@ -49,8 +49,6 @@ async function main(): Promise<void> {
   try {
     if (lock.afterCrash) await clearLeftovers();
     for (const name of options.benchmarks) {
-      const benchmark = benchmarks[name];
-      if (!benchmark) continue;
       console.log(`\n── ${name}`);
       const scope = everything.inner();
       const own = join(folder, name);
@@ -61,7 +59,7 @@ async function main(): Promise<void> {
         abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true }),
       );
       const bench: Bench = { options, scope, folder: own, say: (line) => console.log(line) };
-      const text = await Promise.race([benchmark(bench), ended]);
+      const text = await Promise.race([benchmarks[name](bench), ended]);
       await scope.end();
       keepSection(resolve(root, options.out), name, text);
       console.log(`\n${text}\n\nWritten to ${options.out}.`);
@@ -71,11 +69,11 @@ async function main(): Promise<void> {
   }
 }
 
-/** What a killed run left: its database still runs, and is in nobody's use. */
+/** What a killed run left: its files, and a database that still runs and is in nobody's use. */
 async function clearLeftovers(): Promise<void> {
-  const { globSync } = await import('node:fs');
-  for (const cluster of globSync('*/database/postgres', { cwd: folder })) {
-    const postgres = await startPostgres({ dataDir: join(folder, cluster, '..') });
-    await postgres.stop();
+  for (const name of names) {
+    const dataDir = join(folder, name, 'database');
+    if (existsSync(join(dataDir, 'postgres'))) await (await startPostgres({ dataDir })).stop();
+    rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

@@ -19,6 +19,8 @@ export interface Options {
   sessions: readonly number[];
   /** How long the soak takes (minutes). */
   minutes: number;
+  /** Whether Lighthouse is downloaded for `browser` where it is missing. */
+  lighthouse: boolean;
   /** The file that the results go to. */
   out: string;
 }
@@ -31,6 +33,7 @@ export const usage = `npm run bench -- [${names.join('] [')}]
   --concurrency N     only so many joins at a time, not 1, 16 and 64
   --sessions N        the largest database of "growth"
   --minutes N         how long "soak" takes
+  --lighthouse        download Lighthouse for "browser", into out/lighthouse
   --out FILE          where the results go (bench/RESULTS.md)`;
 
 /** Throws a sentence. */
@@ -40,6 +43,7 @@ export function readOptions(args: readonly string[]): Options {
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
+      lighthouse: { type: 'boolean', default: false },
       repeat: { type: 'string' },
       seconds: { type: 'string' },
       concurrency: { type: 'string' },
@@ -52,7 +56,7 @@ export function readOptions(args: readonly string[]): Options {
     if (!names.includes(name as BenchmarkName))
       throw new Error(`There is no benchmark "${name}".\n\n${usage}`);
   const { quick } = values;
-  const number = (name: Exclude<keyof typeof values, 'quick' | 'out'>, usual: number) => {
+  const number = (name: Exclude<keyof typeof values, 'quick' | 'lighthouse' | 'out'>, usual: number) => {
     const value = values[name];
     if (value === undefined) return usual;
     if (!/^[1-9]\d*$/.test(value)) throw new Error(`--${name} must be a whole number, not "${value}".`);
@@ -68,6 +72,7 @@ export function readOptions(args: readonly string[]): Options {
     concurrencies: values.concurrency === undefined ? [1, 16, 64] : [number('concurrency', 16)],
     sessions: [Math.min(quick ? 1_000 : 10_000, large), large],
     minutes: number('minutes', quick ? 1 : 10),
+    lighthouse: values.lighthouse,
     out: values.out ?? (quick ? 'out/bench-quick.md' : 'bench/RESULTS.md'),
   };
 }

@@ -159,7 +159,7 @@ export function startServer(scope: Scope, env: Record<string, string>, log: stri
 }
 
 /** What a joiner of the default programme buys: its default membership and the first donation on offer. */
-function ordered(): { membershipId: number; donationUuid: string; amountCents: number } {
+export function ordered(): { membershipId: number; donationUuid: string; amountCents: number } {
   const society = readSociety(societyFile);
   const { defaultMembership } = society.programme(society.defaultProgramme);
   const membership = society.product(defaultMembership)!;

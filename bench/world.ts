@@ -46,6 +46,8 @@ export function innerWorld(world: World): World & { end(): Promise<void> } {
 /** A connection of our own, closed at the end. */
 export async function connectTo(world: World, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
+  // When everything is ended in the middle, the server may go first.
+  client.on('error', () => {});
   await client.connect();
   world.scope.onEnd(() => client.end());
   return client;

@@ -1,13 +1,14 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Browser, chromium, expect, type Page } from '@playwright/test';
 import { fillDetails } from '../../e2e/steps.ts';
 import { STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
-import { findChromium } from '../../local/chromium.ts';
 import { buildWeb } from '../../local/web.ts';
 import { describeMachine } from '../accounting/machine.ts';
 import { type Spread, spreadOf } from '../accounting/numbers.ts';
 import { machineBusySeconds, usageOf } from '../accounting/processTree.ts';
 import { quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
+import { launchOptions } from '../browser/launch.ts';
+import { findLighthouse, type Scores, scoreScreen } from '../browser/lighthouse.ts';
 import { type Screen, screensFor } from '../browser/screens.ts';
 import { newPage, type Painting, type Received, readPainting, SLOW } from '../browser/slowPage.ts';
 import { type StepTime, timeStep } from '../browser/steps.ts';
@@ -37,19 +38,13 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const [url] = ours.urls;
   tellArranging(ours);
   const shell = await scope.start<{ listening: string }>(shellFloor, { args: [url!] });
-  const browser = await chromium.launch({
-    executablePath: await findChromium(),
-    args: [
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--no-first-run',
-    ],
-  });
+  const browser = await chromium.launch(await launchOptions());
   scope.onEnd(() => browser.close());
 
   const screens = screensFor(contactIdOf(1));
   const [first] = screens;
+  // A browser's very first page takes longer than any later one.
+  for (const origin of [url!, shell.ready.listening]) await loadScreen(browser, origin, first!);
   const loads = new Map<string, Load[]>(screens.map(({ name }) => [name, []]));
   const shells: { shell: Load; ours: Load }[] = [];
   const walks: Record<string, StepTime>[] = [];
@@ -74,8 +69,21 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
         .join(', ')}`,
     );
   }
+  const version = browser.version().split('.')[0];
+  await browser.close();
+
+  const lighthouse = await findLighthouse(options.lighthouse);
+  const scores = new Map<string, Scores>();
+  if (lighthouse)
+    for (const screen of screens) {
+      const profile = join(bench.folder, 'profile');
+      const score = await scoreScreen(scope, lighthouse, { profile, url: url!, screen });
+      scores.set(screen.name, score);
+      say(`Lighthouse, ${screen.name}: ${score.performance}, ${score.accessibility}, ${score.bestPractices}`);
+    }
   return report({
-    machine: `${await describeMachine(database.client)}, Chromium ${browser.version().split('.')[0]}`,
+    scores,
+    machine: `${await describeMachine(database.client)}, Chromium ${version}`,
     loads: new Map([...loads].map(([name, all]) => [name, quietOnes(all, ({ otherCores }) => [otherCores])])),
     shells: quietOnes(shells, ({ shell, ours }) => [shell.otherCores, ours.otherCores]),
     walks,
@@ -165,12 +173,15 @@ async function finish(page: Page): Promise<void> {
 }
 
 function report({
+  scores,
   machine,
   loads,
   shells,
   walks,
   scripts,
 }: {
+  /** Empty without Lighthouse. */
+  scores: ReadonlyMap<string, Scores>;
   machine: string;
   loads: Map<string, Rounds<Load>>;
   shells: Rounds<{ shell: Load; ours: Load }>;
@@ -205,6 +216,7 @@ function report({
       ...steps.map(({ name, afterAnswer }) =>
         atMost(`${name} is shown after the answer to the press (ms)`, 100, afterAnswer),
       ),
+      ...[...scores].flatMap(([name, score]) => scoreVerdicts(name, score)),
       ...noShift.filter(({ isMet }) => !isMet),
       ...(noShift.every(({ isMet }) => isMet)
         ? [{ what: 'layout shift of every screen', target: '0', measured: '0', isMet: true }]
@@ -267,6 +279,21 @@ function report({
       }),
     ),
     '',
+    '### Lighthouse',
+    '',
+    scores.size === 0
+      ? 'Lighthouse is not installed: `npm run bench -- browser --lighthouse` downloads it into `out/lighthouse`.'
+      : table(
+          ['', 'performance', 'accessibility', 'best practices', 'what cost points'],
+          [...scores].map(([name, { performance, accessibility, bestPractices, found }]) => [
+            name,
+            String(performance),
+            String(accessibility),
+            String(bestPractices),
+            found.join(', '),
+          ]),
+        ),
+    '',
     '### From a press to the next screen',
     '',
     table(
@@ -281,4 +308,16 @@ function report({
     '',
     `A whole join, from Get Started to Congratulations with an upgrade, downloads ${figure(spreadOf(scripts).median / 1000)} kB of our scripts.`,
   ].join('\n');
+}
+
+function scoreVerdicts(name: string, { performance, accessibility, bestPractices }: Scores): Verdict[] {
+  const least = name === 'Get Started' ? 100 : 95;
+  return [
+    {
+      what: `Lighthouse, ${name}: performance; accessibility and best practices`,
+      target: `≥ ${least}; 100, 100`,
+      measured: `${performance}; ${accessibility}, ${bestPractices}`,
+      isMet: performance >= least && accessibility === 100 && bestPractices === 100,
+    },
+  ];
 }
