@@ -147,7 +147,7 @@ export async function startOurs(
       await fetch(`${stripe.ready.url}/_emulator/webhooks/idle`, { method: 'POST' });
       // As if HubSpot had heard of them: it would, two minutes later.
       await client.query(
-        'update join_session set crm_revision = profile_revision where crm_revision <> profile_revision',
+        'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',
       );
     },
   };

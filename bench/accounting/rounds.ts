@@ -8,6 +8,8 @@ export interface Rounds<Round> {
   /** Those that count. */
   kept: readonly Round[];
   all: readonly Round[];
+  /** What other programs took of one core, in each measurement of all rounds. */
+  otherCores: readonly number[];
   /** True when too few were quiet, and all had to count. */
   isNoisy: boolean;
 }
@@ -19,7 +21,7 @@ export function quietOnes<Round>(
 ): Rounds<Round> {
   const quiet = all.filter((round) => otherCores(round).every((cores) => cores <= NOISE_CORES));
   const isNoisy = quiet.length < Math.min(2, all.length);
-  return { kept: isNoisy ? all : quiet, all, isNoisy };
+  return { kept: isNoisy ? all : quiet, all, otherCores: all.flatMap(otherCores), isNoisy };
 }
 
 export function spreadBy<Round>(rounds: Rounds<Round>, of: (round: Round) => number): Spread {
@@ -31,10 +33,12 @@ export function tellRounds(sets: readonly Rounds<unknown>[]): string {
   const all = sets.reduce((sum, set) => sum + set.all.length, 0);
   const kept = sets.reduce((sum, set) => sum + set.kept.length, 0);
   const noisy = sets.filter(({ isNoisy }) => isNoisy).length;
+  const { median, max } = spreadOf(sets.flatMap(({ otherCores }) => otherCores));
   return [
-    `${kept} of ${all} rounds counted; in the others, other programs took more than ${NOISE_CORES} of a core.`,
+    `${kept} of ${all} rounds counted; a round in which other programs took more than ${NOISE_CORES} of a core does not.`,
+    `Others took ${median.toFixed(2)} of a core (median of all rounds), ${max.toFixed(2)} at most.`,
     ...(noisy > 0
-      ? [`**For ${noisy} of ${sets.length} loads too few rounds were quiet, and all of them counted.**`]
+      ? [`**For ${noisy} of ${sets.length} comparisons too few rounds were quiet, and all of them counted.**`]
       : []),
   ].join(' ');
 }
