@@ -59,6 +59,9 @@ export const test = base.extend<Fixtures>({
       const complaints = new Complaints();
       complaints.watch(context);
       await use(complaints);
+      // What the page still asks for when a test is over is nobody's any more.
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
       expect(complaints.unexpected, 'the browser complained').toEqual([]);
     },
     { auto: true },

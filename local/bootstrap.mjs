@@ -10,7 +10,18 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const wanted = 24;
-const commands = ['start', 'dev', 'build', 'operator', 'test', 'faults', 'drift', 'check', 'gallery'];
+const commands = [
+  'start',
+  'dev',
+  'build',
+  'operator',
+  'test',
+  'faults',
+  'drift',
+  'check',
+  'gallery',
+  'bench',
+];
 const [command = '', ...args] = process.argv.slice(2);
 
 if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}.`);

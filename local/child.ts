@@ -28,12 +28,19 @@ const patience = 6000;
  */
 export async function startChild<Ready>(
   file: string,
-  options: { env: NodeJS.ProcessEnv; args?: string[]; started?: (child: Child) => void },
+  options: {
+    env: NodeJS.ProcessEnv;
+    args?: string[];
+    /** The descriptor of an open file for what it prints. Default: our own output. */
+    output?: number;
+    started?: (child: Child) => void;
+  },
 ): Promise<{ child: Child; ready: Ready }> {
+  const output = options.output ?? 'inherit';
   const program = spawn(process.execPath, [...flags, file, ...(options.args ?? [])], {
     env: { NODE_COMPILE_CACHE: compiled, ...options.env },
     detached: true,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', output, output, 'ipc'],
   });
   const ended = new Promise<string>((done) => {
     program.once('error', (error) => done(error.message));

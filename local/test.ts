@@ -85,7 +85,7 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
 
 /** Unit and integration tests, all on one PostgreSQL that is thrown away. */
 async function runNodeTests(): Promise<Counts> {
-  const files = globSync('{packages,apps,emulators,local,society,faults}/**/*.test.ts', {
+  const files = globSync('{packages,apps,emulators,local,society,faults,bench}/**/*.test.ts', {
     cwd: root,
     exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
   }).filter(isChosen);

@@ -1,0 +1,117 @@
+import type pg from 'pg';
+
+/** How many rows are written at a time: large enough to be quick, small enough to be heard of on the way. */
+const PART = 100_000;
+
+/**
+ * Fills a migrated, empty database with the joins of two years, `sessions` of them, as they would be found: two thirds
+ * paid, the others left at some step; every contact in the mirror with a code of their own; orders, snapshots, payments,
+ * memberships, upgrades, transcripts, refunds, declined cards and counts in proportion. The last of them are still at it, with
+ * open intents and a few frozen orders; nothing is due to Stripe or to the CRM within the hour. Contacts count from 100000001, their codes from `FILLED1`. Needs a superuser, since
+ * references are not checked row by row.
+ */
+export async function fillDatabase(
+  database: pg.Client,
+  sessions: number,
+  say: (done: number) => void = () => {},
+): Promise<void> {
+  await database.query("set session_replication_role = 'replica'");
+  await database.query('set synchronous_commit = off');
+  try {
+    for (let first = 1; first <= sessions; first += PART) {
+      const last = Math.min(sessions, first + PART - 1);
+      for (const statement of statements) await database.query(statement, [first, last, sessions]);
+      say(last);
+    }
+  } finally {
+    await database.query('reset session_replication_role');
+    await database.query('reset synchronous_commit');
+  }
+  await database.query('vacuum (analyze)');
+}
+
+/** What a join is made of, from its number alone. `$1` to `$2` are the numbers of this part, `$3` how many there are. */
+const joins = `
+  select n, md5('session ' || n)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,
+    n % 20 < 16 as is_invited, n % 20 = 19 as is_nominated, n % 100 < 66 as is_paid,
+    case when n % 100 < 66 then 'paid' when n % 100 = 70 and n > $3::int * 0.98 - 50 then 'paying' when n % 100 < 80 then 'ordering' when n % 100 < 90 then 'detailed' else 'started' end as state,
+    (100000000 + n)::text as contact, 'pi_' || md5('intent ' || n) as intent, n % 10 = 3 as has_donation, n % 8 = 2 as has_item,
+    n % 100 < 66 and n % 10 = 5 as is_upgraded, n > $3::int * 0.98 - 50 as is_recent, 6500 + case when n % 10 = 3 then 2500 else 0 end + case when n % 8 = 2 then 1200 else 0 end as cents
+  from generate_series($1::int, $2::int) n`;
+
+const person = `'firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n, 'city', 'Austin', 'state', 'Texas', 'country', 'United States',
+  'personalEmail', 'person' || n || '@example.com', 'schoolEmail', '', 'highSchoolName', 'Austin High School', 'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'`;
+
+const statements = [
+  `insert into contact (id, profile, email, is_member, fetched_at, created_at)
+   select contact, json_build_object(${person}, 'address', n || ' Oak Street', 'zip', '78701', 'acceptedPrivacyPolicy', false),
+     'person' || n || '@example.com', is_paid and is_invited, at, at
+   from (${joins}) as joins`,
+  `insert into invitation (code, contact_id, school, created_at)
+   select case when n % 1000 = 0 then 'SCHOOL' else 'FILLED' end || n, case when n % 1000 <> 0 then contact end,
+     case when n % 1000 = 0 then 'School ' || n end, at
+   from (${joins}) as joins`,
+  `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, paying_since,
+     paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_contact_id, crm_next_try_at, crm_known, created_at, updated_at)
+   select uuid, state, case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end, 'high-school',
+     case when is_invited then contact end, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
+     case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
+     case when state <> 'started' then json_build_object(${person}, 'address1', n || ' Oak Street', 'address2', '', 'zipcode', '78701', 'agreeToPolicies', true) end,
+     state <> 'started', case when is_paid then 2 when state in ('ordering', 'paying') then 1 else 0 end, case when state = 'paying' then now() end,
+     case when is_paid then at + interval '20 minutes' end, case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end,
+     left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
+     case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then 'own:' || contact end,
+     at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
+   from (${joins}) as joins`,
+  `insert into session_product (uuid, session_uuid, product_id, type, name, price_cents, created_at, removed_at)
+   select md5('line ' || n || type)::uuid, uuid, product, type, name, price, at + interval '10 minutes', case when n % 50 = 7 and type = 'store' then at + interval '11 minutes' end
+   from (${joins}) as joins cross join (values
+     ('membership', 1, 'Membership', 6500), ('donation', 21, 'Donation', 2500), ('store', 30, 'Lapel Pin', 1200)) as line (type, product, name, price)
+   where state in ('ordering', 'paying', 'paid') and (type = 'membership' or type = 'donation' and has_donation or type = 'store' and has_item)`,
+  `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
+   select uuid, 'join', 1 + number, cents, json_build_array(json_build_object('productId', 1, 'type', 'membership', 'name', 'Membership', 'priceCents', 6500)),
+     at + interval '15 minutes'
+   from (${joins}) as joins cross join generate_series(0, 1) number
+   where is_paid or state in ('ordering', 'paying') and number = 0
+   union all
+   select uuid, 'upgrade', 1, 4500, json_build_array(json_build_object('productId', 10, 'type', 'membership_upgrade', 'name', 'Distinguished Member', 'priceCents', 4500)),
+     at + interval '22 minutes'
+   from (${joins}) as joins where is_upgraded`,
+  `insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email,
+     payment_method_id, card_brand, card_last4, refunded_cents, followed, succeeded_at, checked_at, created_at, updated_at)
+   select case kind when 'join' then intent else intent || '_up' end, uuid, kind, 1, case when is_paid then 'succeeded' when is_recent then 'open' else 'canceled' end,
+     intent || '_secret_' || md5('secret ' || n), 'cus_' || md5('customer ' || n), case kind when 'join' then cents else 4500 end,
+     case when is_paid and kind = 'join' then 2 else 1 end, 'person' || n || '@example.com', 'pm_' || md5('card ' || n), 'visa', '4242',
+     case when n % 200 = 20 and kind = 'join' then cents else 0 end, 0, case when is_paid then at + interval '20 minutes' end,
+     case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
+   from (${joins}) as joins cross join (values ('join'), ('upgrade')) as intents (kind)
+   where kind = 'join' and (is_paid or state in ('ordering', 'paying') and n % 2 = 0) or kind = 'upgrade' and is_upgraded`,
+  `insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, created_at)
+   select uuid, case when is_invited then contact end, case type when 'membership' then 1 else 10 end, type,
+     case type when 'membership' then intent else intent || '_up' end,
+     case when n % 200 = 20 and type = 'membership' then 'refunded' else 'active' end, at + interval '20 minutes'
+   from (${joins}) as joins cross join (values ('membership'), ('membership_upgrade')) as bought (type)
+   where is_paid and (type = 'membership' or is_upgraded)`,
+  `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)
+   select intent, 're_' || md5('refund ' || n), cents, 'requested', 'succeeded', at + interval '5 days', at + interval '5 days'
+   from (${joins}) as joins where is_paid and n % 200 = 20`,
+  `insert into document (id, kind, session_uuid, contact_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, created_at)
+   select md5('document ' || n || kind)::uuid, kind, case kind when 'transcript' then uuid end, case kind when 'resume' then contact end,
+     kind || '.pdf', 'application/pdf', 250000 + n % 100000, decode(md5('bytes ' || n) || md5('more ' || n), 'hex'), md5('key ' || n || kind), 'accepted',
+     at + interval '2 days', at + interval '1 day'
+   from (${joins}) as joins cross join (values ('transcript'), ('resume')) as document (kind)
+   where is_paid and (kind = 'transcript' and n % 5 = 1 or kind = 'resume' and n % 10 = 1)`,
+  `insert into card_failure (charge_id, session_uuid, address_hash, created_at)
+   select 'ch_' || md5('failure ' || n), uuid, left(md5('address ' || n / 5), 22), at + interval '19 minutes'
+   from (${joins}) as joins where is_paid and n % 25 = 4`,
+  `insert into limit_count (name, key, window_start, count)
+   select name, left(md5('address ' || n / 5), 22), date_bin('1 minute', at, 'epoch'), 1 + n % 3
+   from (${joins}) as joins cross join (values ('wrong_code'), ('intents')) as counted (name)
+   where n % 5 = 0 and (name = 'intents' or n % 4 = 0)
+   on conflict do nothing`,
+  `insert into stripe_event (id, handled_at)
+   select 'evt_' || md5('event ' || n || number), now() - interval '34 days' * (1 - n::float / $3::int)
+   from (${joins}) as joins cross join generate_series(1, 3) number where n % 20 = 0`,
+  `insert into staff_notice (kind, session_uuid, message, created_at)
+   select 'duplicate_payment', uuid, 'Payment ' || intent || ' was a second one.', at from (${joins}) as joins where n % 200 = 10`,
+];

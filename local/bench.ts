@@ -1,0 +1,2 @@
+/** `npm run bench`. */
+import '../bench/main.ts';
