@@ -36,6 +36,21 @@ export interface Limit {
   minutes: number;
 }
 
+/** Where documents are kept: STORAGE_URL. */
+export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
+export interface S3Settings {
+  kind: 's3';
+  bucket: string;
+  /** What every object's name begins with: empty, or ending in a slash. */
+  prefix: string;
+  /** Null: where the SDK's own settings say. */
+  region: string | null;
+  /** Null for Amazon's own. */
+  endpoint: string | null;
+  /** Null: where the SDK's own settings say. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+}
+
 export interface Config {
   mode: 'local' | 'live';
   host: string;
@@ -49,8 +64,8 @@ export interface Config {
   providers: Providers;
   linkSecret: string | null;
   allowUnsignedLinks: boolean;
-  storageDir: string;
-  /** What stays free of the documents' disk. */
+  storage: StorageSettings;
+  /** What stays free of the disk on which documents arrive. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
   /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
@@ -153,7 +168,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   for (const name of unsupported)
     if (get(name) !== undefined) fault(`${name} is not supported by this version; remove it.`);
   const clamdUrl = address('CLAMD_URL', ['tcp:']) ?? null;
-  const storage = address('STORAGE_URL', ['file:']);
+  const storage = readStorage();
   const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits() : null;
   const uploadMaxBytes =
     get('UPLOAD_MAX_BYTES') === undefined ? null : integer('UPLOAD_MAX_BYTES', 0, 1, Number.MAX_SAFE_INTEGER);
@@ -170,7 +185,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     providers,
     linkSecret,
     allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
-    storageDir: storage ? decodeURIComponent(new URL(storage).pathname) : resolve(dataDir, 'documents'),
+    storage,
     storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,
     clamdUrl,
@@ -193,6 +208,39 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return Object.fromEntries(
       Object.entries(defaultLimits).map(([name, limit]) => [name, read(limit)]),
     ) as Record<keyof Limits, Limit>;
+  }
+
+  /** A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=… with its pair of keys, or none. */
+  function readStorage(): StorageSettings {
+    const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
+    const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
+    const [accessKeyId, secretAccessKey] = keys.map(get);
+    if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+      fault(`${accessKeyId ? keys.join(' is set without ') : keys.toReversed().join(' is set without ')}.`);
+    const given = address('STORAGE_URL', ['file:', 's3:']);
+    const url = given === undefined ? null : new URL(given);
+    if (url?.protocol !== 's3:') {
+      if (accessKeyId || secretAccessKey)
+        fault('STORAGE_ACCESS_KEY_ID is for documents in a bucket: set STORAGE_URL to s3://bucket.');
+      return url === null ? here : { kind: 'folder', folder: decodeURIComponent(url.pathname) };
+    }
+    const endpoint = url.searchParams.get('endpoint');
+    const other = [...url.searchParams.keys()].find((name) => !['region', 'endpoint'].includes(name));
+    if (url.hostname === '' || url.username || url.port)
+      fault('STORAGE_URL must name a bucket: s3://bucket/prefix. Keys have settings of their own.');
+    if (other) fault(`STORAGE_URL has an unknown part: ${other}. There are region and endpoint.`);
+    if (endpoint !== null && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint))
+      fault("STORAGE_URL's endpoint must be an address like https://s3.example.com, without a path.");
+    const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
+    return {
+      kind: 's3',
+      bucket: url.hostname,
+      prefix: prefix === '' ? '' : `${prefix}/`,
+      // Services other than Amazon's take any.
+      region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
+      endpoint,
+      credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
+    };
   }
 
   /** All real or all emulated. A half-set group, a mix, or a key of the wrong kind is a fault. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { StorageFull, type StoredFile } from '../storage/storage.ts';
+import { StorageDown, StorageFull, type StoredFile } from '../storage/storage.ts';
 import { inspectFile, piecesOf } from './inspectFile.ts';
 import { NoVerdict } from './scanner.ts';
 
@@ -16,7 +16,7 @@ export interface ReceivedUpload {
 
 const NO_FILE = 'Please choose a file to upload.';
 const ONE_FILE = 'Please upload one file at a time.';
-const STORAGE_FULL = 'We cannot take files just now. Please try again in an hour, or email it to us.';
+const NOT_NOW = 'We cannot take files just now. Please try again in an hour, or email it to us.';
 const NOT_SCANNED =
   'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
 const INFECTED =
@@ -51,6 +51,7 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
     if (file) await deps.storage.remove(file.key);
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
+    if (error instanceof StorageDown) throw isDown(deps, error);
     if (error instanceof StorageFault) throw error.cause;
     // All else is the form's: broken, or cut off.
     throw new Refusal(400, UPLOAD_FAILED);
@@ -61,7 +62,12 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
 
 function isFull({ log }: Deps): Refusal {
   log.error({}, 'an upload was refused: the disk of the documents is full');
-  return new Refusal(503, STORAGE_FULL, { retryAfter: 3600 });
+  return new Refusal(503, NOT_NOW, { retryAfter: 3600 });
+}
+
+function isDown({ log }: Deps, err: StorageDown): Refusal {
+  log.error({ err }, 'an upload was refused: the storage of the documents does not answer');
+  return new Refusal(503, NOT_NOW, { retryAfter: 300 });
 }
 
 /** A file waits for its verdict; without one it is not taken. */
@@ -94,7 +100,8 @@ async function store(deps: Deps, bytes: Readable): Promise<StoredFile & { mediaT
         await scan(deps, piecesOf(handle, 0, sizeBytes));
       })
       .catch((error: Error) => {
-        const isOurs = !counted.errored && !(error instanceof Refusal || error instanceof StorageFull);
+        const isOurs =
+          !counted.errored && ![Refusal, StorageFull, StorageDown].some((kind) => error instanceof kind);
         counted.destroy(error);
         throw isOurs ? new StorageFault('storing an upload failed', { cause: error }) : error;
       }),
