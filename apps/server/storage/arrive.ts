@@ -4,8 +4,10 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** How many bytes are written before the room is looked at again, and what was written is handed to the disk. */
+/** How many bytes are written before the room is looked at again. */
 const LOOK_EVERY_BYTES = 16 * 1_048_576;
+/** Held of each upload before it is written; as much again is being written. */
+const WRITE_BYTES = 262_144;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -62,6 +64,7 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
   }
 }
 
+/** Gathers what comes into larger writes, and takes more while one is under way: the hash costs as much as the disk. */
 async function write(
   file: FileHandle,
   bytes: Readable,
@@ -69,20 +72,42 @@ async function write(
 ): Promise<Omit<StoredFile, 'key'>> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
+  let gathered: Buffer[] = [];
+  let gatheredBytes = 0;
   let lookAt = 0;
-  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+  let writing: Promise<void> = Promise.resolve();
+  const hand = async () => {
+    await writing;
     if (sizeBytes >= lookAt) {
       if ((await room()) === 0) throw new StorageFull();
-      lookAt += LOOK_EVERY_BYTES;
+      lookAt = sizeBytes + LOOK_EVERY_BYTES;
     }
-    hash.update(chunk);
-    sizeBytes += chunk.length;
-    await writeAll(file, chunk);
+    writing = writeAll(file, gathered);
+    // Its failure is thrown where it is waited for.
+    writing.catch(() => {});
+    gathered = [];
+    gatheredBytes = 0;
+  };
+  try {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      gathered.push(chunk);
+      gatheredBytes += chunk.length;
+      sizeBytes += chunk.length;
+      if (gatheredBytes >= WRITE_BYTES) await hand();
+      hash.update(chunk);
+    }
+    if (gatheredBytes > 0) await hand();
+  } finally {
+    await writing;
   }
   return { sizeBytes, sha256: hash.digest() };
 }
 
-async function writeAll(file: FileHandle, chunk: Buffer): Promise<void> {
-  let offset = 0;
-  while (offset < chunk.length) offset += (await file.write(chunk, offset)).bytesWritten;
+async function writeAll(file: FileHandle, chunks: Buffer[]): Promise<void> {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  let { bytesWritten } = await file.writev(chunks);
+  if (bytesWritten === length) return;
+  // A disk that is nearly full takes less than it was given.
+  const all = Buffer.concat(chunks);
+  while (bytesWritten < length) bytesWritten += (await file.write(all, bytesWritten)).bytesWritten;
 }
