@@ -18,6 +18,7 @@ const withoutSession: Record<string, string> = {
   '/registration/initiate/upgrade': '/registration/initiate/upgrade',
   '/initialize/checkout?vid=101': '/registration/checkout',
   '/upload-resume/101': '/upload-resume/101',
+  '/upload/a-code-of-yesterday': '/upload/a-code-of-yesterday',
   '/no/such/page': HOME,
 };
 

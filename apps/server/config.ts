@@ -22,6 +22,10 @@ export interface Limits {
   joinsPerAddress: Limit;
   /** Resumes sent from one address. */
   resumesPerAddress: Limit;
+  /** Codes for a phone that one join makes. */
+  uploadLinksPerSession: Limit;
+  /** Uploads by one of them, taken or not. */
+  uploadsPerLink: Limit;
   /** Payment intents opened for one join. */
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
@@ -98,6 +102,8 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   resumesPerAddress: { setting: 'LIMIT_RESUMES_PER_ADDRESS', limit: { count: 300, minutes: 60 } },
+  uploadLinksPerSession: { setting: 'LIMIT_UPLOAD_LINKS_PER_SESSION', limit: { count: 30, minutes: 60 } },
+  uploadsPerLink: { setting: 'LIMIT_UPLOADS_PER_LINK', limit: { count: 30, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },

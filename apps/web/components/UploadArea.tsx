@@ -124,8 +124,9 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
-          <p className={styles.zoneTitle}>Drop your {what} here</p>
-          <p className={styles.zoneOr}>or</p>
+          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {what} here</p>
+          <p className={`${styles.zoneOr} ${styles.forMouse}`}>or</p>
+          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {what}</p>
           <button type="button" className={styles.choose} aria-describedby="upload-types">
             Choose a file
           </button>
