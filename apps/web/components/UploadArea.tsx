@@ -100,7 +100,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         <div className={styles.sending}>
           <Icon name="file" size={28} />
           <div className={styles.sendingWords}>
-            <p className={styles.fileName} id="upload-name">
+            <p className={styles.fileName} id="upload-name" title={state.file.name}>
               {state.file.name}
             </p>
             <div
@@ -197,7 +197,9 @@ export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
             <span className={styles.done}>
               <Icon name="tick" size={16} />
             </span>
-            <span className={styles.fileName}>{name}</span>
+            <span className={styles.fileName} title={name}>
+              {name}
+            </span>
             <span className={styles.size}>{sizeInKilobytes(size)}</span>
           </li>
         ))}

@@ -50,12 +50,7 @@ export function Component() {
           <Alert>{rejection.message}</Alert>
         </div>
       )}
-      {!rejection?.isFinal && (
-        <>
-          <UploadArea what="transcript" send={send} />
-          <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />
-        </>
-      )}
+      {!rejection?.isFinal && <UploadArea what="transcript" send={send} />}
       <UploadedList files={uploaded} />
       {uploaded.length > 0 && (
         <p className={ui.onward}>
@@ -64,6 +59,7 @@ export function Component() {
           </Link>
         </p>
       )}
+      {!rejection?.isFinal && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
       {uploaded.length === 0 && !rejection?.isFinal && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
