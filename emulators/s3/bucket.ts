@@ -111,9 +111,9 @@ export class Bucket {
 
   async complete(upload: PendingUpload, named: readonly NamedPart[]): Promise<string> {
     if (named.length === 0) throw new S3Error(400, 'MalformedXML', 'An upload has at least one part.');
+    if (named.some(({ number }, index) => index > 0 && number <= named[index - 1]!.number))
+      throw new S3Error(400, 'InvalidPartOrder', 'The list of parts was not in ascending order.');
     const parts = named.map(({ number, etag, crc32 }, index) => {
-      if (index > 0 && number <= named[index - 1]!.number)
-        throw new S3Error(400, 'InvalidPartOrder', 'The list of parts was not in ascending order.');
       const part = upload.parts.get(number);
       if (part?.etag !== etag || (upload.checksum && part.crc32 !== crc32))
         throw new S3Error(400, 'InvalidPart', `Part ${number} could not be found, or is another one.`);

@@ -235,11 +235,15 @@ export function hubspotClient(
       form.append('folderPath', folder!);
       form.append('options', JSON.stringify({ access: 'PRIVATE' }));
       form.append('file', streamedFile(name!, mediaType, sizeBytes, bytes));
-      const answer = await call<{ id: string }>('POST', '', form, {
-        under: files,
-        timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
-      });
-      return idOf(answer);
+      try {
+        const answer = await call<{ id: string }>('POST', '', form, {
+          under: files,
+          timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
+        });
+        return idOf(answer);
+      } finally {
+        bytes.destroy();
+      }
     },
     async findFile(path) {
       const found = await call<{ file?: { id: string } }>(
