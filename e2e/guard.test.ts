@@ -22,7 +22,9 @@ const withoutSession: Record<string, string> = {
   '/no/such/page': HOME,
 };
 
-test('without a stored session every path leads where the guard says', async ({ page }) => {
+test('without a stored session every path leads where the guard says', async ({ page, complaints }) => {
+  // The server knows no such code.
+  complaints.expectFailedRequests();
   for (const [path, end] of Object.entries(withoutSession)) {
     await page.goto(path);
     await expect(page, path).toHaveURL(end);
