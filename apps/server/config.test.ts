@@ -108,8 +108,38 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ],
   [
     'a storage that this version does not have',
-    { ...emulated, STORAGE_URL: 's3://bucket' },
-    /STORAGE_URL must be an address/,
+    { ...emulated, STORAGE_URL: 'ftp://host/documents' },
+    /STORAGE_URL must be an address that begins with file:\/\/ or s3:\/\//,
+  ],
+  [
+    "half of a bucket's keys",
+    { ...emulated, STORAGE_URL: 's3://documents', STORAGE_ACCESS_KEY_ID: 'x' },
+    /STORAGE_ACCESS_KEY_ID is set without STORAGE_SECRET_ACCESS_KEY/,
+  ],
+  [
+    "the other half of a bucket's keys",
+    { ...emulated, STORAGE_URL: 's3://documents', STORAGE_SECRET_ACCESS_KEY: 'x' },
+    /STORAGE_SECRET_ACCESS_KEY is set without STORAGE_ACCESS_KEY_ID/,
+  ],
+  [
+    "a bucket's keys beside a folder",
+    { ...emulated, STORAGE_ACCESS_KEY_ID: 'x', STORAGE_SECRET_ACCESS_KEY: 'y' },
+    /set STORAGE_URL to s3:\/\/bucket/,
+  ],
+  [
+    'keys in the address of a bucket',
+    { ...emulated, STORAGE_URL: 's3://key:secret@documents' },
+    /Keys have settings of their own/,
+  ],
+  [
+    'a part of the address of a bucket that nobody reads',
+    { ...emulated, STORAGE_URL: 's3://documents?regoin=eu-west-1' },
+    /unknown part: regoin/,
+  ],
+  [
+    'an endpoint of a bucket that is no address',
+    { ...emulated, STORAGE_URL: 's3://documents?endpoint=minio:9000' },
+    /endpoint must be an address/,
   ],
 ];
 for (const [what, env, sentence] of refused)
@@ -130,4 +160,28 @@ test('a mix is permitted for development when asked for aloud', () => {
 
 test('no key is ever part of a fault', () => {
   assert.doesNotMatch(faultsOf({ ...real, STRIPE_SECRET_KEY: 'secret_value_here' }), /secret_value_here/);
+});
+
+test('documents are in a folder beside all other state, in another folder, or in a bucket', () => {
+  const keys = { STORAGE_ACCESS_KEY_ID: 'id', STORAGE_SECRET_ACCESS_KEY: 'secret' };
+  const storageOf = (env: Record<string, string>) => readConfig({ ...emulated, ...env }).storage;
+  assert.deepEqual(storageOf({ DATA_DIR: '/data' }), { kind: 'folder', folder: '/data/documents' });
+  assert.deepEqual(storageOf({ STORAGE_URL: 'file:///some%20where' }), {
+    kind: 'folder',
+    folder: '/some where',
+  });
+  const bucket = { kind: 's3', bucket: 'documents', region: null, endpoint: null, credentials: null };
+  assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents' }), { ...bucket, prefix: '' });
+  assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents/a/b/?region=eu-west-1', ...keys }), {
+    ...bucket,
+    prefix: 'a/b/',
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+  });
+  assert.deepEqual(storageOf({ STORAGE_URL: 's3://documents?endpoint=http://minio:9000' }), {
+    ...bucket,
+    prefix: '',
+    region: 'us-east-1',
+    endpoint: 'http://minio:9000',
+  });
 });

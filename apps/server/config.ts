@@ -22,6 +22,10 @@ export interface Limits {
   joinsPerAddress: Limit;
   /** Resumes sent from one address. */
   resumesPerAddress: Limit;
+  /** Codes for a phone that one join makes. */
+  uploadLinksPerSession: Limit;
+  /** Uploads by one of them, taken or not. */
+  uploadsPerLink: Limit;
   /** Payment intents opened for one join. */
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
@@ -34,6 +38,21 @@ export interface Limits {
 export interface Limit {
   count: number;
   minutes: number;
+}
+
+/** Where documents are kept: STORAGE_URL. */
+export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
+export interface S3Settings {
+  kind: 's3';
+  bucket: string;
+  /** What every object's name begins with: empty, or ending in a slash. */
+  prefix: string;
+  /** Null: where the SDK's own settings say. */
+  region: string | null;
+  /** Null for Amazon's own. */
+  endpoint: string | null;
+  /** Null: where the SDK's own settings say. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
 export interface Config {
@@ -49,8 +68,8 @@ export interface Config {
   providers: Providers;
   linkSecret: string | null;
   allowUnsignedLinks: boolean;
-  storageDir: string;
-  /** What stays free of the documents' disk. */
+  storage: StorageSettings;
+  /** What stays free of the disk on which documents arrive. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
   /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
@@ -83,6 +102,8 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   joinsPerCode: { setting: 'LIMIT_JOINS_PER_CODE', limit: { count: 30, minutes: 60 } },
   joinsPerAddress: { setting: 'LIMIT_JOINS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   resumesPerAddress: { setting: 'LIMIT_RESUMES_PER_ADDRESS', limit: { count: 300, minutes: 60 } },
+  uploadLinksPerSession: { setting: 'LIMIT_UPLOAD_LINKS_PER_SESSION', limit: { count: 30, minutes: 60 } },
+  uploadsPerLink: { setting: 'LIMIT_UPLOADS_PER_LINK', limit: { count: 30, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },
@@ -153,7 +174,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   for (const name of unsupported)
     if (get(name) !== undefined) fault(`${name} is not supported by this version; remove it.`);
   const clamdUrl = address('CLAMD_URL', ['tcp:']) ?? null;
-  const storage = address('STORAGE_URL', ['file:']);
+  const storage = readStorage();
   const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits() : null;
   const uploadMaxBytes =
     get('UPLOAD_MAX_BYTES') === undefined ? null : integer('UPLOAD_MAX_BYTES', 0, 1, Number.MAX_SAFE_INTEGER);
@@ -170,7 +191,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     providers,
     linkSecret,
     allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
-    storageDir: storage ? decodeURIComponent(new URL(storage).pathname) : resolve(dataDir, 'documents'),
+    storage,
     storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,
     clamdUrl,
@@ -193,6 +214,39 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return Object.fromEntries(
       Object.entries(defaultLimits).map(([name, limit]) => [name, read(limit)]),
     ) as Record<keyof Limits, Limit>;
+  }
+
+  /** A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=… with its pair of keys, or none. */
+  function readStorage(): StorageSettings {
+    const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
+    const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
+    const [accessKeyId, secretAccessKey] = keys.map(get);
+    if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+      fault(`${accessKeyId ? keys.join(' is set without ') : keys.toReversed().join(' is set without ')}.`);
+    const given = address('STORAGE_URL', ['file:', 's3:']);
+    const url = given === undefined ? null : new URL(given);
+    if (url?.protocol !== 's3:') {
+      if (accessKeyId || secretAccessKey)
+        fault('STORAGE_ACCESS_KEY_ID is for documents in a bucket: set STORAGE_URL to s3://bucket.');
+      return url === null ? here : { kind: 'folder', folder: decodeURIComponent(url.pathname) };
+    }
+    const endpoint = url.searchParams.get('endpoint');
+    const other = [...url.searchParams.keys()].find((name) => !['region', 'endpoint'].includes(name));
+    if (url.hostname === '' || url.username || url.port)
+      fault('STORAGE_URL must name a bucket: s3://bucket/prefix. Keys have settings of their own.');
+    if (other) fault(`STORAGE_URL has an unknown part: ${other}. There are region and endpoint.`);
+    if (endpoint !== null && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint))
+      fault("STORAGE_URL's endpoint must be an address like https://s3.example.com, without a path.");
+    const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
+    return {
+      kind: 's3',
+      bucket: url.hostname,
+      prefix: prefix === '' ? '' : `${prefix}/`,
+      // Services other than Amazon's take any.
+      region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
+      endpoint,
+      credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
+    };
   }
 
   /** All real or all emulated. A half-set group, a mix, or a key of the wrong kind is a fault. */

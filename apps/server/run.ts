@@ -1,5 +1,6 @@
 import { buildApp } from './app.ts';
 import { startPushing } from './contacts/push.ts';
+import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
@@ -17,6 +18,7 @@ export async function run(
     startSweeping(deps),
     startReconciling(deps),
     startSweepingDocuments(deps),
+    startAttachingDocuments(deps, hubspot),
   ];
   const url = await app.listen({ host, port });
   return {

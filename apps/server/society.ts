@@ -10,7 +10,7 @@ import { type ProductType, productTypes } from '#core/product.ts';
 /** One society's words, programmes and catalogue, from its society.yaml. */
 export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm'> {
   /** Which property of the CRM holds what, and what a join may write there. */
-  crm: { fields: FieldRules };
+  crm: { fields: FieldRules; attachDocuments: boolean };
   catalogue: CatalogueProduct[];
   defaultProgramme: string;
   product(id: number): CatalogueProduct | undefined;
@@ -79,8 +79,9 @@ const societyFile = z.strictObject({
   crm: z
     .strictObject({
       fields: z.partialRecord(z.enum(crmFields as [CrmField, ...CrmField[]]), fieldRule).default({}),
+      attachDocuments: z.boolean().default(true),
     })
-    .default({ fields: {} }),
+    .default({ fields: {}, attachDocuments: true }),
   society: z.strictObject({
     name: line,
     shortName: line,
@@ -231,7 +232,7 @@ function build(data: SocietyFile): Society {
   const byUuid = new Map(catalogue.map((product) => [product.uuid, product]));
   return {
     ...data,
-    crm: { fields: { ...defaultFieldRules, ...data.crm.fields } },
+    crm: { ...data.crm, fields: { ...defaultFieldRules, ...data.crm.fields } },
     catalogue,
     defaultProgramme: Object.keys(data.programmes)[0]!,
     product: (id) => byId.get(id),

@@ -10,7 +10,7 @@ import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
 import { readSociety } from './society.ts';
-import { folderStorage } from './storage/storage.ts';
+import { openStorage } from './storage/openStorage.ts';
 import { stripeProvider } from './stripe/provider.ts';
 
 export interface Wired {
@@ -38,7 +38,7 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     payments: stripeProvider(config.providers.stripe),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
-    storage: folderStorage(config.storageDir, config.storageReserveBytes),
+    storage: await openStorage(config),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),

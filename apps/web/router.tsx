@@ -67,6 +67,7 @@ export const routes: RouteObject[] = [
             'Upload Your Resume',
             () => import('./routes/uploadResume.tsx'),
           ),
+          screen('/upload/:token', 'Upload Transcript', () => import('./routes/uploadByLink.tsx')),
           screen('*', 'Page not found', () => import('./routes/notFound.tsx')),
         ],
       },

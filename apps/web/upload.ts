@@ -2,7 +2,7 @@ import type { Data, Params } from '#contract/schemas.ts';
 import { progressPercent } from '#core/document.ts';
 import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
 
-type UploadName = 'uploadTranscript' | 'uploadResume';
+type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';
 
 /**
  * Sends one file with its progress in whole percent. XMLHttpRequest, because fetch tells nothing about what was sent.

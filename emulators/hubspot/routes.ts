@@ -2,7 +2,8 @@ import { HUBSPOT_ACCESS_TOKEN } from '../keys.ts';
 import type { Answer } from '../shared/gateway.ts';
 import { type BatchInput, createBatch, readBatch, updateBatch, upsertBatch } from './batches.ts';
 import type { Contacts } from './contacts.ts';
-import { CrmError, invalid, notFound } from './errors.ts';
+import { CrmError, invalid, notEmulated, notFound } from './errors.ts';
+import { createNote, type Form, requireFile, upload, viewNote } from './files.ts';
 import type { Property } from './properties.ts';
 import { type SearchRequest, search } from './search.ts';
 import type { ShapeName } from './shapes.ts';
@@ -29,7 +30,8 @@ export interface Route {
   /** With the word VERSION where the API's version stands. */
   path: string;
   query: readonly string[];
-  body: ShapeName | null;
+  /** A shape of JSON, or a form with a file. */
+  body: ShapeName | 'form' | null;
   answer: ShapeName | null;
   /** One of these scopes opens it; any token does when there is none. */
   scopes: readonly string[];
@@ -37,11 +39,14 @@ export interface Route {
 }
 
 const OBJECTS = '/crm/objects/VERSION/contacts';
+const NOTES = '/crm/objects/VERSION/notes';
+const FILES = '/files/VERSION/files';
 const PROPERTIES = '/crm/properties/VERSION/contacts';
 const LARGEST_PAGE = 100;
 
 const READ = ['crm.objects.contacts.read'];
 const WRITE = ['crm.objects.contacts.write'];
+const FILE_SCOPE = ['files'];
 const READ_SCHEMA = [...READ, 'crm.schemas.contacts.read'];
 const WRITE_SCHEMA = ['crm.schemas.contacts.write'];
 
@@ -89,11 +94,28 @@ export const ROUTES: readonly Route[] = [
       body: call.contacts.view(row, [...Object.keys(properties), 'email', 'firstname', 'lastname']),
     };
   }),
-  route('GET', `${OBJECTS}/:id`, READ, ['properties', 'idProperty', 'archived'], null, 'contact', (call) => {
-    const idProperty = call.query.get('idProperty') ?? undefined;
-    const row = call.contacts.require(call.ids.id!, idProperty, flag(call.query, 'archived'));
-    return ok(call.contacts.view(row, list(call.query, 'properties')));
-  }),
+  route(
+    'GET',
+    `${OBJECTS}/:id`,
+    READ,
+    ['properties', 'idProperty', 'archived', 'associations'],
+    null,
+    'contact',
+    (call) => {
+      const idProperty = call.query.get('idProperty') ?? undefined;
+      const row = call.contacts.require(call.ids.id!, idProperty, flag(call.query, 'archived'));
+      const others = list(call.query, 'associations');
+      if (others.some((one) => one !== 'notes')) throw notEmulated(`associations with ${others}`);
+      const notes = call.store.notes().filter(({ contactIds }) => contactIds.includes(row.id));
+      return ok({
+        ...call.contacts.view(row, list(call.query, 'properties')),
+        ...(others.length > 0 &&
+          notes.length > 0 && {
+            associations: { notes: { results: notes.map(({ id }) => ({ id, type: 'contact_to_note' })) } },
+          }),
+      });
+    },
+  ),
   route('PATCH', `${OBJECTS}/:id`, WRITE, ['idProperty'], 'update', 'contact', (call) => {
     const { properties } = call.body as { properties: Record<string, string> };
     const row = call.contacts.require(call.ids.id!, call.query.get('idProperty') ?? undefined);
@@ -106,6 +128,36 @@ export const ROUTES: readonly Route[] = [
     if (row) call.contacts.archive(row, call.now);
     return { status: 204, body: undefined };
   }),
+
+  route('POST', NOTES, WRITE, [], 'noteCreate', 'note', (call) => {
+    const note = createNote(
+      call.store,
+      call.body as Parameters<typeof createNote>[1],
+      (id) => call.contacts.find(id) !== undefined,
+      call.now,
+    );
+    return { status: 201, body: viewNote(note, Object.keys(note.properties)) };
+  }),
+  route('POST', `${NOTES}/batch/read`, READ, ['archived'], 'batchRead', 'notes', (call) => {
+    const { inputs, properties } = call.body as { inputs: { id: string }[]; properties: string[] };
+    const wanted = new Set(inputs.map(({ id }) => id));
+    const time = new Date(call.now).toISOString();
+    const results = call.store.notes().filter(({ id }) => wanted.has(id));
+    return ok({
+      status: 'COMPLETE',
+      results: results.map((note) => viewNote(note, properties)),
+      startedAt: time,
+      completedAt: time,
+    });
+  }),
+
+  route('POST', FILES, FILE_SCOPE, [], 'form', 'file', (call) => ({
+    status: 201,
+    body: upload(call.store, call.body as Form, call.now),
+  })),
+  route('GET', `${FILES}/stat/:path`, FILE_SCOPE, [], null, 'fileStat', (call) =>
+    ok({ file: requireFile(call.store.fileByPath(call.ids.path!)) }),
+  ),
 
   route('GET', PROPERTIES, READ_SCHEMA, ['archived'], null, null, (call) =>
     ok({ results: call.store.properties() }),
@@ -170,7 +222,7 @@ function route(
   path: string,
   scopes: readonly string[],
   query: readonly string[],
-  body: ShapeName | null,
+  body: ShapeName | 'form' | null,
   answer: ShapeName | null,
   run: Route['run'],
 ): Route {

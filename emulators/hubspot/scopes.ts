@@ -5,6 +5,7 @@ export const FIRST_SCOPES: readonly string[] = [
   'crm.objects.contacts.read',
   'crm.objects.contacts.write',
   'crm.schemas.contacts.write',
+  'files',
 ];
 
 /** Throws the CRM's 403 unless one of the scopes is granted. A call that needs none gives an empty list. */

@@ -8,11 +8,12 @@ import { matchPath } from '../shared/paths.ts';
 import { attempt, transaction } from '../shared/state.ts';
 import { Contacts, type Rule } from './contacts.ts';
 import { CrmError, invalid, notEmulated } from './errors.ts';
+import type { Form } from './files.ts';
 import { type Limits, PUBLISHED_LIMITS, RateLimit } from './limits.ts';
 import { type CrmCall, ROUTES, type Route } from './routes.ts';
 import { assertGranted, FIRST_SCOPES } from './scopes.ts';
 import { DEMO_CONTACTS, type SeedContact } from './seed.ts';
-import { faultsOf } from './shapes.ts';
+import { faultsOf, type ShapeName } from './shapes.ts';
 import { Store } from './store.ts';
 
 export interface HubspotEmulatorOptions {
@@ -37,7 +38,10 @@ export interface HubspotEmulator {
   close(): Promise<void>;
 }
 
-/** Starts a stand-in for the CRM: contacts and their properties. */
+/** What the emulated account's plan takes (https://knowledge.hubspot.com/files/supported-file-types). */
+const LARGEST_FILE_BYTES = 20 * 1_048_576;
+
+/** Starts a stand-in for the CRM: contacts and their properties, notes and files. */
 export async function startHubspotEmulator(options: HubspotEmulatorOptions): Promise<HubspotEmulator> {
   const clock = options.clock ?? Date.now;
   const version = options.version ?? '2026-09';
@@ -51,6 +55,11 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
+  app.addContentTypeParser(
+    'multipart/form-data',
+    { parseAs: 'buffer', bodyLimit: LARGEST_FILE_BYTES },
+    async (request: FastifyRequest, body: Buffer) => formOf(body, request.headers['content-type']!),
+  );
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const [path, query] = request.url.split('?', 2) as [string, string | undefined];
@@ -68,7 +77,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
           now: clock(),
           scopes,
           query: queryOf(query ?? '', route),
-          body: jsonOf(request.body, request.headers['content-type'], route),
+          body: payloadOf(request.body, request.headers['content-type'], route),
           searchTime: clock() - (options.searchLagMs ?? 5_000),
           attempt: (inner) => attempt(store.database, inner, () => false),
         };
@@ -97,7 +106,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     );
     return reply;
   };
-  for (const path of ['/crm/*', '/account-info/*', '/oauth/*']) app.all(path, answer);
+  for (const path of ['/crm/*', '/files/*', '/account-info/*', '/oauth/*']) app.all(path, answer);
 
   app.setNotFoundHandler((request, reply) => {
     const { status, body } = errorAnswer(notEmulated(`${request.method} ${request.url.split('?', 1)[0]}`));
@@ -114,6 +123,12 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     contacts.rules.length = 0;
     return reply.code(204).send();
   });
+
+  // What the account holds, as a test looks at it: bytes as base64.
+  app.get('/_emulator/attachments', () => ({
+    files: store.files().map(({ bytes, ...file }) => ({ ...file, bytes: bytes.toString('base64') })),
+    notes: store.notes(),
+  }));
 
   // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null.
   app.post('/_emulator/scopes', (request, reply) => {
@@ -151,8 +166,29 @@ function queryOf(text: string, route: Route): URLSearchParams {
   return query;
 }
 
-function jsonOf(body: unknown, contentType: string | undefined, route: Route): unknown {
+function payloadOf(body: unknown, contentType: string | undefined, route: Route): unknown {
   if (!route.body) return undefined;
+  if (route.body !== 'form') return jsonOf(body, contentType, route.body);
+  if (!contentType?.startsWith('multipart/form-data'))
+    throw new CrmError(415, 'VALIDATION_ERROR', 'The Content-Type must be multipart/form-data.');
+  return body;
+}
+
+async function formOf(body: Buffer, contentType: string): Promise<Form> {
+  const headers = { 'content-type': contentType };
+  const form = await new Response(new Uint8Array(body), { headers }).formData();
+  const fields: Form['fields'] = {};
+  let file: Form['file'] = null;
+  for (const [name, value] of form) {
+    if (typeof value === 'string') fields[name] = value;
+    else if (name === 'file' && !file)
+      file = { name: value.name, type: value.type, bytes: Buffer.from(await value.arrayBuffer()) };
+    else fields[name] = 'a file';
+  }
+  return { fields, file };
+}
+
+function jsonOf(body: unknown, contentType: string | undefined, shape: ShapeName): unknown {
   if (!contentType?.startsWith('application/json')) {
     throw new CrmError(415, 'VALIDATION_ERROR', 'The Content-Type must be application/json.');
   }
@@ -162,7 +198,7 @@ function jsonOf(body: unknown, contentType: string | undefined, route: Route): u
   } catch {
     throw invalid('Invalid input JSON.');
   }
-  const faults = faultsOf(route.body, json);
+  const faults = faultsOf(shape, json);
   if (faults.length > 0)
     throw invalid(
       `Invalid input JSON: ${faults.join('; ')}`,
@@ -199,6 +235,7 @@ function errorAnswer(error: unknown, headers: Record<string, string> = {}): Answ
 }
 
 function readable(body: unknown): unknown {
+  if (typeof body === 'object' && body !== null && 'fields' in body) return body.fields;
   try {
     return typeof body === 'string' && body !== '' ? JSON.parse(body) : null;
   } catch {

@@ -26,7 +26,31 @@ const contact = {
   archived: { type: 'boolean' },
   archivedAt: time,
   url: text,
+  /** Only where they were asked for. */
+  associations: { type: 'object', additionalProperties: { type: 'object' } },
 };
+const FILE = closed(
+  {
+    id: { type: 'string', pattern: '^\\d+$' },
+    ...Object.fromEntries(
+      ['name', 'extension', 'path', 'type', 'encoding', 'access', 'url', 'defaultHostingUrl'].map((name) => [
+        name,
+        text,
+      ]),
+    ),
+    ...Object.fromEntries(['parentFolderId', 'sourceGroup', 'fileMd5'].map((name) => [name, text])),
+    createdAt: time,
+    updatedAt: time,
+    archivedAt: time,
+    size: { type: 'integer' },
+    width: { type: 'integer' },
+    height: { type: 'integer' },
+    expiresAt: { type: 'integer' },
+    archived: { type: 'boolean' },
+    isUsableInContent: { type: 'boolean' },
+  },
+  ['id', 'access', 'archived', 'createdAt', 'updatedAt'],
+);
 const CONTACT = closed(contact, ['id', 'properties', 'createdAt', 'updatedAt']);
 const paging = closed({ next: closed({ after: text, link: text }, ['after']) });
 const error = {
@@ -158,6 +182,31 @@ const SHAPES = {
     },
     ['name', 'label', 'type', 'fieldType', 'groupName'],
   ),
+  noteCreate: closed(
+    {
+      properties: written,
+      associations: listOf(
+        closed(
+          {
+            to: closed({ id: text }, ['id']),
+            types: listOf(
+              closed({ associationCategory: text, associationTypeId: { type: 'integer' } }, [
+                'associationCategory',
+                'associationTypeId',
+              ]),
+            ),
+          },
+          ['to', 'types'],
+        ),
+      ),
+      objectWriteTraceId: text,
+    },
+    ['properties', 'associations'],
+  ),
+  note: CONTACT,
+  notes: batchAnswer(CONTACT),
+  file: FILE,
+  fileStat: closed({ file: FILE, folder: { type: 'object' } }),
   tokenInfo: closed({ tokenKey: text }, ['tokenKey']),
   contact: CONTACT,
   page: closed({ results: listOf(CONTACT), paging }, ['results']),

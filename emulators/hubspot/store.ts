@@ -1,5 +1,6 @@
 import { LEDGER_SCHEMA } from '../shared/ledger.ts';
 import { type Database, openState, transaction } from '../shared/state.ts';
+import type { HubspotFile, Note } from './files.ts';
 import { FIRST_PROPERTIES, type Property } from './properties.ts';
 import type { SeedContact } from './seed.ts';
 
@@ -14,6 +15,7 @@ export interface Row {
 
 /** First id of a contact that is created; those of the seed are smaller. */
 const FIRST_ID = 100_001;
+const FIRST_OTHER_ID = 700_000;
 
 const SCHEMA = `
   create table if not exists contact (
@@ -24,6 +26,9 @@ const SCHEMA = `
     seq integer primary key autoincrement, id integer not null, time integer not null, body text not null
   );
   create index if not exists version_id on version (id, seq);
+  create table if not exists other (id integer primary key autoincrement);
+  create table if not exists file (id text primary key, path text not null unique, body text not null, bytes blob not null);
+  create table if not exists note (id text primary key, body text not null);
   create table if not exists property (name text primary key, body text not null);
   ${LEDGER_SCHEMA}
 `;
@@ -142,6 +147,49 @@ export class Store {
       .all(time)
       .map((row) => JSON.parse(row.body as string) as Row)
       .filter((row) => !row.archived);
+  }
+
+  /** The next id of what is no contact. */
+  nextId(): string {
+    const { lastInsertRowid } = this.database.prepare('insert into other default values').run();
+    return String(FIRST_OTHER_ID + Number(lastInsertRowid));
+  }
+
+  saveFile(file: HubspotFile, bytes: Buffer): HubspotFile {
+    this.database
+      .prepare('insert or replace into file (id, path, body, bytes) values (?, ?, ?, ?)')
+      .run(file.id, file.path, JSON.stringify(file), bytes);
+    return file;
+  }
+
+  file(id: string): HubspotFile | undefined {
+    const row = this.database.prepare('select body from file where id = ?').get(id);
+    return row && (JSON.parse(row.body as string) as HubspotFile);
+  }
+
+  fileByPath(path: string): HubspotFile | undefined {
+    const row = this.database.prepare('select body from file where path = ?').get(path);
+    return row && (JSON.parse(row.body as string) as HubspotFile);
+  }
+
+  /** Every file with its bytes, in the order in which they came. */
+  files(): (HubspotFile & { bytes: Buffer })[] {
+    return this.database
+      .prepare('select body, bytes from file order by rowid')
+      .all()
+      .map(({ body, bytes }) => ({ ...JSON.parse(body as string), bytes: Buffer.from(bytes as Uint8Array) }));
+  }
+
+  addNote(note: Note): Note {
+    this.database.prepare('insert into note (id, body) values (?, ?)').run(note.id, JSON.stringify(note));
+    return note;
+  }
+
+  notes(): Note[] {
+    return this.database
+      .prepare('select body from note order by rowid')
+      .all()
+      .map(({ body }) => JSON.parse(body as string) as Note);
   }
 
   /** Forgets states that no search can show any more. */

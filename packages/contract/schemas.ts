@@ -170,6 +170,7 @@ const site = z.object({
 const upload = z.object({ name: z.string(), size: z.int() });
 
 const sessionParams = z.object({ uuid });
+const uploadLinkParams = z.object({ token: z.string().max(100) });
 const none = z.object({});
 /** A call that needs no body takes none, or an empty object. */
 const noBody = none.nullish();
@@ -375,6 +376,14 @@ export const schemas = {
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
+  createUploadLink: {
+    params: sessionParams,
+    body: noBody,
+    /** `path` of the page on which a phone uploads. */
+    data: z.object({ path: z.string(), expiresAt: z.iso.datetime() }),
+  },
+  getUploadLink: { params: uploadLinkParams, data: z.object({ expiresAt: z.iso.datetime() }) },
+  uploadByLink: { params: uploadLinkParams, data: upload },
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,

@@ -13,6 +13,8 @@ export const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please 
 export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
+export const UPLOAD_LINK_OVER =
+  'This code has expired, or is not complete. Please make a new one on your computer and scan that.';
 export const UPLOAD_FAILED = 'Failed to upload file.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 

@@ -36,6 +36,8 @@ export type Inspection = { type: DocumentType } | { fault: Fault };
 
 const KIB = 1024;
 const CHUNK = 64 * KIB;
+/** Of a picture's scan, of which every byte is looked at. */
+const SCAN_CHUNK = 512 * KIB;
 /** A PDF reader looks for the header this far into a file, and that is what makes a picture a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
 /** An archive's last record and its longest comment. */
@@ -160,8 +162,8 @@ async function jpeg(bytes: Bytes): Promise<DocumentType> {
 
 /** Where the next marker is that does not belong to the scan: neither a stuffed zero nor a restart. */
 async function scanEnd(bytes: Bytes, from: number): Promise<number> {
-  for (let start = from; start < bytes.size - 1; start += CHUNK - 1) {
-    const chunk = await bytes.read(start, CHUNK);
+  for (let start = from; start < bytes.size - 1; start += SCAN_CHUNK - 1) {
+    const chunk = await bytes.read(start, SCAN_CHUNK);
     for (let at = chunk.indexOf(0xff); at >= 0 && at < chunk.length - 1; at = chunk.indexOf(0xff, at + 1)) {
       const next = chunk[at + 1]!;
       if (next !== 0x00 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return start + at;

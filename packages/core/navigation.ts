@@ -12,6 +12,9 @@ export const screens = {
   initializeCheckout: '/initialize/checkout',
 } as const;
 
+/** Where a phone uploads for a join that goes on elsewhere. The token is all that it knows of it. */
+export const uploadLinkPath = (token: string) => `/upload/${token}`;
+
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
@@ -20,6 +23,7 @@ export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
+  { paths: /^\/upload\/[^/]+\/?$/, needsSession: false },
   { paths: /^\/registration\/initiate\/upgrade\/?$/, needsSession: false },
   { paths: /^\/registration\/[^/]+\/init\/?$/, needsSession: false },
   { paths: /^\/$/, needsSession: false },

@@ -36,28 +36,37 @@ export const statusCommand: Command = {
   usage: 'contacts status',
   summary:
     'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, and what HubSpot still lets us ask.',
-  async run(args, { database }) {
+  async run(args, { deps, database }) {
     if (args.length > 0) return misused(statusCommand);
     const { rows } = await sql<{
       behind: number;
       waiting_minutes: number | null;
       refused: number;
       mirrored: number;
+      documents: number;
+      documents_refused: number;
       synced_at: Date | null;
     }>`
       select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
         ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
         count(*) filter (where crm_refusal is not null)::int as refused,
+        (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
+        (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from contact) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
       from join_session`.execute(database);
-    const { behind, waiting_minutes, refused, mirrored, synced_at } = rows[0]!;
+    const { behind, waiting_minutes, refused, mirrored, synced_at, documents, documents_refused } = rows[0]!;
     const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
       select name, floor(least(case name when 'call' then 15 else 1 end, tokens + extract(epoch from now() - refilled_at) * case name when 'call' then 8 else 2.5 end))::int as tokens,
         case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
       from crm_budget order by name`.execute(database);
     console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);
     console.log(`${refused} refused by HubSpot${refused > 0 ? ': npm run operator -- contacts failed' : ''}`);
+    console.log(
+      deps.society.crm.attachDocuments
+        ? `${documents} documents to be attached, ${documents_refused} refused`
+        : 'Documents stay in the storage: crm.attachDocuments is false.',
+    );
     console.log(
       `${mirrored} contacts in the mirror, ${synced_at ? `synced ${synced_at.toISOString().slice(0, 16)}Z` : 'never synced as a whole'}`,
     );
@@ -71,16 +80,18 @@ export const statusCommand: Command = {
 
 export const failedCommand: Command = {
   usage: 'contacts failed',
-  summary: "Show the joins that HubSpot refuses, with HubSpot's reason.",
+  summary: "Show the joins and documents that HubSpot refuses, with HubSpot's reason.",
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
-    const { rows } = await sql<{ uuid: string; contact: string | null; crm_refusal: string }>`
-      select uuid, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as contact, crm_refusal
-      from join_session where crm_refusal is not null order by updated_at desc limit ${FAILED_SHOWN}`.execute(
-      database,
-    );
-    for (const { uuid, contact, crm_refusal } of rows)
-      console.log(`${uuid}  ${contact === null ? 'new contact' : `contact ${contact}`}  ${crm_refusal}`);
+    const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
+      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, substring(crm_contact_id from ':(.*)$')), 'new contact') as what,
+        crm_refusal, updated_at as at
+      from join_session where crm_refusal is not null
+      union all
+      select coalesce(session_uuid::text, 'resume of contact ' || contact_id), 'document ' || id, crm_refusal, created_at
+      from document where crm_refusal is not null
+      order by at desc limit ${FAILED_SHOWN}`.execute(database);
+    for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${crm_refusal}`);
     console.log(
       rows.length === 0
         ? 'None.'
@@ -96,10 +107,14 @@ export const retryCommand: Command = {
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !/^(all|[0-9a-f-]{36})$/.test(which)) return misused(retryCommand);
     const { rows } = await sql`
-      update join_session set crm_refusal = null, crm_attempts = 0, crm_next_try_at = now()
-      where crm_refusal is not null and (${which} = 'all' or uuid::text = ${which}) returning uuid`.execute(
-      database,
-    );
+      with documents as (
+        update document set crm_refusal = null, crm_next_try_at = now()
+        where crm_refusal is not null and (${which} = 'all' or session_uuid::text = ${which}) returning id
+      ), joins as (
+        update join_session set crm_refusal = null, crm_attempts = 0, crm_next_try_at = now()
+        where crm_refusal is not null and (${which} = 'all' or uuid::text = ${which}) returning uuid
+      )
+      select uuid from joins union all select id from documents`.execute(database);
     console.log(`${rows.length} will be sent again.`);
     return which !== 'all' && rows.length === 0 ? 1 : 0;
   },

@@ -18,6 +18,7 @@ export interface Tables {
   payment: PaymentTable;
   membership: MembershipTable;
   document: DocumentTable;
+  upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
   refund: RefundTable;
@@ -163,6 +164,11 @@ export interface DocumentTable {
   reason: RejectionReason | null;
   is_final: Generated<boolean>;
   reviewed_at: NullableTimestamp;
+  crm_file_id: string | null;
+  crm_note_id: string | null;
+  crm_attempts: Generated<number>;
+  crm_next_try_at: Timestamp;
+  crm_refusal: string | null;
   created_at: Timestamp;
 }
 

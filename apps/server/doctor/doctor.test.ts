@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
+import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import type { Config } from '../config.ts';
 import { stripeApiVersion } from '../stripe/account.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
@@ -84,7 +87,7 @@ test('an account in order misses nothing', async () => {
   assert.match(report, /ok +Apple Pay: join.society.example is registered and active/);
   assert.match(
     report,
-    /ok +HubSpot scopes: crm.objects.contacts.read and crm.objects.contacts.write are granted/,
+    /ok +HubSpot scopes: crm.objects.contacts.read, crm.objects.contacts.write and files are granted/,
   );
   assert.match(report, /ok +Database: Reachable and migrated/);
   assert.match(report, /\nNothing is missing\. 1 could not be checked\.$/);
@@ -231,7 +234,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 13, output);
+  assert.equal(checks.length, 14, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {
@@ -286,3 +289,29 @@ async function operator(
   const [code] = await once(child, 'close');
   return { code, output };
 }
+
+test('a bucket is written to, read and left as it was; one that refuses us is missing', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
+  const s3 = await startS3Emulator({ dataDir });
+  t.after(async () => {
+    await s3.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  const storage = {
+    kind: 's3',
+    bucket: S3_BUCKET,
+    prefix: '',
+    region: 'us-east-1',
+    endpoint: s3.url,
+    credentials: s3.keys,
+  } as const;
+  assert.match(
+    (await asReal({ storage })).report,
+    /ok +Documents: A file was written to the bucket documents/,
+  );
+  assert.equal(s3.bucket.objects.size, 0);
+  const credentials = { ...s3.keys, secretAccessKey: 'another' };
+  const { report, status } = await asReal({ storage: { ...storage, credentials } });
+  assert.match(report, /missing +Documents: .*SignatureDoesNotMatch/);
+  assert.equal(status, 1);
+});

@@ -6,6 +6,7 @@ import { askStripe, type StripeAccount } from '../stripe/account.ts';
 import type { Answer } from './answer.ts';
 import { askDatabase, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
+import { askStorage } from './askStorage.ts';
 
 /** Which providers are emulators. */
 export interface StandIns {
@@ -30,6 +31,10 @@ export interface Facts {
   database: Answer<DatabaseState>;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
+  /** Where documents are kept, and what came of keeping one, reading it and removing it. */
+  storage: { place: string; answer: Answer<null> };
+  /** Whether uploaded documents go to HubSpot as well. */
+  attachDocuments: boolean;
   /** Contact properties that the society's table of fields names. */
   neededProperties: readonly string[];
 }
@@ -38,15 +43,16 @@ export function standInsOf({ providers }: Config): StandIns {
   return { stripe: providers.stripe.url !== null, hubspot: !providers.hubspot.url.startsWith('https:') };
 }
 
-/** Gathers the facts, all at once. Nothing is changed anywhere. */
+/** Gathers the facts, all at once. Nothing is changed anywhere, but for a file in the storage that is removed again. */
 export async function examine(config: Config, standIns: StandIns): Promise<Facts> {
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
-  const [database, stripeAccount, hubspotAccount] = await Promise.all([
+  const [database, stripeAccount, hubspotAccount, storage] = await Promise.all([
     askDatabase(config.databaseUrl),
     askStripe(stripe, new URL(config.publicUrl).hostname),
     askHubspot(hubspot, fields),
+    askStorage(config),
   ]);
   return {
     standIns,
@@ -65,6 +71,8 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     database,
     stripe: stripeAccount,
     hubspot: hubspotAccount,
+    storage,
+    attachDocuments: society?.crm.attachDocuments ?? true,
     neededProperties: neededProperties(fields),
   };
 }

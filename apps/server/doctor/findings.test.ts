@@ -45,8 +45,10 @@ const live: Facts = {
   hubspot: {
     properties: { said: new Set(neededProperties) },
     contacts: { said: null },
-    scopes: { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write']) },
+    scopes: { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files']) },
   },
+  storage: { place: '/data/documents', answer: { said: null } },
+  attachDocuments: true,
 };
 const local: Partial<Facts> = {
   mode: 'local',
@@ -296,7 +298,7 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     hubspot({ scopes: { said: new Set(['crm.objects.contacts.read']) } }),
     'HubSpot scopes',
     'missing',
-    /lacks crm.objects.contacts.write\./,
+    /lacks crm.objects.contacts.write and files\./,
   ],
   [
     'a token that may not read, and does not tell',
@@ -356,7 +358,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(5)
+    .slice(6)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],
@@ -383,4 +385,20 @@ test('every property that the documents name is needed, and every needed one is 
   for (const event of webhookEvents)
     assert.ok(document.includes(`\`${event}\``), `${event} is not in the document`);
   assert.ok(document.includes(stripeApiVersion));
+});
+
+test('documents that cannot be kept are missing, with the place and the reason', () => {
+  const [[standing, text]] = found(
+    { storage: { place: 'the bucket documents/', answer: { down: 'AccessDenied: no' } } },
+    'Documents',
+  ) as [[string, string]];
+  assert.equal(standing, 'missing');
+  assert.match(text, /the bucket documents\/ \(AccessDenied: no\)/);
+});
+
+test('the scope for files is only asked for where documents are attached', () => {
+  const scopes = { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write']) };
+  const standings = (attachDocuments: boolean) =>
+    found({ ...hubspot({ scopes }), attachDocuments }, 'HubSpot scopes').map(([standing]) => standing);
+  assert.deepEqual([standings(true), standings(false)], [['missing'], ['ok']]);
 });

@@ -24,8 +24,8 @@ const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
 const HUBSPOT_APP = 'HubSpot: Development, Legacy apps, the app, Scopes';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
-/** The scopes that the join needs of its HubSpot token. */
-const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write'];
+/** The scopes that the join needs of its HubSpot token; the last one where documents are attached. */
+const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
 
 /** What the facts mean, in the order in which one would put things right. Pure. */
 export function findingsOf(facts: Facts): Finding[] {
@@ -58,6 +58,7 @@ function ofSettings(facts: Facts): Finding[] {
           `${societyFaults[0]}${societyFaults.length > 1 ? ` And ${societyFaults.length - 1} more.` : ''}`,
         ),
     ofDatabase(facts.database),
+    ofStorage(facts.storage),
   ];
 }
 
@@ -74,6 +75,15 @@ function ofDatabase(answer: Facts['database']): Finding {
     ? database.ok(`Reachable. ${files}; the next start of the server runs ${waiting === 1 ? 'it' : 'them'}.`)
     : database.missing(
         `${files}, and the user of DATABASE_URL may not make tables. Grant it CREATE on the schema.`,
+      );
+}
+
+function ofStorage({ place, answer }: Facts['storage']): Finding {
+  const storage = about('Documents');
+  return 'said' in answer
+    ? storage.ok(`A file was written to ${place}, read and removed.`)
+    : storage.missing(
+        `They cannot be kept in ${place} (${reasonOf(answer)}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.`,
       );
 }
 
@@ -231,6 +241,7 @@ function troubleOf({ enabled, applePay, reason }: WalletDomain): string | null {
 
 function ofHubspot({
   hubspotVersion,
+  attachDocuments,
   neededProperties,
   hubspot: { properties, contacts, scopes },
 }: Facts): Finding[] {
@@ -251,9 +262,10 @@ function ofHubspot({
       rest,
     ];
 
+  const needed = attachDocuments ? SCOPES : SCOPES.filter((scope) => scope !== 'files');
   const granted = 'said' in scopes ? scopes.said : null;
   const lacking = granted
-    ? SCOPES.filter((scope) => !granted.has(scope))
+    ? needed.filter((scope) => !granted.has(scope))
     : isForbidden(contacts)
       ? SCOPES.slice(0, 1)
       : [];
@@ -262,9 +274,9 @@ function ofHubspot({
     lacking.length > 0
       ? permissions.missing(`The token lacks ${list(lacking)}. Tick them: ${HUBSPOT_APP}.`)
       : granted
-        ? permissions.ok(`${list(SCOPES)} are granted.`)
+        ? permissions.ok(`${list(needed)} are granted.`)
         : permissions.unknown(
-            `Contacts may be read. Whether they may be written shows here: ${HUBSPOT_APP}.`,
+            `Contacts may be read. Whether they may be written${attachDocuments ? ', and files uploaded,' : ''} shows here: ${HUBSPOT_APP}.`,
           ),
   ];
   if (!('said' in properties))

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { docxParts, jpeg, pdf as pdfOf, program, zip } from '../../../local/testing/documents.ts';
 import { readConfig } from '../config.ts';
+import { StorageDown } from '../storage/storage.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { clamd } from './scanner.ts';
@@ -22,8 +23,7 @@ after(() => server.close());
 
 const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
 const pdf = (size = 0) => blob(pdfOf({ size }));
-const stored = () =>
-  existsSync(server.deps.config.storageDir) ? readdirSync(server.deps.config.storageDir).sort() : [];
+const stored = () => (existsSync(server.documents) ? readdirSync(server.documents).sort() : []);
 const rows = () => server.deps.database.selectFrom('document').selectAll().execute();
 
 async function upload(
@@ -63,7 +63,7 @@ test('a transcript of several megabytes is kept byte for byte', async () => {
   const row = (await rows()).find(({ size_bytes }) => size_bytes === bytes.length);
   assert.equal(row?.media_type, 'image/jpeg', 'by its content, whatever its name says');
   assert.deepEqual(row?.sha256, createHash('sha256').update(bytes).digest());
-  assert.deepEqual(readFileSync(join(server.deps.config.storageDir, row!.storage_key)), bytes);
+  assert.deepEqual(readFileSync(join(server.documents, row!.storage_key)), bytes);
 });
 
 test('a transcript before payment is 409 and nothing is kept', async () => {
@@ -162,6 +162,15 @@ test('a disk that fails is our fault, and said so', async (t) => {
   assert.equal(status, 500);
 });
 
+test('a storage that does not answer delays, and is said so', async (t) => {
+  t.mock.method(server.deps.storage, 'put', async () => {
+    throw new StorageDown('down');
+  });
+  const { status, message } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
+  assert.equal(status, 503);
+  assert.match(message ?? '', /try again in an hour, or email it to us/);
+});
+
 test('a disk with no room beside its reserve refuses with a sentence before anything is written', async (t) => {
   t.mock.method(server.deps.storage, 'room', async () => 1_000_000);
   const put = t.mock.method(server.deps.storage, 'put');
@@ -173,7 +182,7 @@ test('a disk with no room beside its reserve refuses with a sentence before anyt
 });
 
 test('bytes without a row are swept when they have rested for a day, and those of a row never', async (t) => {
-  const { storageDir } = server.deps.config;
+  const storageDir = server.documents;
   await upload([['file', pdf(), 'kept.pdf']]);
   const kept = stored();
   const [orphan, young] = [randomUUID(), randomUUID()];

@@ -1,10 +1,9 @@
-import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { StorageFull, type StoredFile } from '../storage/storage.ts';
+import { StorageDown, StorageFull, type StoredFile } from '../storage/storage.ts';
 import { inspectFile, piecesOf } from './inspectFile.ts';
 import { NoVerdict } from './scanner.ts';
 
@@ -16,7 +15,7 @@ export interface ReceivedUpload {
 
 const NO_FILE = 'Please choose a file to upload.';
 const ONE_FILE = 'Please upload one file at a time.';
-const STORAGE_FULL = 'We cannot take files just now. Please try again in an hour, or email it to us.';
+const NOT_NOW = 'We cannot take files just now. Please try again in an hour, or email it to us.';
 const NOT_SCANNED =
   'We cannot check files for viruses just now. Please try again in a few minutes, or email it to us.';
 const INFECTED =
@@ -35,7 +34,13 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
   let file: ReceivedUpload['file'] | undefined;
   try {
     for await (const part of request.parts({
-      limits: { fields: 10, fieldSize: 1000, files: 2, parts: 12 },
+      limits: {
+        fields: 10,
+        fieldSize: 1000,
+        files: 2,
+        parts: 12,
+        fileSize: deps.config.uploadMaxBytes ?? Number.POSITIVE_INFINITY,
+      },
     })) {
       if (part.type === 'field') {
         fields[part.fieldname] = String(part.value);
@@ -51,6 +56,7 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
     if (file) await deps.storage.remove(file.key);
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
+    if (error instanceof StorageDown) throw isDown(deps, error);
     if (error instanceof StorageFault) throw error.cause;
     // All else is the form's: broken, or cut off.
     throw new Refusal(400, UPLOAD_FAILED);
@@ -61,7 +67,12 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
 
 function isFull({ log }: Deps): Refusal {
   log.error({}, 'an upload was refused: the disk of the documents is full');
-  return new Refusal(503, STORAGE_FULL, { retryAfter: 3600 });
+  return new Refusal(503, NOT_NOW, { retryAfter: 3600 });
+}
+
+function isDown({ log }: Deps, err: StorageDown): Refusal {
+  log.error({ err }, 'an upload was refused: the storage of the documents does not answer');
+  return new Refusal(503, NOT_NOW, { retryAfter: 300 });
 }
 
 /** A file waits for its verdict; without one it is not taken. */
@@ -80,44 +91,33 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
   throw new Refusal(415, INFECTED);
 }
 
+/** A part's bytes; `truncated` when they were more than may be. */
+type PartStream = Readable & { truncated?: boolean };
+
 /** A fault of ours, which must not pass for one of the form. */
 class StorageFault extends Error {}
 
-/** Waits for both ends, so that nothing is left half written when one of them fails. */
-async function store(deps: Deps, bytes: Readable): Promise<StoredFile & { mediaType: DocumentType }> {
-  const counted = new PassThrough();
+/** Keeps a part's bytes once their content was looked at. */
+async function store(deps: Deps, bytes: PartStream): Promise<StoredFile & { mediaType: DocumentType }> {
   let mediaType: DocumentType | undefined;
-  const [stored, sent] = await Promise.allSettled([
-    deps.storage
-      .put(counted, async ({ handle, sizeBytes }) => {
-        mediaType = await inspectFile(handle, sizeBytes);
-        await scan(deps, piecesOf(handle, 0, sizeBytes));
-      })
-      .catch((error: Error) => {
-        const isOurs = !counted.errored && !(error instanceof Refusal || error instanceof StorageFull);
-        counted.destroy(error);
-        throw isOurs ? new StorageFault('storing an upload failed', { cause: error }) : error;
-      }),
-    pipeline(bytes, limitBytes(deps.config.uploadMaxBytes), counted),
-  ]);
-  if (stored.status === 'fulfilled' && sent.status === 'fulfilled')
-    return { ...stored.value, mediaType: mediaType! };
-  if (stored.status === 'fulfilled') await deps.storage.remove(stored.value.key);
-  throw sent.status === 'rejected' && sent.reason instanceof Refusal
-    ? sent.reason
-    : ((stored as PromiseRejectedResult).reason ?? (sent as PromiseRejectedResult).reason);
+  try {
+    const stored = await deps.storage.put(bytes, async ({ handle, sizeBytes }) => {
+      if (bytes.truncated) throw tooLarge(deps);
+      mediaType = await inspectFile(handle, sizeBytes);
+      await scan(deps, piecesOf(handle, 0, sizeBytes));
+    });
+    return { ...stored, mediaType: mediaType! };
+  } catch (error) {
+    const isOurs = ![Refusal, StorageFull, StorageDown].some((kind) => error instanceof kind);
+    throw isOurs && bytes.errored === null
+      ? new StorageFault('storing an upload failed', { cause: error })
+      : error;
+  }
 }
 
-function limitBytes(max: number | null) {
-  return async function* (source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-    let bytes = 0;
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (max !== null && bytes > max)
-        throw new Refusal(413, `This file is too large. The most is ${Math.floor(max / 1_048_576)} MB.`);
-      yield chunk;
-    }
-  };
+function tooLarge({ config }: Deps): Refusal {
+  const megabytes = Math.floor(config.uploadMaxBytes! / 1_048_576);
+  return new Refusal(413, `This file is too large. The most is ${megabytes} MB.`);
 }
 
 /** A name for people: no folders, no control characters, well formed. Never used as a path. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { createReadStream, readdirSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { jpeg } from '../../../local/testing/documents.ts';
+import type { Storage } from '../storage/storage.ts';
 import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
 import { paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -15,19 +18,38 @@ const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
 const DAY_MS = 86_400_000;
 
-let arranged: TestServer;
-let path: string;
-let server: ServerProcess;
-before(async () => {
-  arranged = await startTestServer();
+/** Servers on one storage; `process` is the one that is killed and measured. */
+interface Subject {
+  arranged: TestServer;
+  path: string;
+  process: ServerProcess;
+}
+
+async function subjectOn(t: TestContext, where: string): Promise<Subject> {
+  const arranged = await startTestServer(where === 'in a bucket' ? await aBucket(t) : {});
   const { uuid } = await paidJoin(arranged, arranged.client());
-  path = `/api/public/join-session/${uuid}/upload-transcript`;
-  server = await startServerProcess(arranged);
-});
-after(async () => {
-  await server.kill();
-  await arranged.close();
-});
+  const path = `/api/public/join-session/${uuid}/upload-transcript`;
+  const subject = { arranged, path, process: await startServerProcess(arranged) };
+  t.after(async () => {
+    await subject.process.kill();
+    await arranged.close();
+  });
+  return subject;
+}
+
+async function aBucket(t: TestContext): Promise<Record<string, string>> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
+  const s3 = await startS3Emulator({ dataDir });
+  t.after(async () => {
+    await s3.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  return {
+    STORAGE_URL: `s3://${S3_BUCKET}/documents?endpoint=${s3.url}`,
+    STORAGE_ACCESS_KEY_ID: s3.keys.accessKeyId,
+    STORAGE_SECRET_ACCESS_KEY: s3.keys.secretAccessKey,
+  };
+}
 
 /** A picture whose scan is noise: no byte of it begins a marker. */
 function* picture(bytes: number): Generator<Buffer> {
@@ -48,12 +70,15 @@ interface Plan {
 }
 
 /** Sends a picture as a browser would; answers what the server acknowledged, or null when there was no answer. */
-async function send({ name, size, cutAt, resting }: Plan): Promise<{ name: string; sha256: string } | null> {
+async function send(
+  { process, path }: Subject,
+  { name, size, cutAt, resting }: Plan,
+): Promise<{ name: string; sha256: string } | null> {
   const hash = createHash('sha256');
   const boundary = 'b0undary';
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: image/jpeg\r\n\r\n`;
   const tail = `\r\n--${boundary}--\r\n`;
-  const call = request(server.url + path, {
+  const call = request(process.url + path, {
     method: 'POST',
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
@@ -88,67 +113,81 @@ async function send({ name, size, cutAt, resting }: Plan): Promise<{ name: strin
   return (await answered) === 200 ? { name, sha256: hash.digest('hex') } : null;
 }
 
-async function sha256Of(key: string): Promise<string> {
+async function sha256Of(storage: Storage, key: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(join(arranged.deps.config.storageDir, key))) hash.update(chunk);
+  for await (const chunk of await storage.read(key)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-test('of many uploads at once, cut anywhere and with the server killed between them, every acknowledged one is kept byte for byte, and nothing else is', async () => {
-  const atOnce = isLong ? 100 : 20;
-  const acknowledged: { name: string; sha256: string }[] = [];
-  let unanswered = 0;
-  const wave = async (round: string, kill: boolean) => {
-    const killed = Promise.withResolvers<void>();
-    let whole = 0;
-    const plans = Array.from({ length: atOnce }, (_, index): Plan => {
-      const name = `${round}-${index}.jpg`;
-      const size = randomInt(1000, 3 * MIB);
-      // A third is cut, a sixth rests in the middle when the server dies.
-      if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
-      if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
-      whole += 1;
-      return { name, size };
-    });
-    let left = Math.ceil(whole / 2);
-    await Promise.all(
-      plans.map(async (plan) => {
-        const answer = await send(plan);
-        if (answer) acknowledged.push(answer);
-        else unanswered += 1;
-        if (!kill || plan.cutAt !== undefined || --left !== 0) return;
-        await server.kill();
-        killed.resolve();
-      }),
+async function everythingIn(storage: Storage): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of storage.olderThan(new Date(Date.now() + DAY_MS))) names.push(name);
+  return names.sort();
+}
+
+for (const where of ['in a folder', 'in a bucket']) {
+  test(`${where}, of many uploads at once, cut anywhere and with the server killed between them, every acknowledged one is kept byte for byte, and nothing else is`, async (t) => {
+    const subject = await subjectOn(t, where);
+    const { deps } = subject.arranged;
+    const atOnce = isLong ? 100 : 20;
+    const acknowledged: { name: string; sha256: string }[] = [];
+    let unanswered = 0;
+    const wave = async (round: string, kill: boolean) => {
+      const killed = Promise.withResolvers<void>();
+      let whole = 0;
+      const plans = Array.from({ length: atOnce }, (_, index): Plan => {
+        const name = `${round}-${index}.jpg`;
+        // Every tenth is larger than a part of a bucket's upload.
+        const size = index % 10 === 2 ? randomInt(6 * MIB, 12 * MIB) : randomInt(1000, 3 * MIB);
+        // A third is cut, a sixth rests in the middle when the server dies.
+        if (index % 3 === 0) return { name, size, cutAt: randomInt(0, size) };
+        if (kill && index % 6 === 1) return { name, size, cutAt: size / 2, resting: killed.promise };
+        whole += 1;
+        return { name, size };
+      });
+      let left = Math.ceil(whole / 2);
+      await Promise.all(
+        plans.map(async (plan) => {
+          const answer = await send(subject, plan);
+          if (answer) acknowledged.push(answer);
+          else unanswered += 1;
+          if (!kill || plan.cutAt !== undefined || --left !== 0) return;
+          await subject.process.kill();
+          killed.resolve();
+        }),
+      );
+    };
+    await wave('killed', true);
+    const afterKill = acknowledged.length;
+    assert.ok(afterKill > 0 && unanswered >= atOnce / 3, `${afterKill} acknowledged, ${unanswered} not`);
+    subject.process = await startServerProcess(subject.arranged);
+    await wave('again', false);
+    assert.equal(acknowledged.length - afterKill, atOnce - Math.ceil(atOnce / 3), 'all that were not cut');
+
+    const before = (await everythingIn(deps.storage)).length;
+    await sweepDocuments({ ...deps, now: () => new Date(Date.now() + 2 * DAY_MS) });
+    const rows = await deps.database.selectFrom('document').selectAll().execute();
+    t.diagnostic(
+      `${acknowledged.length} acknowledged, ${unanswered} not; ${rows.length} rows, ${before - rows.length} swept`,
     );
-  };
-  await wave('killed', true);
-  const afterKill = acknowledged.length;
-  assert.ok(afterKill > 0 && unanswered >= atOnce / 3, `${afterKill} acknowledged, ${unanswered} not`);
-  server = await startServerProcess(arranged);
-  await wave('again', false);
-  assert.equal(acknowledged.length - afterKill, atOnce - Math.ceil(atOnce / 3), 'all that were not cut');
+    assert.deepEqual(await everythingIn(deps.storage), rows.map((row) => row.storage_key).sort());
+    for (const row of rows)
+      assert.equal(await sha256Of(deps.storage, row.storage_key), row.sha256.toString('hex'), row.name);
+    for (const { name, sha256 } of acknowledged)
+      assert.equal(rows.find((row) => row.name === name)?.sha256.toString('hex'), sha256, name);
+  });
 
-  await sweepDocuments({ ...arranged.deps, now: () => new Date(Date.now() + 2 * DAY_MS) });
-  const rows = await arranged.deps.database.selectFrom('document').selectAll().execute();
-  assert.deepEqual(
-    readdirSync(arranged.deps.config.storageDir).sort(),
-    rows.map((row) => row.storage_key).sort(),
-  );
-  for (const row of rows) assert.equal(await sha256Of(row.storage_key), row.sha256.toString('hex'), row.name);
-  for (const { name, sha256 } of acknowledged)
-    assert.equal(rows.find((row) => row.name === name)?.sha256.toString('hex'), sha256, name);
-});
-
-test('a large upload takes no more memory than a smaller one', async (t) => {
-  const large = (isLong ? 2048 : 300) * MIB;
-  assert.ok(await send({ name: 'small.jpg', size: 100 * MIB }));
-  const before = server.peakMemory();
-  assert.ok(await send({ name: 'large.jpg', size: large }));
-  const peak = server.peakMemory();
-  if (before === null || peak === null) return t.skip('this system does not tell a peak');
-  t.diagnostic(
-    `peak after 100 MiB ${Math.round(before / MIB)} MiB, after ${large / MIB} MiB ${Math.round(peak / MIB)} MiB`,
-  );
-  assert.ok(peak - before < 60_000_000, `${peak - before} bytes more`);
-});
+  test(`${where}, a large upload takes no more memory than a smaller one`, async (t) => {
+    const subject = await subjectOn(t, where);
+    const large = (isLong ? 2048 : 300) * MIB;
+    assert.ok(await send(subject, { name: 'small.jpg', size: 100 * MIB }));
+    const before = subject.process.peakMemory();
+    assert.ok(await send(subject, { name: 'large.jpg', size: large }));
+    const peak = subject.process.peakMemory();
+    if (before === null || peak === null) return t.skip('this system does not tell a peak');
+    t.diagnostic(
+      `peak after 100 MiB ${Math.round(before / MIB)} MiB, after ${large / MIB} MiB ${Math.round(peak / MIB)} MiB`,
+    );
+    assert.ok(peak - before < 60_000_000, `${peak - before} bytes more`);
+  });
+}

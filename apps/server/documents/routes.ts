@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { serve } from '../http/routes.ts';
 import { sessionDocuments } from './sessionDocuments.ts';
+import { createUploadLink, getUploadLink, uploadByLink } from './uploadLinks.ts';
 import { uploadResume } from './uploadResume.ts';
 import { uploadTranscript } from './uploadTranscript.ts';
 
@@ -16,6 +17,13 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
   }));
   serve(app, 'getDocuments', async ({ params, request }) => ({
     data: await sessionDocuments(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+  }));
+  serve(app, 'createUploadLink', async ({ params }) => ({
+    data: await createUploadLink(deps, params.uuid),
+  }));
+  serve(app, 'getUploadLink', async ({ params }) => ({ data: await getUploadLink(deps, params.token) }));
+  serve(app, 'uploadByLink', async ({ params, request }) => ({
+    data: await uploadByLink(deps, params.token, request),
   }));
   serve(app, 'uploadResume', async ({ request }) => ({ data: await uploadResume(deps, request) }));
 }

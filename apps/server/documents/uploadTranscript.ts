@@ -47,7 +47,8 @@ export async function uploadTranscript(
   return { name: file.name, size: file.sizeBytes };
 }
 
-async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
+/** Throws what the applicant reads, when staff have ended the join for want of proof. */
+export async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
   const rejection = await rejectionOf(deps, uuid);
   if (rejection?.isFinal) throw new Refusal(409, rejection.message);
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
@@ -42,6 +43,15 @@ export type BatchOutcome =
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string };
 
+/** A file for HubSpot. */
+export interface CrmFile {
+  /** Folder and name, as /folder/name.pdf; both of plain letters. */
+  path: string;
+  mediaType: string;
+  sizeBytes: number;
+  bytes: Readable;
+}
+
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
@@ -59,6 +69,14 @@ export interface HubspotClient {
     since: Date,
     after: string | null,
   ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
+  /** Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. */
+  uploadFile(file: CrmFile): Promise<string>;
+  /** The id of the file with this path, or null. */
+  findFile(path: string): Promise<string | null>;
+  /** A note about a contact with a file, in one call; answers its id. `html` is the note's text. */
+  createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
+  /** The id of a note about this contact that holds this file, or null. */
+  findNote(contactId: string, fileId: string): Promise<string | null>;
   /** Names of every contact property of the account; null when HubSpot does not know this API version. */
   getPropertyNames(): Promise<Set<string> | null>;
   /** What the token may do; null when HubSpot does not know it as a private app's. */
@@ -69,6 +87,10 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** Work in the background waits so long for its turn; after that it says so, and is done later. */
 const LONGEST_WAIT_MS = 2_000;
 const LARGEST_PAGE = 100;
+/** An upload that is slower is given up: 50 KB a second. */
+const SLOWEST_BYTES_PER_MS = 50;
+/** HubSpot's own type of that association. */
+const NOTE_TO_CONTACT = 202;
 
 /**
  * HubSpot's contacts API (dated version) over fetch, with a time limit on every call and within the budget of all
@@ -81,6 +103,8 @@ export function hubspotClient(
   urgency: 'joiner' | 'background',
 ): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
+  const notes = `${url}/crm/objects/${apiVersion}/notes`;
+  const files = `${url}/files/${apiVersion}/files`;
   const properties = readProperties(rules);
 
   async function takeTurn(kind: CallKind): Promise<void> {
@@ -107,9 +131,9 @@ export function hubspotClient(
         method,
         headers: {
           authorization: `Bearer ${accessToken}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs),
       });
       answer = await response.text();
@@ -205,6 +229,67 @@ export function hubspotClient(
         after: answer?.paging?.next.after ?? null,
       };
     },
+    async uploadFile({ path, mediaType, sizeBytes, bytes }) {
+      const form = new FormData();
+      const [, folder, name] = /^(.*)\/([^/]+)$/.exec(path)!;
+      form.append('folderPath', folder!);
+      form.append('options', JSON.stringify({ access: 'PRIVATE' }));
+      form.append('file', streamedFile(name!, mediaType, sizeBytes, bytes));
+      try {
+        const answer = await call<{ id: string }>('POST', '', form, {
+          under: files,
+          timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
+        });
+        return idOf(answer);
+      } finally {
+        bytes.destroy();
+      }
+    },
+    async findFile(path) {
+      const found = await call<{ file?: { id: string } }>(
+        'GET',
+        `/stat/${encodeURIComponent(path)}`,
+        undefined,
+        { under: files },
+      );
+      return found?.file?.id ?? null;
+    },
+    async createNote({ contactId, fileId, html, at }) {
+      const answer = await call<{ id: string }>(
+        'POST',
+        '',
+        {
+          properties: { hs_timestamp: at.toISOString(), hs_note_body: html, hs_attachment_ids: fileId },
+          associations: [
+            {
+              to: { id: contactId },
+              types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: NOTE_TO_CONTACT }],
+            },
+          ],
+        },
+        { under: notes },
+      );
+      return idOf(answer);
+    },
+    async findNote(contactId, fileId) {
+      const contact = await call<{ associations?: { notes?: { results: { id: string }[] } } }>(
+        'GET',
+        `/${encodeURIComponent(contactId)}?associations=notes`,
+      );
+      const ids = contact?.associations?.notes?.results.map(({ id }) => id) ?? [];
+      // The newest are the last, and the one that is looked for was made just now.
+      const inputs = ids.slice(-LARGEST_PAGE).map((id) => ({ id }));
+      if (inputs.length === 0) return null;
+      const read = await call<{ results: CrmContact[] }>(
+        'POST',
+        '/batch/read',
+        { inputs, properties: ['hs_attachment_ids'], propertiesWithHistory: [] },
+        { under: notes },
+      );
+      const holds = ({ properties }: CrmContact) =>
+        (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
+      return read?.results.find(holds)?.id ?? null;
+    },
     async getPropertyNames() {
       const under = `${url}/crm/properties/${apiVersion}/contacts`;
       const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, { under });
@@ -272,6 +357,20 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
     );
   }
   return outcomes;
+}
+
+function idOf(answer: { id: string } | null): string {
+  // HubSpot does not know the address: of this version of its API.
+  if (answer === null) throw new CrmRefused(404, 'HubSpot does not know this call (HUBSPOT_API_VERSION).');
+  return answer.id;
+}
+
+/** A file for a form, whose bytes are read while it is sent: a form would otherwise want all of them in memory. */
+function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
+  return Object.defineProperties(new File([], name, { type }), {
+    size: { value: size },
+    stream: { value: () => Readable.toWeb(bytes) },
+  });
 }
 
 function messageOf(answer: string): string {

@@ -18,6 +18,7 @@ export interface ServerProcess {
 /** The server as a process of its own, on the database, the stand-ins and the documents of a test server. */
 export async function startServerProcess({
   deps,
+  env,
   stripeUrl,
   hubspotUrl,
 }: TestServer): Promise<ServerProcess> {
@@ -34,6 +35,7 @@ export async function startServerProcess({
       HUBSPOT_EMULATOR_URL: hubspotUrl,
       LIMITS: 'off',
       LOG_LEVEL: 'fatal',
+      ...env,
     },
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });

@@ -43,6 +43,10 @@ export interface TestServer {
   url: string;
   app: FastifyInstance;
   deps: Deps;
+  /** The settings that it was given beside those of every test. */
+  env: Record<string, string>;
+  /** The folder of its documents; throws when they are in a bucket. */
+  documents: string;
   hubspot: HubspotClient;
   stripeUrl: string;
   hubspotUrl: string;
@@ -100,6 +104,11 @@ export async function startTestServer(
     url,
     app,
     deps: wired.deps,
+    env,
+    get documents() {
+      if (config.storage.kind !== 'folder') throw new Error('The documents are not in a folder.');
+      return config.storage.folder;
+    },
     hubspot: wired.hubspot,
     stripeUrl: stripe.url,
     hubspotUrl: hubspot.url,

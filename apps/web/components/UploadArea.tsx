@@ -100,7 +100,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         <div className={styles.sending}>
           <Icon name="file" size={28} />
           <div className={styles.sendingWords}>
-            <p className={styles.fileName} id="upload-name">
+            <p className={styles.fileName} id="upload-name" title={state.file.name}>
               {state.file.name}
             </p>
             <div
@@ -124,8 +124,9 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
-          <p className={styles.zoneTitle}>Drop your {what} here</p>
-          <p className={styles.zoneOr}>or</p>
+          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {what} here</p>
+          <p className={`${styles.zoneOr} ${styles.forMouse}`}>or</p>
+          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {what}</p>
           <button type="button" className={styles.choose} aria-describedby="upload-types">
             Choose a file
           </button>
@@ -196,7 +197,9 @@ export function UploadedList({ files }: { files: readonly UploadedFile[] }) {
             <span className={styles.done}>
               <Icon name="tick" size={16} />
             </span>
-            <span className={styles.fileName}>{name}</span>
+            <span className={styles.fileName} title={name}>
+              {name}
+            </span>
             <span className={styles.size}>{sizeInKilobytes(size)}</span>
           </li>
         ))}

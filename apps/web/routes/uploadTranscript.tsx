@@ -13,8 +13,10 @@ import { type Send, UploadArea, type UploadedFile, UploadedList } from '../compo
 import ui from '../components/ui.module.css';
 import { useSite } from '../site.ts';
 import { upload } from '../upload.ts';
+import { ContinueOnPhone } from './upload/ContinueOnPhone.tsx';
 
 interface Loaded extends Data<'getDocuments'> {
+  uuid: string;
   lost: string | null;
 }
 
@@ -23,17 +25,16 @@ export async function loader(): Promise<Loaded | Response> {
   const uuid = requireSession();
   const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
   if ('goOn' in outcome) return redirect(outcome.goOn);
-  if ('data' in outcome) return { lost: null, ...outcome.data };
-  return { lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
+  if ('data' in outcome) return { uuid, lost: null, ...outcome.data };
+  return { uuid, lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
 }
 
 export function Component() {
   const { society } = useSite();
-  const { lost, documents, rejection } = useLoaderData() as Loaded;
+  const { uuid, lost, documents, rejection } = useLoaderData() as Loaded;
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
   const send: Send = async (file, onProgress, signal) => {
-    const params = { uuid: requireSession() };
-    await upload('uploadTranscript', { params, file, onProgress, signal });
+    await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
     setUploaded((files) => [...files, { name: file.name, size: file.size }]);
   };
   if (lost) return <Lost title="Upload Transcript" message={lost} />;
@@ -58,6 +59,7 @@ export function Component() {
           </Link>
         </p>
       )}
+      {!rejection?.isFinal && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
       {uploaded.length === 0 && !rejection?.isFinal && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}

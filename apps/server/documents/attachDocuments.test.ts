@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
+import { pdf } from '../../../local/testing/documents.ts';
+import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { deliver } from '../testing/deliver.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { paidJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { attachDue } from './attachDocuments.ts';
+import { documentsRejectCommand } from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+beforeEach(async () => {
+  await control('DELETE', 'faults');
+  await control('POST', 'scopes', { scopes: null });
+  await sql`update document set crm_refusal = 'of another test' where crm_note_id is null`.execute(
+    server.deps.database,
+  );
+});
+
+const control = (method: string, path: string, body?: object) =>
+  fetch(`${server.hubspotUrl}/_emulator/${path}`, {
+    method,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+
+/** What HubSpot holds of a document, by its id. */
+async function held(id: string) {
+  const { files, notes } = (await (await control('GET', 'attachments')).json()) as {
+    files: { id: string; path: string; access: string; bytes: string }[];
+    notes: { contactIds: string[]; properties: Record<string, string> }[];
+  };
+  const own = files.filter(({ path }) => path.includes(id));
+  return {
+    files: own,
+    notes: notes.filter(({ properties }) => own.some((file) => file.id === properties.hs_attachment_ids)),
+  };
+}
+
+/** A paid join with a transcript; of a contact that HubSpot has, or of one that is yet to be created. */
+async function uploaded(
+  name = 'transcript.pdf',
+  contactId: string | null = null,
+): Promise<{ uuid: string; id: string }> {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  if (contactId !== null) await server.deps.contacts.refresh(contactId);
+  await sql`update join_session set contact_id = ${contactId} where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), name);
+  const answer = await client.fetch(pathOf('uploadTranscript', { uuid }), { method: 'POST', body: form });
+  assert.equal(answer.status, 200);
+  const { id } = await server.deps.database
+    .selectFrom('document')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return { uuid, id };
+}
+
+/** Attaches what is due now, and as if HubSpot had forgotten what it had against us; answers how many it took. */
+async function attach(): Promise<number> {
+  await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    server.deps.database,
+  );
+  return attachDue(server.deps, server.hubspot);
+}
+
+async function onceAttached(id: string, contactId: string): Promise<void> {
+  const { files, notes } = await held(id);
+  assert.equal(files.length, 1, 'one file');
+  assert.equal(notes.length, 1, 'one note');
+  assert.deepEqual(notes[0]!.contactIds, [contactId]);
+  assert.equal(files[0]!.access, 'PRIVATE');
+  assert.ok(Buffer.from(files[0]!.bytes, 'base64').equals(pdf()), 'byte for byte');
+}
+
+test('a transcript reaches its contact in HubSpot: privately, byte for byte, with a note, once', async () => {
+  const { id } = await uploaded('Rivera <final> & signed.pdf', '101');
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '101');
+  const { files, notes } = await held(id);
+  assert.equal(files[0]!.path, `/induct/jordan-rivera-transcript-${id}.pdf`);
+  assert.equal(
+    notes[0]!.properties.hs_note_body,
+    'Transcript from Jordan Rivera: Rivera &#60;final&#62; &#38; signed.pdf',
+  );
+  assert.equal(await attach(), 0, 'what was attached is not sent again');
+});
+
+test('a resume reaches its contact too', async () => {
+  const form = new FormData();
+  form.append('contactId', '102');
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
+  await server.client().fetch(pathOf('uploadResume'), { method: 'POST', body: form });
+  assert.equal(await attach(), 1);
+  const { id } = await server.deps.database
+    .selectFrom('document')
+    .select('id')
+    .where('contact_id', '=', '102')
+    .executeTakeFirstOrThrow();
+  await onceAttached(id, '102');
+});
+
+test('a document waits for the contact that its join creates', async () => {
+  const { uuid, id } = await uploaded();
+  assert.equal(await attach(), 0);
+  await deliver(server);
+  assert.equal(await attach(), 1);
+  const { rows } = await sql<{ contact: string }>`
+    select substring(crm_contact_id from ':(.*)$') as contact from join_session where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await onceAttached(id, rows[0]!.contact);
+});
+
+const FILES = '/files/2026-09/files';
+const NOTES = '/crm/objects/2026-09/notes';
+for (const [when, fault] of [
+  ['down', { kind: 'cut' }],
+  ['answering 500', { kind: 'status', status: 500 }],
+  ['limiting', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }],
+  ['gone after it took the file', { kind: 'cut_after', method: 'POST', path: FILES }],
+  ['failing after it took the file', { kind: 'status_after', method: 'POST', path: FILES }],
+  ['down between the file and the note', { kind: 'cut', method: 'POST', path: NOTES }],
+  ['gone after it took the note', { kind: 'cut_after', method: 'POST', path: NOTES }],
+  ['failing after it took the note', { kind: 'status_after', method: 'POST', path: NOTES }],
+] as const)
+  test(`while HubSpot is ${when}, a document waits, and is attached once when it is back`, async () => {
+    const { id } = await uploaded('transcript.pdf', '103');
+    await control('POST', 'faults', fault);
+    assert.equal(await attach(), 1);
+    assert.equal((await held(id)).notes.length, when.endsWith('took the note') ? 1 : 0);
+    assert.equal(await attach(), 1);
+    await onceAttached(id, '103');
+    assert.equal(await attach(), 0);
+  });
+
+/** Which of our own writes after a call to HubSpot never happens, since the process dies there. */
+for (const [where, column] of [
+  ['the file', 'crm_file_id'],
+  ['the note', 'crm_note_id'],
+] as const)
+  test(`a process killed between ${where} and noting it neither loses nor doubles it`, async () => {
+    const { id } = await uploaded('transcript.pdf', '104');
+    await attach();
+    await onceAttached(id, '104');
+    // What the next process finds: HubSpot has it, and the row does not know.
+    await sql`update document set crm_note_id = null where id = ${id}`.execute(server.deps.database);
+    if (column === 'crm_file_id')
+      await sql`update document set crm_file_id = null where id = ${id}`.execute(server.deps.database);
+    assert.equal(await attach(), 1);
+    await onceAttached(id, '104');
+  });
+
+test('two processes attach a document once', async () => {
+  const { id } = await uploaded('transcript.pdf', '101');
+  await sql`update document set crm_next_try_at = now()`.execute(server.deps.database);
+  const taken = await Promise.all([
+    attachDue(server.deps, server.hubspot),
+    attachDue(server.deps, server.hubspot),
+  ]);
+  assert.deepEqual(taken.toSorted(), [0, 1]);
+  await onceAttached(id, '101');
+});
+
+test('what HubSpot refuses is shown with its reason, holds up nothing else, and is sent again when staff say so', async (t) => {
+  const { uuid, id } = await uploaded('transcript.pdf', '101');
+  await control('POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write'] });
+  assert.equal(await attach(), 1);
+  assert.equal(await attach(), 0, 'it is set aside');
+  await deliver(server);
+  assert.match(
+    (await runCommand(t, server, failedCommand, [])).out,
+    new RegExp(`${uuid}  .*document ${id}.*scopes`),
+  );
+  assert.match((await runCommand(t, server, statusCommand, [])).out, /refused/);
+  await control('POST', 'scopes', { scopes: null });
+  assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '101');
+});
+
+test('a document that was rejected before it was sent is not sent', async (t) => {
+  const { uuid, id } = await uploaded('transcript.pdf', '101');
+  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
+  assert.equal(await attach(), 0);
+  assert.deepEqual(await held(id), { files: [], notes: [] });
+});
+
+test('where the society says so, documents stay in our storage alone', async (t) => {
+  const { id } = await uploaded('transcript.pdf', '101');
+  const { crm } = server.deps.society;
+  crm.attachDocuments = false;
+  t.after(() => (crm.attachDocuments = true));
+  assert.equal(await attach(), 0);
+  assert.deepEqual(await held(id), { files: [], notes: [] });
+});
+
+test('a document that the storage cannot give waits, and the others go on', async (t) => {
+  const first = await uploaded('first.pdf', '101');
+  const second = await uploaded('second.pdf', '102');
+  const { read } = server.deps.storage;
+  let reads = 0;
+  const mock = t.mock.method(server.deps.storage, 'read', async (key: string) => {
+    reads += 1;
+    if (reads === 1) throw new Error('EIO');
+    return read(key);
+  });
+  assert.equal(await attach(), 2);
+  const notes = async () => [first.id, second.id].map(async (id) => (await held(id)).notes.length);
+  assert.deepEqual((await Promise.all(await notes())).toSorted(), [0, 1]);
+  mock.mock.restore();
+  assert.equal(await attach(), 1);
+  await onceAttached(first.id, '101');
+  await onceAttached(second.id, '102');
+});

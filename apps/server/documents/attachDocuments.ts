@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { acceptedDocuments, type DocumentType } from '#core/document.ts';
+import { repeat } from '../background.ts';
+import type { Deps } from '../deps.ts';
+import { CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
+
+const INTERVAL_MS = 5_000;
+/** Few: each is a file, and contacts go first. */
+const BATCH = 5;
+const LONGEST_BACKOFF_SECONDS = 600;
+const FOLDER = '/induct';
+
+/** A document on its way to its contact. */
+interface Row {
+  id: string;
+  kind: 'transcript' | 'resume';
+  name: string;
+  media_type: DocumentType;
+  size_bytes: string;
+  storage_key: string;
+  created_at: Date;
+  first_name: string | null;
+  last_name: string | null;
+  contact_id: string;
+  crm_file_id: string | null;
+  crm_attempts: number;
+}
+
+export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
+  return repeat('attach documents in HubSpot', INTERVAL_MS, deps.log, async () => ({
+    more: (await attachDue(deps, hubspot)) === BATCH,
+  }));
+}
+
+/**
+ * One round: attaches documents to their contacts, each by a private file and a note that holds it. Returns how many it
+ * took. What was done of one is noted at once, so that a crash costs one step at most; whether a step was done that
+ * nobody noted is asked before it is done again.
+ */
+export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
+  if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
+  const rows = await takeRows(deps);
+  for (const row of rows) {
+    try {
+      await attach(deps, hubspot, row);
+    } catch (error) {
+      if (error instanceof CrmRefused) await refused(deps, row, error.message);
+      else if (error instanceof CrmUnavailable) await postpone(deps, row, error.retryAfterMs);
+      // A file that cannot be read now, or is gone: the others go on.
+      else {
+        deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
+        await postpone(deps, row, 0);
+      }
+    }
+  }
+  return rows.length;
+}
+
+/**
+ * Taking a document postpones it by as long as sending it may take: should this process die, it is due again then. One
+ * whose contact HubSpot does not have yet waits for it; one that was rejected before it was sent is not sent.
+ */
+async function takeRows({ database }: Deps): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    with due as (
+      select document.id, coalesce(document.contact_id, session.contact_id, substring(crm_contact_id from ':(.*)$')) as contact_id,
+        details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
+      from document left join join_session session on session.uuid = session_uuid
+      where crm_note_id is null and document.crm_refusal is null and document.crm_next_try_at <= now() and review <> 'rejected'
+        and coalesce(document.contact_id, session.contact_id, substring(crm_contact_id from ':(.*)$')) is not null
+      order by document.crm_next_try_at limit ${BATCH} for update of document skip locked
+    )
+    update document set crm_attempts = crm_attempts + 1,
+      crm_next_try_at = now() + make_interval(secs => 120 + size_bytes / 50000)
+    from due where document.id = due.id
+    returning document.id, kind, name, media_type, size_bytes, storage_key, created_at, first_name, last_name, due.contact_id,
+      crm_file_id, crm_attempts`.execute(database);
+  return rows;
+}
+
+async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<void> {
+  const { id, contact_id: contactId } = row;
+  const wasTried = row.crm_attempts > 1;
+  let fileId = row.crm_file_id;
+  if (fileId === null) {
+    const path = pathOf(row);
+    fileId =
+      (wasTried ? await hubspot.findFile(path) : null) ??
+      (await hubspot.uploadFile({
+        path,
+        mediaType: row.media_type,
+        sizeBytes: Number(row.size_bytes),
+        bytes: await deps.storage.read(row.storage_key),
+      }));
+    await deps.database.updateTable('document').set({ crm_file_id: fileId }).where('id', '=', id).execute();
+  }
+  const noteId =
+    (wasTried ? await hubspot.findNote(contactId, fileId) : null) ??
+    (await hubspot.createNote({ contactId, fileId, html: textOf(row), at: row.created_at }));
+  await deps.database.updateTable('document').set({ crm_note_id: noteId }).where('id', '=', id).execute();
+}
+
+/** A name that says whose it is, and is only this document's: by it a file is found again. */
+function pathOf({ id, kind, media_type, first_name, last_name }: Row): string {
+  const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
+  const plain = who
+    .replace(/[^a-z]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60);
+  const ending = acceptedDocuments[media_type][0];
+  return `${FOLDER}/${[plain, kind, id].filter(Boolean).join('-')}${ending}`;
+}
+
+/** What staff read on the contact. A note is HTML, and names are what people typed. */
+function textOf({ kind, name, first_name, last_name }: Row): string {
+  const who = [first_name, last_name].filter(Boolean).join(' ');
+  const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+async function refused({ database }: Deps, { id }: Row, reason: string): Promise<void> {
+  await database.updateTable('document').set({ crm_refusal: reason }).where('id', '=', id).execute();
+}
+
+async function postpone({ database }: Deps, { id, crm_attempts }: Row, retryAfterMs: number): Promise<void> {
+  const backoff =
+    Math.min(LONGEST_BACKOFF_SECONDS, 2 ** Math.min(crm_attempts, 10)) * (0.5 + Math.random() / 2);
+  await sql`
+    update document set crm_next_try_at = now() + make_interval(secs => ${Math.max(retryAfterMs / 1000, backoff)}::float)
+    where id = ${id}`.execute(database);
+}

@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
+import { UPLOAD_LINK_OVER } from '#core/document.ts';
+import { statesAllowing } from '#core/joinSession.ts';
+import { uploadLinkPath } from '#core/navigation.ts';
+import type { Deps } from '../deps.ts';
+import { countWithin, TOO_MANY } from '../http/limits.ts';
+import { Refusal } from '../http/refusal.ts';
+import { whyNot } from '../join/standing.ts';
+import { refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
+
+const TOKEN_BYTES = 16;
+const LASTS_MINUTES = 60;
+
+export interface UploadLink {
+  /** Where a phone uploads. */
+  path: string;
+  expiresAt: string;
+}
+
+/** A way for a phone to upload for a paid join: only its hash is kept, so that a copy of the database opens nothing. */
+export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
+  const limit = deps.config.limits?.uploadLinksPerSession;
+  if (limit && !(await countWithin(deps.database, 'upload link', uuid, limit)))
+    throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
+  await refuseAfterFinal(deps, uuid);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const { rows } = await sql<{ expires_at: Date }>`
+    with forgotten as (delete from upload_link where expires_at < now())
+    insert into upload_link (token_hash, session_uuid, expires_at)
+    select ${hashOf(token)}, uuid, now() + make_interval(mins => ${LASTS_MINUTES}) from join_session
+    where uuid = ${uuid} and state = any(${statesAllowing('uploadTranscript')})
+    returning expires_at`.execute(deps.database);
+  if (!rows[0]) throw await whyNot(deps, 'uploadTranscript', uuid);
+  return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };
+}
+
+/** Until when a link can be used. Throws its sentence when it cannot, whether it ever could or not. */
+export async function getUploadLink(deps: Deps, token: string): Promise<{ expiresAt: string }> {
+  const { session_uuid, expires_at } = await linkOf(deps, token);
+  await refuseAfterFinal(deps, session_uuid);
+  return { expiresAt: expires_at.toISOString() };
+}
+
+/** Takes a transcript from who holds the link. Size in bytes. */
+export async function uploadByLink(
+  deps: Deps,
+  token: string,
+  request: FastifyRequest,
+): Promise<{ name: string; size: number }> {
+  const { session_uuid } = await linkOf(deps, token);
+  const limit = deps.config.limits?.uploadsPerLink;
+  if (limit && !(await countWithin(deps.database, 'upload by link', hashOf(token).toString('hex'), limit)))
+    throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
+  return uploadTranscript(deps, session_uuid, request);
+}
+
+async function linkOf(
+  { database }: Deps,
+  token: string,
+): Promise<{ session_uuid: string; expires_at: Date }> {
+  const link = await database
+    .selectFrom('upload_link')
+    .select(['session_uuid', 'expires_at'])
+    .where('token_hash', '=', hashOf(token))
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst();
+  if (!link) throw new Refusal(404, UPLOAD_LINK_OVER);
+  return link;
+}
+
+/** A random token needs no slow hash. */
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

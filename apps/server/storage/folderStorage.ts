@@ -1,0 +1,38 @@
+import { createReadStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { arrive, filesOlderThan, roomIn } from './arrive.ts';
+import type { Storage } from './storage.ts';
+
+/**
+ * A folder on this machine: written under a temporary name, synced, then renamed into place and the folder synced.
+ * `reserveBytes` of its disk stay free: a database beside it stops when there is nothing left.
+ */
+export function folderStorage(folder: string, reserveBytes: number): Storage {
+  return {
+    room: () => roomIn(folder, reserveBytes),
+    put: (bytes, check) =>
+      arrive(folder, reserveBytes, bytes, async (file) => {
+        await check(file);
+        await file.handle.sync();
+        await rename(file.path, resolve(folder, file.key));
+        await syncFolder(folder);
+      }),
+    async read(key) {
+      const handle = await open(resolve(folder, key));
+      return createReadStream('', { fd: handle });
+    },
+    remove: (key) => rm(resolve(folder, key), { force: true }),
+    olderThan: (time) => filesOlderThan(folder, time),
+  };
+}
+
+/** A rename is only safe once its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
