@@ -23,3 +23,7 @@ drop index session_product_donation_once;
 drop index session_product_one_membership;
 drop index session_product_by_session;
 create unique index session_product_once on session_product (session_uuid, slot) where removed_at is null;
+
+-- What is looked up by them grows with the society: the memberships of a join, whatever became of them, and a contact's code.
+create index membership_by_session on membership (session_uuid);
+create index invitation_by_contact on invitation (contact_id) where contact_id is not null;
