@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -37,13 +36,15 @@ export async function buildApp(
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
+    // One log for all: a logger of its own for each request costs more than the line it writes.
+    childLoggerFactory: (log) => log,
     // An address that cannot be read is answered before any route or hook.
     frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  handleErrors(app);
+  handleErrors(app, deps.log);
   acceptEmptyJson(app);
 
   const site = toSite(society, {
@@ -56,7 +57,6 @@ export async function buildApp(
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
   if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
-  await app.register(cookie);
   await app.register(swagger, {
     openapi: {
       info: { title: 'Induct', description: 'The public join flow of an honour society.', version: '1.0.0' },
@@ -75,8 +75,9 @@ export async function buildApp(
   });
   app.addHook('onResponse', (request, reply, done) => {
     // The route's template, not its path: a session uuid is a credential.
-    request.log.info(
+    deps.log.info(
       {
+        reqId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? 'none',
         status: reply.statusCode,

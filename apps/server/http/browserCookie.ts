@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
@@ -17,16 +18,19 @@ export function browserCookie(secret: string, secure: boolean): BrowserCookie {
   const sign = (uuid: string) => createHmac('sha256', secret).update(`browser\n${uuid}`).digest();
   return {
     give(reply, sessionUuid) {
-      void reply.setCookie(NAME, `${sessionUuid}.${sign(sessionUuid).toString('base64url')}`, {
+      const cookie = stringifySetCookie({
+        name: NAME,
+        value: `${sessionUuid}.${sign(sessionUuid).toString('base64url')}`,
         path: '/api',
         httpOnly: true,
         sameSite: 'lax',
         secure,
         maxAge: DAY_SECONDS,
       });
+      void reply.header('set-cookie', cookie);
     },
     holds(request, sessionUuid) {
-      const [uuid, signature] = (request.cookies[NAME] ?? '').split('.');
+      const [uuid, signature] = (parseCookie(request.headers.cookie ?? '')[NAME] ?? '').split('.');
       const given = Buffer.from(signature ?? '', 'base64url');
       const expected = sign(sessionUuid);
       return uuid === sessionUuid && given.length === expected.length && timingSafeEqual(given, expected);

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { fallback } from '#core/sentences.ts';
+import type { Log } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
 /** What a path names: a contact, a line of an order, or a session. */
@@ -14,7 +15,7 @@ const NOTHING_HERE = 'There is nothing at this address.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
 /** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
-export function handleErrors(app: FastifyInstance): void {
+export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     const send = (status: number, message: string, more: object = {}) =>
@@ -44,7 +45,7 @@ export function handleErrors(app: FastifyInstance): void {
         status === 405 || status === 406 ? 400 : status,
         status === 413 ? 'This is too large.' : MALFORMED,
       );
-    request.log.error({ err: error }, 'unexpected failure');
+    log.error({ reqId: request.id, err: error }, 'unexpected failure');
     return send(500, UNEXPECTED);
   });
 }
