@@ -1,0 +1,60 @@
+import { hold } from './arrange.ts';
+import { expect, expectFits, test } from './fixtures.ts';
+import { screens } from './screens.ts';
+import { watchShifts } from './shifts.ts';
+import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
+
+// What must hold on every screen alike, and what the reader of docs/accessibility.md is told where axe has no rule for it.
+
+for (const { name, arrange, waitsFor, title, isThere } of screens) {
+  test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off @phone`, async ({
+    page,
+    complaints,
+    isMobile,
+  }) => {
+    complaints.expect(/The payment was not completed/);
+    const shifts = await watchShifts(page);
+    const path = await arrange(page);
+
+    await test.step('nothing moves by itself, and the title is there from the first', async () => {
+      if (waitsFor) {
+        const release = await hold(page, waitsFor);
+        await page.goto(path);
+        await expect(page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' })).toBeVisible();
+        await expect(page).toHaveTitle(title);
+        release();
+      } else await page.goto(path);
+      await expect(isThere(page)).toBeVisible();
+      await expect(page).toHaveTitle(title);
+      await page.waitForLoadState('networkidle');
+      expect(await shifts()).toEqual([]);
+    });
+
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await test.step('every stop of the Tab key is seen and in order, and edges stand out', async () => {
+      expect(await faintEdges(page)).toEqual([]);
+      expect(await outOfSequence(page)).toEqual([]);
+      if (isMobile) expect(await smallTargets(page)).toEqual([]);
+      const stops = await tabThrough(page);
+      expect(stops.filter(({ troubles }) => troubles.length > 0)).toEqual([]);
+      // To the last line of the foot, so that nothing in between kept the key.
+      expect(stops.at(-1)?.name).toContain('(555)');
+    });
+
+    // The sizes are set here, so one project is enough.
+    if (isMobile) return;
+    await test.step('wider spaces between letters, words and lines cut nothing off, upright and on its side', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      // The order's bar that stays at the top of a phone lies upon what is scrolled under it.
+      await page.evaluate(() => window.scrollTo(0, 0));
+      expect(await textTroubles(page)).toEqual([]);
+      await page.setViewportSize({ width: 740, height: 360 });
+      expect(await textTroubles(page)).toEqual([]);
+      await spaceText(page);
+      expect(await textTroubles(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      await expectFits(page);
+      expect(await textTroubles(page)).toEqual([]);
+    });
+  });
+}
