@@ -1,73 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CallName, calls, pathOf } from '#contract/calls.ts';
-import type { Body, Data } from '#contract/schemas.ts';
+import type { CallName } from '#contract/calls.ts';
+import type { Data } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { summarise } from '#core/orderSummary.ts';
 import { details } from '../apps/server/testing/steps.ts';
 import type { Answered } from '../apps/server/testing/testServer.ts';
 import { STRIPE_PUBLISHABLE_KEY } from '../emulators/keys.ts';
-import type { KillPoint } from './operations.ts';
-import { aboutOf, type Operation, operations } from './operations.ts';
+import { Browser, GaveUp, PATIENCE_MS, PRESSES, press } from './browser.ts';
+import type { Person, Run, Screen, Seen } from './person.ts';
 import { type CardTry, type Join, joinOf } from './plan.ts';
+import { Killing, plantFaults } from './planting.ts';
 import { codeOf, contactIdOf, SCHOOL_CODE, type World } from './world.ts';
 
-/** What somebody saw when they pressed Buy Now or Upgrade Now. */
-export interface Seen {
-  kind: 'join' | 'upgrade';
-  /** Total Due Today. */
-  cents: number;
-  /** The membership or upgrade. */
-  productId: number;
-}
-
-/** One person and all that they remember. */
-export interface Person {
-  join: Join;
-  uuid: string | null;
-  seen: Seen[];
-  /** What our servers answered that they never should, in words. */
-  complaints: string[];
-  /** How it ended, as they would tell it. */
-  ended: string;
-  /** The point at which a server was to be killed and that was not come by. */
-  missed: KillPoint | null;
-  /** Checkout as they last saw it. */
-  screen: Screen | null;
-  /** They still mean to pay. */
-  isWaiting: boolean;
-}
-
-/** How often a person presses the same button again, and how long they wait in between (ms). */
-const PRESSES = 8;
-const PATIENCE_MS = 150;
 /** Long enough for a call to be on its way to Stripe, and shorter than it is slow (ms). */
 const BEHIND_MS = 60;
 const PAGE_TIMEOUT_MS = 900;
-const ANSWER_TIMEOUT_MS = 25_000;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
-export interface Screen {
-  cents: number;
-  productId: number;
-  revision: number;
-  clientSecret: string;
-  intentId: string;
-}
 /** Checkout shows an order, or leads on to another screen, or says why not. */
 type Look = { screen: Screen } | { goOn: string } | { message: string };
 type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
-
-interface Run {
-  world: World;
-  person: Person;
-  /** Ids for what is armed. */
-  nextId: () => number;
-  /** Resolves when the other joins of the unit have come as far. */
-  meet: () => Promise<void>;
-  /** Resolves when they have all ended. */
-  part: () => Promise<void>;
-}
 
 /** Plays a whole join as the web page makes its calls (apps/web/routes), until it is done or the person goes away. */
 export async function playJoin(run: Run): Promise<void> {
@@ -123,9 +76,6 @@ export async function comeBack(world: World, person: Person): Promise<void> {
 }
 
 const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
-
-/** Pressed again and again in vain. */
-class GaveUp extends Error {}
 
 async function play(run: Run, kill: Killing): Promise<void> {
   const { world, person } = run;
@@ -464,148 +414,4 @@ async function upgrade({ world, person }: Run, tab: Browser, screen: Screen, joi
   const presses = [charge(tab)];
   if (join.upgrade === 'twice') presses.push(charge(tab.otherTab()));
   end(person, `paid, upgrade ${(await Promise.all(presses)).join(' and ')}`);
-}
-
-/** The faults of this join's plan, as far as it is known by now what its requests will have in them. */
-async function plantFaults({ world, person }: Run, intentId: string | null): Promise<void> {
-  for (const { operation, ...fault } of person.join.faults) {
-    const { method, path, names } = operations[operation];
-    if ((names === 'intent') !== (intentId !== null)) continue;
-    await world.addFault({ ...fault, method, path, about: aboutOf(operation, person.uuid!, intentId)! });
-  }
-}
-
-/** The kill of a join's plan: where it is named, and at the latest when the join is over. */
-class Killing {
-  readonly #run: Run;
-  readonly #id: number;
-  #isAsked = false;
-  #timed: Promise<void> | undefined;
-
-  constructor(run: Run) {
-    this.#run = run;
-    this.#id = run.nextId();
-  }
-
-  get #server() {
-    return this.#run.world.servers[this.#run.person.join.server];
-  }
-
-  /** As soon as what the point is about has a name. */
-  arm(intentId: string | null): void {
-    const { person } = this.#run;
-    const { kill } = person.join;
-    if (!kill || !('point' in kill)) return;
-    const operation = kill.point.split(':')[0] as Operation | 'commit';
-    const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
-    if (isAboutIntent !== (intentId !== null)) return;
-    this.#isAsked = true;
-    // Which of two payments goes back, which intent is cancelled, and whose commit it is, is not known before.
-    const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
-    for (const server of this.#run.world.servers) server.arm({ id: this.#id, point: kill.point, about });
-  }
-
-  /** So long after Buy Now. */
-  soon(): void {
-    const { kill } = this.#run.person.join;
-    if (!kill || !('afterMs' in kill)) return;
-    this.#isAsked = true;
-    this.#timed = pause(kill.afterMs).then(() => this.#server.kill());
-  }
-
-  /** A point that was not come by: the kill is made all the same. */
-  async now(): Promise<void> {
-    const { kill } = this.#run.person.join;
-    if (!kill) return;
-    if (this.#timed) return this.#timed;
-    const isLeft = this.#run.world.servers.map((server) => server.disarm(this.#id));
-    if (!this.#isAsked || isLeft.includes(true)) {
-      this.#run.person.missed = 'point' in kill ? kill.point : null;
-      await this.#server.kill();
-    }
-  }
-}
-
-/** Presses until the server answers well. */
-async function press<Name extends CallName>(
-  tab: Browser,
-  name: Name,
-  options: { params?: Record<string, string>; body?: Body<Name> | unknown },
-): Promise<Answered<Name>> {
-  for (let tries = 1; ; tries++) {
-    const answer = await tab.call(name, options);
-    if (answer.status < 300) return answer;
-    if (tries === PRESSES) throw new GaveUp(`${name}: ${answer.status} ${answer.message}`);
-    await pause(PATIENCE_MS);
-  }
-}
-
-/** A tab of somebody's browser. It goes to the other server when one is down, as a balancer would send it. */
-class Browser {
-  readonly #world: World;
-  readonly #person: Person;
-  readonly #cookies: Map<string, string>;
-  #server: 0 | 1;
-
-  constructor(
-    world: World,
-    person: Person,
-    cookies = new Map<string, string>(),
-    server = person.join.server,
-  ) {
-    this.#world = world;
-    this.#person = person;
-    this.#cookies = cookies;
-    this.#server = server;
-  }
-
-  /** Of the same browser, at the other server. */
-  otherTab(): Browser {
-    return new Browser(this.#world, this.#person, this.#cookies, this.#server === 0 ? 1 : 0);
-  }
-
-  /** A call; what never reached a server, or was cut off by its end, is sent once more, as a person presses again. */
-  async call<Name extends CallName>(
-    name: Name,
-    { params = {}, body }: { params?: Record<string, string>; body?: Body<Name> | unknown } = {},
-  ): Promise<Answered<Name>> {
-    for (let tries = 0; ; tries++) {
-      const { servers } = this.#world;
-      const preferred = servers[this.#server];
-      const server = preferred.isUp && tries % 2 === 0 ? preferred : servers[this.#server === 0 ? 1 : 0];
-      try {
-        const headers = new Headers();
-        if (this.#cookies.size > 0)
-          headers.set('cookie', [...this.#cookies].map(([key, value]) => `${key}=${value}`).join('; '));
-        if (body !== undefined) headers.set('content-type', 'application/json');
-        const response = await fetch(server.url + pathOf(name, params), {
-          method: calls[name].method,
-          headers,
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-        });
-        const answer = (await response.json()) as Record<string, unknown>;
-        for (const line of response.headers.getSetCookie()) {
-          const [key, value] = line.split(';')[0]!.split('=') as [string, string];
-          this.#cookies.set(key, value);
-        }
-        // All that a person asks is well formed; Stripe's own troubles are 503.
-        if (response.status === 500 || response.status === 400)
-          this.#person.complaints.push(`${name} was answered ${response.status}: ${String(answer.message)}`);
-        return {
-          status: response.status,
-          headers: response.headers,
-          data: answer.data as never,
-          message: answer.message as string | undefined,
-          errors: undefined,
-          goOn: answer.goOn as string | undefined,
-          body: answer,
-        };
-      } catch (error) {
-        if (tries > 40) throw error;
-        await Promise.race([servers[0].up(), servers[1].up()]);
-        await pause(100);
-      }
-    }
-  }
 }

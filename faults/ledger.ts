@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Person } from './joiner.ts';
+import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
 /** Something that does not add up, and in which join. */

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../apps/server/payments/reconcile.ts';
 import { countCalls, misshapen } from './conformance.ts';
-import { comeBack, comeBackNextDay, type Person, playJoin } from './joiner.ts';
+import { comeBack, comeBackNextDay, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
 import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
+import type { Person } from './person.ts';
 import { type Join, type Plan, unitAt } from './plan.ts';
 import { startWorld, type World } from './world.ts';
 
