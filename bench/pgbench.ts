@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { findProgram } from '../local/findProgram.ts';
 import { machineBusySeconds, usageOf } from './accounting/processTree.ts';
-import { findProgram } from './findProgram.ts';
 import type { World } from './world.ts';
 
 /** The floor's statements without any server: what the database alone allows. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { findProgram, isProgram } from './findProgram.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const macApps = [
@@ -19,9 +20,7 @@ export async function findChromium(): Promise<string> {
 }
 
 function installed(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [...candidates, ...(process.platform === 'darwin' ? macApps : [])].find(isProgram);
+  return findProgram(...names, ...(process.platform === 'darwin' ? macApps : []));
 }
 
 /** Debian's own Chromium brings the libraries it needs; only root may install it. */
@@ -47,15 +46,6 @@ async function fromPlaywright(): Promise<string | undefined> {
   const cli = resolve(import.meta.dirname, '../node_modules/@playwright/test/cli.js');
   spawnSync(process.execPath, [cli, 'install', 'chromium'], { stdio: ['ignore', 'ignore', 'inherit'] });
   return isProgram(path) ? path : undefined;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function fail(): never {

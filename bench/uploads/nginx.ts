@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findProgram } from '../../local/findProgram.ts';
 import { freePort } from '../../local/ports.ts';
-import { findProgram } from '../findProgram.ts';
 import type { Scope } from '../scope.ts';
 import { untilAnswered } from '../untilAnswered.ts';
 

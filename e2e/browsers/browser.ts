@@ -1,6 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 
 /**
  * The little that the smoke test needs of a browser, whichever protocol it speaks. Keys and the pointer are real input
@@ -28,21 +26,6 @@ export async function end(running: ChildProcess): Promise<void> {
   const ended = new Promise((done) => running.once('close', done));
   running.kill();
   await ended;
-}
-
-/** The first of these programs that is installed, by a path or by a name to be found on PATH. */
-export function findProgram(...names: string[]): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  return names
-    .flatMap((name) => (name.includes('/') ? [name] : folders.map((folder) => join(folder, name))))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }
 
 /** A function and what it is given as one expression that answers JSON. */

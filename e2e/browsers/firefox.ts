@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asScript, type Browser, type Defer, end, findProgram } from './browser.ts';
+import { findProgram } from '../../local/findProgram.ts';
+import { asScript, type Browser, type Defer, end } from './browser.ts';
 
 /** No page at start, and no word with its maker. */
 const preferences = {

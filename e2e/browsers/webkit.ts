@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { findProgram } from '../../local/findProgram.ts';
 import { freePort } from '../../local/ports.ts';
 import { until } from '../../local/testing/startedInduct.ts';
-import { asScript, type Browser, type Defer, end, findProgram } from './browser.ts';
+import { asScript, type Browser, type Defer, end } from './browser.ts';
 
 /** WebKitGTK's driver brings its own small browser, which needs a screen. */
 export const webkitProgram = () => findProgram('WebKitWebDriver');
