@@ -1,5 +1,6 @@
 import { defineConfig } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
+import { pluginCountries } from './build/countries.ts';
 import { pluginDroppable } from './build/droppable.ts';
 
 /** The API during `npm run dev`; in production one server answers both. */
@@ -9,7 +10,7 @@ const isProduction = process.env.NODE_ENV === 'production';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [pluginReact(), pluginDroppable()],
+  plugins: [pluginReact(), pluginDroppable(), pluginCountries()],
   html: {
     template: './index.html',
     inject: 'body',
