@@ -1,7 +1,7 @@
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { connectToaster, type ToastMessage } from '../toasts.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from './allIcons.tsx';
 import styles from './Toaster.module.css';
 
 /** Specification, section 9: a toast disappears after 5 seconds. */

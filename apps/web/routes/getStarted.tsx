@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { type ActionFunctionArgs, useFetcher, useSearchParams } from 'react-router';
+import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
@@ -134,8 +134,7 @@ type Programme = Site['programmes'][string];
 /** `?programme=undergraduate` picks a programme of the society; otherwise its default one. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
-  const [query] = useSearchParams();
-  const asked = query.get('programme');
+  const asked = new URLSearchParams(useLocation().search).get('programme');
   return (
     (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
     (programmes[defaultProgramme] as Programme)
