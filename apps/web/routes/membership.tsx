@@ -1,4 +1,5 @@
 import { Suspense, use, useState } from 'react';
+import { preconnect } from 'react-dom';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -10,6 +11,7 @@ import type { Data } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { download, useAhead } from '../ahead.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
@@ -23,10 +25,14 @@ import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
+import { useSite } from '../site.ts';
 import styles from './membership.module.css';
 
 type Details = Data<'getMembershipDetails'>;
 type Membership = Details['memberships'][number];
+
+/** Where `loadStripe` has its script from. */
+const PAYMENTS_HOST = 'https://js.stripe.com';
 
 export function loader() {
   const uuid = requireSession();
@@ -102,6 +108,10 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
 
 function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
+  useAhead(download.checkout);
+  const { payments } = useSite();
+  // Only its connection: Checkout alone loads the provider's script. In test mode a stand-in's comes from here.
+  if (payments.scriptUrl === null) preconnect(PAYMENTS_HOST);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';

@@ -3,12 +3,14 @@ import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-route
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { download, fetchAhead } from '../ahead.ts';
 import { call, requireSession } from '../api.ts';
 import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
+import { loadCleaner } from '../components/Purified.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { drop, keep, recall } from '../session.ts';
@@ -67,6 +69,7 @@ export function Component() {
       setEnded('failed');
       return;
     }
+    fetchAhead(download.upgrade, loadCleaner);
     const leaving = new AbortController();
     const { signal } = leaving;
     settle(uuid, returned, signal).then(

@@ -25,6 +25,7 @@ import {
   trimDetails,
 } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
+import { download, useAhead } from '../ahead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
@@ -152,6 +153,7 @@ function DetailsForm({
   const busy = fetcher.state !== 'idle';
   const refusal = !busy && fetcher.data && 'message' in fetcher.data ? fetcher.data : null;
 
+  useAhead(download.membership);
   const [drawnFirst] = useState(values);
   useEffect(() => {
     if (values !== drawnFirst) keep('joinDraft', values);

@@ -4,6 +4,7 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { download, fetchAhead } from '../../ahead.ts';
 import { ApiError, call, messageOf } from '../../api.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Icon } from '../../components/allIcons.tsx';
@@ -45,6 +46,11 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   const [mustAgree, setMustAgree] = useState(false);
   const [ready, setReady] = useState({ address: false, card: false });
   const atWork = useRef(false);
+  // The provider leads back to another page of this app: that finds them in the browser's cache.
+  const isReady = ready.address && ready.card;
+  useEffect(() => {
+    if (isReady) fetchAhead(download.postPayment, download.upgrade);
+  }, [isReady]);
 
   // A changed total has the same client secret: the form asks the provider again and keeps what was typed.
   const shownRevision = useRef(intent.revision);
