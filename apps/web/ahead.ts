@@ -1,23 +1,25 @@
 import { useEffect } from 'react';
 
 /**
- * The screens but the first, each a download of its own, named here so that the router and the screen before can both ask for
- * one: whoever asks second gets what the first one fetched.
+ * The screens but the first, and what cleans HTML: each a download of its own, named here so that the screen before can ask for
+ * it too. Whoever asks second gets what the first one fetched.
  */
 export const download = {
-  init: () => import('./routes/init.tsx'),
-  studentDetails: () => import('./routes/studentDetails.tsx'),
-  membership: () => import('./routes/membership.tsx'),
-  checkout: () => import('./routes/checkout.tsx'),
-  postPayment: () => import('./routes/postPayment.tsx'),
-  upgrade: () => import('./routes/upgrade.tsx'),
-  initiateUpgrade: () => import('./routes/initiateUpgrade.tsx'),
-  uploadTranscript: () => import('./routes/uploadTranscript.tsx'),
-  congratulations: () => import('./routes/congratulations.tsx'),
-  initializeCheckout: () => import('./routes/initializeCheckout.tsx'),
-  uploadResume: () => import('./routes/uploadResume.tsx'),
-  uploadByLink: () => import('./routes/uploadByLink.tsx'),
-  notFound: () => import('./routes/notFound.tsx'),
+  init: () => import(/* webpackChunkName: "init" */ './routes/init.tsx'),
+  studentDetails: () => import(/* webpackChunkName: "studentDetails" */ './routes/studentDetails.tsx'),
+  membership: () => import(/* webpackChunkName: "membership" */ './routes/membership.tsx'),
+  checkout: () => import(/* webpackChunkName: "checkout" */ './routes/checkout.tsx'),
+  postPayment: () => import(/* webpackChunkName: "postPayment" */ './routes/postPayment.tsx'),
+  upgrade: () => import(/* webpackChunkName: "upgrade" */ './routes/upgrade.tsx'),
+  initiateUpgrade: () => import(/* webpackChunkName: "initiateUpgrade" */ './routes/initiateUpgrade.tsx'),
+  uploadTranscript: () => import(/* webpackChunkName: "uploadTranscript" */ './routes/uploadTranscript.tsx'),
+  congratulations: () => import(/* webpackChunkName: "congratulations" */ './routes/congratulations.tsx'),
+  initializeCheckout: () =>
+    import(/* webpackChunkName: "initializeCheckout" */ './routes/initializeCheckout.tsx'),
+  uploadResume: () => import(/* webpackChunkName: "uploadResume" */ './routes/uploadResume.tsx'),
+  uploadByLink: () => import(/* webpackChunkName: "uploadByLink" */ './routes/uploadByLink.tsx'),
+  cleaner: () => import(/* webpackChunkName: "purify" */ 'dompurify'),
+  notFound: () => import(/* webpackChunkName: "notFound" */ './routes/notFound.tsx'),
 };
 
 /** Fetches what is wanted next. A failure says nothing: whoever needs it asks again. Nothing where data is to be saved. */

@@ -31,6 +31,9 @@ import styles from './membership.module.css';
 type Details = Data<'getMembershipDetails'>;
 type Membership = Details['memberships'][number];
 
+/** With what cleans the pictures of its products. */
+const fetchCheckout = () => Promise.all([download.checkout(), download.cleaner()]);
+
 /** Where `loadStripe` has its script from. */
 const PAYMENTS_HOST = 'https://js.stripe.com';
 
@@ -108,7 +111,7 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
 
 function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
-  useAhead(download.checkout);
+  useAhead(fetchCheckout);
   const { payments } = useSite();
   // Only its connection: Checkout alone loads the provider's script. In test mode a stand-in's comes from here.
   if (payments.scriptUrl === null) preconnect(PAYMENTS_HOST);

@@ -10,7 +10,6 @@ import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
-import { loadCleaner } from '../components/Purified.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { drop, keep, recall } from '../session.ts';
@@ -69,7 +68,7 @@ export function Component() {
       setEnded('failed');
       return;
     }
-    fetchAhead(download.upgrade, loadCleaner);
+    fetchAhead(download.upgrade, download.cleaner);
     const leaving = new AbortController();
     const { signal } = leaving;
     settle(uuid, returned, signal).then(
