@@ -202,6 +202,22 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await expect(button(page, 'Buy Now')).toBeEnabled();
 });
 
+test('Membership is shown with the answer to Save, and asked for again by a reload', async ({ page }) => {
+  await startedJoin(page);
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/membership-details')) asked++;
+  });
+  await page.goto('/registration/student-details');
+  await fillDetails(page);
+  await button(page, 'Save').click();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  expect(asked).toBe(0);
+  await page.reload();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  expect(asked).toBe(1);
+});
+
 test('nothing is fetched ahead for somebody who saves data', async ({ page }) => {
   await page.addInitScript(() =>
     Object.defineProperty(navigator, 'connection', { value: { saveData: true } }),

@@ -27,6 +27,7 @@ import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
 import styles from './membership.module.css';
+import { takeMembershipDetails } from './membershipAhead.ts';
 
 type Details = Data<'getMembershipDetails'>;
 type Membership = Details['memberships'][number];
@@ -37,8 +38,10 @@ const fetchCheckout = () => Promise.all([download.checkout(), download.cleaner()
 /** Where `loadStripe` has its script from. */
 const PAYMENTS_HOST = 'https://js.stripe.com';
 
-export function loader() {
+export function loader(): { details: Outcome<Details> | Promise<Outcome<Details>> } {
   const uuid = requireSession();
+  const ahead = takeMembershipDetails(uuid);
+  if (ahead) return { details: { data: ahead } };
   return {
     details: outcomeOf(
       call('getMembershipDetails', { params: { uuid }, loading: true }),
@@ -92,8 +95,8 @@ function Foot() {
   );
 }
 
-function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
-  const outcome = use(details);
+function Loaded({ details }: ReturnType<typeof loader>) {
+  const outcome = details instanceof Promise ? use(details) : details;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (

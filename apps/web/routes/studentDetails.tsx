@@ -43,6 +43,7 @@ import { countries, countryRule, findCountry, subdivisionsOf, useSubdivisions } 
 import { keep, recall, storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
 import { raiseToast } from '../toasts.ts';
+import { keepMembershipDetails } from './membershipAhead.ts';
 import { emptyDetails, type Place, prefill } from './prefill.ts';
 import styles from './studentDetails.module.css';
 
@@ -88,7 +89,11 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   const uuid = storedSession();
   if (!uuid) return { message: NO_SESSION_FOR_MEMBERSHIP, errors: {}, goOn: undefined };
   try {
-    await call('submitDetails', { params: { uuid }, body: { ...details, isTOLA: true } });
+    const { membershipDetails } = await call('submitDetails', {
+      params: { uuid },
+      body: { ...details, isTOLA: true },
+    });
+    keepMembershipDetails(uuid, membershipDetails);
   } catch (error) {
     const answered = error instanceof ApiError ? error : null;
     const sentence = answered && answered.status < 300 ? DETAILS_NOT_ACCEPTED : fallback.submitDetails;
