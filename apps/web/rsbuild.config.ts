@@ -19,7 +19,7 @@ export default defineConfig({
   output: {
     distPath: { root: 'dist' },
     // The names are in the style sheet, in the scripts and in Get Started's markup: all three are the first load.
-    cssModules: { localIdentName: isProduction ? '[hash:base64:4]' : '[local]-[hash:base64:4]' },
+    cssModules: { localIdentName: isProduction ? '[hash:base64:5]' : '[local]-[hash:base64:4]' },
     // The content security policy allows neither inline scripts nor inline styles.
     inlineScripts: false,
     inlineStyles: false,
