@@ -1,6 +1,21 @@
-import { orderingJoin } from './arrange.ts';
+import type { Page } from '@playwright/test';
+import { detailedJoin, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button, buyNow, heading, paidIntent, typeCard } from './steps.ts';
+import { button, buyNow, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
+
+/** The screens that have been downloaded so far, by the names of their files. */
+function watchDownloads(page: Page): () => string[] {
+  const seen: string[] = [];
+  page.on('requestfinished', (request) => {
+    const name = /\/static\/js\/async\/(\w+)\./.exec(request.url())?.[1];
+    if (name) seen.push(name);
+  });
+  return () => seen;
+}
+
+/** From here on no screen can be downloaded any more. */
+const endDownloads = (page: Page) =>
+  page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
 
 test('Get Started is drawn before any script runs, and downloads nothing of a later screen', async ({
   browser,
@@ -66,9 +81,9 @@ test('a chunk that does not load is the router’s error screen, with the chunk�
   complaints,
 }) => {
   complaints.expect(/^Failed to load resource/, /Loading chunk \S+ failed/, /Error/);
+  await endDownloads(page);
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
-  await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await expect(page.getByText(/Loading chunk \S+ failed/).first()).toBeVisible();
@@ -130,4 +145,116 @@ test('what is typed before the scripts have arrived is not lost', async ({ page 
   arrive();
   await page.getByRole('button', { name: 'Submit' }).click();
   await expect(page).toHaveURL('/registration/student-details');
+});
+
+test('Get Started is taken over as it was painted: nothing of it is drawn anew', async ({
+  page,
+  complaints,
+}) => {
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  await page.route('**/static/js/index*', async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await page.getByRole('contentinfo').waitFor();
+  const painted = await page.evaluateHandle(() => [...document.querySelectorAll('#root, #root *')]);
+  arrive();
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await expect(button(page, 'Submit')).toBeEnabled();
+  expect(await painted.evaluate((elements) => elements.filter((one) => !one.isConnected).length)).toBe(0);
+  expect(complaints.seen).toEqual([]);
+});
+
+test('the next screen is there before the press: from Get Started, Student Details and Membership', async ({
+  page,
+  complaints,
+}) => {
+  // What the screen after the next would have been.
+  complaints.expectFailedRequests();
+  const downloads = watchDownloads(page);
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await expect.poll(downloads).toEqual(expect.arrayContaining(['start', 'studentDetails']));
+  await page.waitForLoadState('networkidle');
+  await endDownloads(page);
+  await button(page, 'Submit').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+
+  await page.unroute('**/static/js/async/**');
+  await page.reload();
+  await fillDetails(page);
+  await expect.poll(downloads).toContain('membership');
+  await endDownloads(page);
+  await button(page, 'Save').click();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+
+  await page.unroute('**/static/js/async/**');
+  await page.reload();
+  await expect.poll(downloads).toEqual(expect.arrayContaining(['checkout', 'purify']));
+  await page.waitForLoadState('networkidle');
+  await endDownloads(page);
+  await button(page, 'Choose this membership: Membership').click();
+  await typeCard(page);
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+});
+
+test('Membership is shown with the answer to Save, and asked for again by a reload', async ({ page }) => {
+  await startedJoin(page);
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/membership-details')) asked++;
+  });
+  await page.goto('/registration/student-details');
+  await fillDetails(page);
+  await button(page, 'Save').click();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  expect(asked).toBe(0);
+  await page.reload();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  expect(asked).toBe(1);
+});
+
+test('nothing is fetched ahead for somebody who saves data', async ({ page }) => {
+  await page.addInitScript(() =>
+    Object.defineProperty(navigator, 'connection', { value: { saveData: true } }),
+  );
+  const downloads = watchDownloads(page);
+  await startedJoin(page);
+  await page.goto('/registration/student-details', { waitUntil: 'networkidle' });
+  await fillDetails(page);
+  await page.waitForLoadState('networkidle');
+  expect(downloads()).not.toContain('membership');
+  await button(page, 'Save').click();
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+});
+
+test('only Checkout loads the card provider’s script; Membership makes its connection', async ({ page }) => {
+  // With real keys there is no stand-in; its answer is not what this is about.
+  await page.route('**/registration/membership', async (route) => {
+    const page = await route.fetch();
+    const body = (await page.text()).replace(/"scriptUrl":"[^"]*"/, '"scriptUrl":null');
+    await route.fulfill({ response: page, body });
+  });
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (/stripe[^/]*(\.js|\/)/.test(request.url()) && request.resourceType() === 'script')
+      asked.push(request.url());
+  });
+  await page.route('https://js.stripe.com/**', (route) => route.abort('connectionrefused'));
+  await detailedJoin(page);
+  await page.goto('/registration/membership');
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  await expect(page.locator('link[rel="preconnect"]')).toHaveAttribute('href', 'https://js.stripe.com');
+  await page.waitForLoadState('networkidle');
+  expect(asked).toEqual([]);
+
+  await page.unroute('**/registration/membership');
+  await page.reload();
+  await button(page, 'Choose this membership: Membership').click();
+  await typeCard(page);
+  expect(asked.length).toBeGreaterThan(0);
 });

@@ -5,6 +5,7 @@ import {
   type ShouldRevalidateFunctionArgs,
 } from 'react-router';
 import { screens, visit } from '#core/navigation.ts';
+import { download } from './ahead.ts';
 import { Layout } from './components/Layout.tsx';
 import { PageLoader } from './components/PageLoader.tsx';
 import { Unexpected } from './components/Unexpected.tsx';
@@ -44,31 +45,19 @@ export const routes: RouteObject[] = [
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
           { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
-          screen(
-            '/registration/:hubspotContactId/init',
-            'Your invitation',
-            () => import('./routes/init.tsx'),
-          ),
-          screen(screens.studentDetails, 'Student Details', () => import('./routes/studentDetails.tsx')),
-          screen(screens.membership, 'Membership', () => import('./routes/membership.tsx')),
-          screen(screens.checkout, 'Checkout', () => import('./routes/checkout.tsx')),
-          screen(screens.postPayment, 'Payment', () => import('./routes/postPayment.tsx')),
-          screen(screens.upgrade, 'Upgrade Membership', () => import('./routes/upgrade.tsx')),
-          screen(screens.initiateUpgrade, 'Upgrade Membership', () => import('./routes/initiateUpgrade.tsx')),
-          screen(
-            screens.uploadTranscript,
-            'Upload Transcript',
-            () => import('./routes/uploadTranscript.tsx'),
-          ),
-          screen(screens.congratulations, 'Congratulations', () => import('./routes/congratulations.tsx')),
-          screen(screens.initializeCheckout, 'Checkout', () => import('./routes/initializeCheckout.tsx')),
-          screen(
-            '/upload-resume/:contactId?',
-            'Upload Your Resume',
-            () => import('./routes/uploadResume.tsx'),
-          ),
-          screen('/upload/:token', 'Upload Transcript', () => import('./routes/uploadByLink.tsx')),
-          screen('*', 'Page not found', () => import('./routes/notFound.tsx')),
+          screen('/registration/:hubspotContactId/init', 'Your invitation', download.init),
+          screen(screens.studentDetails, 'Student Details', download.studentDetails),
+          screen(screens.membership, 'Membership', download.membership),
+          screen(screens.checkout, 'Checkout', download.checkout),
+          screen(screens.postPayment, 'Payment', download.postPayment),
+          screen(screens.upgrade, 'Upgrade Membership', download.upgrade),
+          screen(screens.initiateUpgrade, 'Upgrade Membership', download.initiateUpgrade),
+          screen(screens.uploadTranscript, 'Upload Transcript', download.uploadTranscript),
+          screen(screens.congratulations, 'Congratulations', download.congratulations),
+          screen(screens.initializeCheckout, 'Checkout', download.initializeCheckout),
+          screen('/upload-resume/:contactId?', 'Upload Your Resume', download.uploadResume),
+          screen('/upload/:token', 'Upload Transcript', download.uploadByLink),
+          screen('*', 'Page not found', download.notFound),
         ],
       },
     ],

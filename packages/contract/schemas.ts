@@ -115,6 +115,24 @@ const paymentIntentAnswer = z.object({
 
 const eligibility = z.object({ intro: z.string(), rules: z.array(z.string()), note: z.string() });
 
+const membershipDetails = z.object({
+  memberships: z.array(
+    z.object({
+      id: productId,
+      name: z.string(),
+      price,
+      features: z.array(feature),
+      description: z.string(),
+    }),
+  ),
+  selectedMembershipId: productId.nullable(),
+  membershipPageHeader: z.string(),
+  membershipPageSubheader: z.string(),
+  refundNote: z.string(),
+  /** The programme's rules, in plain words, before money is asked for. */
+  eligibility: eligibility.extend({ programme: z.string() }),
+});
+
 const site = z.object({
   society: z.object({
     name: z.string(),
@@ -201,26 +219,15 @@ export const schemas = {
   },
   /** With who invited the joiner and why, in a sentence. */
   getContact: { params: sessionParams, data: contact.extend({ invitation: z.string() }) },
-  submitDetails: { params: sessionParams, body: studentDetails, data: none },
+  submitDetails: {
+    params: sessionParams,
+    body: studentDetails,
+    /** What the next screen would ask for; null when there is something to say first, which that screen's own call does. */
+    data: z.object({ membershipDetails: membershipDetails.nullable() }),
+  },
   getMembershipDetails: {
     params: sessionParams,
-    data: z.object({
-      memberships: z.array(
-        z.object({
-          id: productId,
-          name: z.string(),
-          price,
-          features: z.array(feature),
-          description: z.string(),
-        }),
-      ),
-      selectedMembershipId: productId.nullable(),
-      membershipPageHeader: z.string(),
-      membershipPageSubheader: z.string(),
-      refundNote: z.string(),
-      /** The programme's rules, in plain words, before money is asked for. */
-      eligibility: eligibility.extend({ programme: z.string() }),
-    }),
+    data: membershipDetails,
   },
   setMembership: {
     params: sessionParams,

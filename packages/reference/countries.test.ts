@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countries, findCountry, findSubdivision } from './countries.ts';
+import { countries, findCountry } from './countries.ts';
+import { findSubdivision } from './lookup.ts';
 
 const subdivision = (country: string, text: string) => findSubdivision(findCountry(country)!, text)?.name;
 

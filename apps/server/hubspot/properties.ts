@@ -6,7 +6,8 @@ import {
   type FieldValue,
 } from '#core/crmFields.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { findCountry, findSubdivision } from '#reference/countries.ts';
+import { findCountry } from '#reference/countries.ts';
+import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../database/types.ts';
 
 export type Properties = Record<string, string | null | undefined>;

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { DETAILS_SUBMITTED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { serve } from '../http/routes.ts';
 import { getContact } from './getContact.ts';
@@ -34,7 +35,7 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   );
   serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
   serve(app, 'submitDetails', async ({ params, body }) => ({
-    message: await submitDetails(deps, params.uuid, body),
-    data: {},
+    data: await submitDetails(deps, params.uuid, body),
+    message: DETAILS_SUBMITTED,
   }));
 }

@@ -1,27 +1,32 @@
 import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
 import { statesAllowing } from '#core/joinSession.ts';
-import { DETAILS_NOT_ACCEPTED, DETAILS_SUBMITTED } from '#core/sentences.ts';
+import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
+import { detailsOf, type SessionMembership, sessionColumns } from '../membership/membershipDetails.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { whyNot } from './standing.ts';
 
 /** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
 const TELL_AFTER_SECONDS = 120;
 
-/** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
+/**
+ * Takes the details of a join that is not paid or being paid; the same rules as in the page decide. The answer has what the
+ * membership screen shows: it would be asked for at once, and here it costs no other statement.
+ */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
   given: StudentDetails & { isTOLA?: boolean },
-): Promise<string> {
+): Promise<Data<'submitDetails'>> {
   const { isTOLA: _, ...details } = given;
   const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const save = async () => {
-    const { rows } = await sql<{ uuid: string }>`
+    const { rows } = await sql<SessionMembership>`
     update join_session set
       details = ${JSON.stringify(trimDetails(details))}::jsonb,
       has_agreed_to_policies = true,
@@ -31,11 +36,12 @@ export async function submitDetails(
       crm_known = case when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
       updated_at = now()
     where uuid = ${uuid} and state = any(${statesAllowing('submitDetails')})
-    returning uuid`.execute(deps.database);
+    returning ${sessionColumns}`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, uuid, save))) throw await whyNot(deps, 'submitDetails', uuid);
-  return DETAILS_SUBMITTED;
+  const session = await whileFrozen(deps, uuid, save);
+  if (!session) throw await whyNot(deps, 'submitDetails', uuid);
+  return { membershipDetails: session.is_member ? null : detailsOf(deps, session) };
 }
 
 function country(name: string): { hasSubdivisions: boolean } | undefined {

@@ -8,21 +8,36 @@ import { whyNot } from '../join/standing.ts';
 import { eligibilityOf, fillIn } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
-/** The memberships of the session's programme, and the one chosen. */
-export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<{ programme: string; selected: number | null; is_member: boolean }>`
-    select programme, (
+/** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
+export interface SessionMembership {
+  programme: string;
+  selected: number | null;
+  is_member: boolean;
+}
+
+export const sessionColumns = sql`programme, (
       select product_id from session_product
       where session_uuid = join_session.uuid and removed_at is null and type in ('membership', 'membership_upgrade')
     ) as selected, exists (
       select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
-    ) as is_member
-    from join_session where uuid = ${uuid} and state = any(${statesAllowing('readMemberships')})`.execute(
+    ) as is_member`;
+
+/** The memberships of the session's programme, and the one chosen. */
+export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
+  const { rows } = await sql<SessionMembership>`
+    select ${sessionColumns} from join_session where uuid = ${uuid} and state = any(${statesAllowing('readMemberships')})`.execute(
     deps.database,
   );
   const session = rows[0];
   if (!session) throw await whyNot(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  return detailsOf(deps, session);
+}
+
+export function detailsOf(
+  deps: Deps,
+  session: Omit<SessionMembership, 'is_member'>,
+): Data<'getMembershipDetails'> {
   const { name, pages, refund } = deps.society.programme(session.programme);
   const fill = (text: string) => fillIn(text, deps.society, session.programme);
   return {

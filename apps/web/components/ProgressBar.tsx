@@ -1,5 +1,5 @@
 import { progressSteps } from '#core/navigation.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from './allIcons.tsx';
 import { Link } from './Link.tsx';
 import styles from './ui.module.css';
 

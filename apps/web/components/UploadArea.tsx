@@ -11,8 +11,8 @@ import {
 import { messageOf } from '../api.ts';
 import { useSite } from '../site.ts';
 import { Alert } from './Alert.tsx';
+import { Icon } from './allIcons.tsx';
 import { Button } from './Button.tsx';
-import { Icon } from './icons.tsx';
 import styles from './UploadArea.module.css';
 
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;

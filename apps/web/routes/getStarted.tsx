@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import { type ActionFunctionArgs, useFetcher, useSearchParams } from 'react-router';
+import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
+import { download, fetchAhead } from '../ahead.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -14,8 +15,10 @@ import { useSite } from '../site.ts';
 import styles from './getStarted.module.css';
 import type { Submission } from './startJoin.ts';
 
-/** Downloaded with the first touch of the form, so that the first screen is there sooner. */
 const importStart = () => import(/* webpackChunkName: "start" */ './startJoin.ts');
+
+/** With the first touch of the form, so that the first screen is there sooner. */
+const fetchNext = () => fetchAhead(importStart, download.studentDetails);
 
 export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
   const { startJoin } = await importStart();
@@ -71,7 +74,8 @@ export function Component() {
       </fieldset>
       <form
         noValidate
-        onFocus={() => void importStart().catch(() => {})}
+        onFocus={fetchNext}
+        onPointerDown={fetchNext}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
@@ -134,8 +138,7 @@ type Programme = Site['programmes'][string];
 /** `?programme=undergraduate` picks a programme of the society; otherwise its default one. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
-  const [query] = useSearchParams();
-  const asked = query.get('programme');
+  const asked = new URLSearchParams(useLocation().search).get('programme');
   return (
     (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
     (programmes[defaultProgramme] as Programme)

@@ -2,6 +2,7 @@ import { Suspense, use } from 'react';
 import { type LoaderFunctionArgs, redirect, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { download, fetchAhead } from '../ahead.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
@@ -17,6 +18,7 @@ import { signatureOf } from './signature.ts';
 export function loader({ params, request }: LoaderFunctionArgs) {
   const id = params.hubspotContactId;
   if (!id) return redirect(screens.getStarted);
+  fetchAhead(download.studentDetails);
   const body = signatureOf(new URL(request.url).searchParams);
   return {
     started: outcomeOf(call('initJoin', { params: { id }, body }).then(keepSession), fallback.initJoin),

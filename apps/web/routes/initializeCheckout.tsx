@@ -2,6 +2,7 @@ import { Suspense, use } from 'react';
 import { type LoaderFunctionArgs, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { download, fetchAhead } from '../ahead.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
@@ -21,6 +22,7 @@ export function loader({ request }: LoaderFunctionArgs): { started: Promise<Outc
     console.error('Contact ID is missing.');
     return { started: null };
   }
+  fetchAhead(download.checkout);
   return { started: outcomeOf(initiate(hubspotContactId, query), fallback.initiateCheckout) };
 }
 

@@ -1,4 +1,5 @@
 import { Suspense, use, useState } from 'react';
+import { preconnect } from 'react-dom';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -10,12 +11,13 @@ import type { Data } from '#contract/schemas.ts';
 import { fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { download, useAhead } from '../ahead.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { EligibilityRules } from '../components/EligibilityRules.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
@@ -23,13 +25,23 @@ import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
+import { useSite } from '../site.ts';
 import styles from './membership.module.css';
+import { takeMembershipDetails } from './membershipAhead.ts';
 
 type Details = Data<'getMembershipDetails'>;
 type Membership = Details['memberships'][number];
 
-export function loader() {
+/** With what cleans the pictures of its products. */
+const fetchCheckout = () => Promise.all([download.checkout(), download.cleaner()]);
+
+/** Where `loadStripe` has its script from. */
+const PAYMENTS_HOST = 'https://js.stripe.com';
+
+export function loader(): { details: Outcome<Details> | Promise<Outcome<Details>> } {
   const uuid = requireSession();
+  const ahead = takeMembershipDetails(uuid);
+  if (ahead) return { details: { data: ahead } };
   return {
     details: outcomeOf(
       call('getMembershipDetails', { params: { uuid }, loading: true }),
@@ -83,8 +95,8 @@ function Foot() {
   );
 }
 
-function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
-  const outcome = use(details);
+function Loaded({ details }: ReturnType<typeof loader>) {
+  const outcome = details instanceof Promise ? use(details) : details;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (
@@ -102,6 +114,10 @@ function Loaded({ details }: { details: Promise<Outcome<Details>> }) {
 
 function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
+  useAhead(fetchCheckout);
+  const { payments } = useSite();
+  // Only its connection: Checkout alone loads the provider's script. In test mode a stand-in's comes from here.
+  if (payments.scriptUrl === null) preconnect(PAYMENTS_HOST);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';

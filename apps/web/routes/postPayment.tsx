@@ -3,6 +3,7 @@ import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-route
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { download, fetchAhead } from '../ahead.ts';
 import { call, requireSession } from '../api.ts';
 import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
@@ -67,6 +68,7 @@ export function Component() {
       setEnded('failed');
       return;
     }
+    fetchAhead(download.upgrade, download.cleaner);
     const leaving = new AbortController();
     const { signal } = leaving;
     settle(uuid, returned, signal).then(

@@ -1,6 +1,13 @@
 import type { Contact } from '#contract/schemas.ts';
 import { gpaValues, graduationYears, type StudentDetails } from '#core/studentDetails.ts';
-import { countries, DEFAULT_COUNTRY, findCountry, findSubdivision } from '#reference/countries.ts';
+import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
+
+/** Where somebody lives; without subdivisions where there are none or where they could not be had. */
+export interface Place {
+  name: string;
+  code: string;
+  subdivisions: readonly Subdivision[] | null;
+}
 
 /** An empty form (specification, section 2: the country defaults to US). */
 export const emptyDetails: StudentDetails = {
@@ -23,10 +30,10 @@ export const emptyDetails: StudentDetails = {
 
 /**
  * What is known of a contact as the form holds it: country and state by name, whichever of name or code the contact
- * has (specification, section 2), and a choice only where it is one of those on offer.
+ * has (specification, section 2), and a choice only where it is one of those on offer. `country` is the contact's, or the
+ * default where that is none.
  */
-export function prefill(contact: Contact, currentYear: number): StudentDetails {
-  const country = (contact.country && findCountry(contact.country)) || findCountry(DEFAULT_COUNTRY);
+export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   return {
     firstName: contact.firstName ?? '',
     middleName: contact.middleName ?? '',
@@ -34,9 +41,9 @@ export function prefill(contact: Contact, currentYear: number): StudentDetails {
     address1: contact.address ?? '',
     address2: contact.address2 ?? '',
     city: contact.city ?? '',
-    state: stateIn(country?.name ?? DEFAULT_COUNTRY, contact.state ?? ''),
+    state: stateIn(country, contact.state ?? ''),
     zipcode: contact.zip ?? '',
-    country: country?.name ?? DEFAULT_COUNTRY,
+    country: country.name,
     personalEmail: contact.personalEmail ?? contact.email ?? '',
     schoolEmail: contact.schoolEmail ?? '',
     agreeToPolicies: contact.acceptedPrivacyPolicy,
@@ -47,16 +54,9 @@ export function prefill(contact: Contact, currentYear: number): StudentDetails {
 }
 
 /** A state as its country's form takes it: the name of a subdivision where there are some, otherwise as it is. */
-export function stateIn(countryName: string, state: string): string {
-  const country = findCountry(countryName);
-  if (!country || country.subdivisions.length === 0) return state;
-  return findSubdivision(country, state)?.name ?? '';
-}
-
-/** For core's rules: whether a country, by its full name, exists and has subdivisions. */
-export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
-  const country = countries.find((one) => one.name === name);
-  return country && { hasSubdivisions: country.subdivisions.length > 0 };
+export function stateIn({ code, subdivisions }: Place, state: string): string {
+  if (!subdivisions || subdivisions.length === 0) return state;
+  return findSubdivision({ code, subdivisions }, state)?.name ?? '';
 }
 
 function oneOf(choices: readonly string[], value: string | null): string {

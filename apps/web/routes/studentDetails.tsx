@@ -1,5 +1,4 @@
-import { type ReactNode, Suspense, use, useEffect, useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { type ChangeEvent, type ReactNode, Suspense, use, useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -19,12 +18,14 @@ import {
   gpaValues,
   graduationYears,
   type StudentDetails,
+  type StudentDetailsErrors,
   type StudentDetailsField,
   studentDetailsErrors,
   studentDetailsFields,
   trimDetails,
 } from '#core/studentDetails.ts';
-import { countries, findCountry } from '#reference/countries.ts';
+import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
+import { download, useAhead } from '../ahead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
@@ -38,15 +39,35 @@ import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
+import { countries, countryRule, findCountry, subdivisionsOf, useSubdivisions } from '../countries.ts';
 import { keep, recall, storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
 import { raiseToast } from '../toasts.ts';
-import { countryRule, emptyDetails, prefill } from './prefill.ts';
+import { keepMembershipDetails } from './membershipAhead.ts';
+import { emptyDetails, type Place, prefill } from './prefill.ts';
 import styles from './studentDetails.module.css';
 
-export function loader() {
-  const uuid = requireSession();
-  return { contact: outcomeOf(call('getContact', { params: { uuid }, loading: true }), fallback.getContact) };
+interface Known {
+  contact: Outcome<Data<'getContact'>>;
+  /** Where the contact lives, or the default. */
+  place: Place;
+}
+
+export function loader(): { known: Promise<Known> } {
+  return { known: load(requireSession()) };
+}
+
+/** The contact, and the subdivisions that the form begins with: its state is found among them. */
+async function load(uuid: string): Promise<Known> {
+  const contact = await outcomeOf(
+    call('getContact', { params: { uuid }, loading: true }),
+    fallback.getContact,
+  );
+  const given = 'data' in contact ? findCountry(contact.data.country ?? '') : undefined;
+  const country = given ?? findCountry(DEFAULT_COUNTRY)!;
+  const drafted = findCountry(recall<StudentDetails>('joinDraft')?.country ?? '');
+  const [subdivisions] = await Promise.all([subdivisionsOf(country), drafted && subdivisionsOf(drafted)]);
+  return { contact, place: { ...country, subdivisions } };
 }
 
 /** What was typed stays: the contact is not asked for again after a refused submission. */
@@ -68,7 +89,11 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   const uuid = storedSession();
   if (!uuid) return { message: NO_SESSION_FOR_MEMBERSHIP, errors: {}, goOn: undefined };
   try {
-    await call('submitDetails', { params: { uuid }, body: { ...details, isTOLA: true } });
+    const { membershipDetails } = await call('submitDetails', {
+      params: { uuid },
+      body: { ...details, isTOLA: true },
+    });
+    keepMembershipDetails(uuid, membershipDetails);
   } catch (error) {
     const answered = error instanceof ApiError ? error : null;
     const sentence = answered && answered.status < 300 ? DETAILS_NOT_ACCEPTED : fallback.submitDetails;
@@ -79,34 +104,28 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
 }
 
 export function Component() {
-  const { contact } = useLoaderData<typeof loader>();
+  const { known } = useLoaderData<typeof loader>();
   const [hasErrors, setHasErrors] = useState(false);
   return (
     <Card>
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
       <Suspense fallback={<Placeholder />}>
-        <Loaded contact={contact} onErrors={setHasErrors} />
+        <Loaded loading={known} onErrors={setHasErrors} />
       </Suspense>
     </Card>
   );
 }
 
-function Loaded({
-  contact,
-  onErrors,
-}: {
-  contact: Promise<Outcome<Data<'getContact'>>>;
-  onErrors: (hasErrors: boolean) => void;
-}) {
-  const outcome = use(contact);
-  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
-  const known = 'data' in outcome ? prefill(outcome.data, new Date().getFullYear()) : emptyDetails;
+function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (hasErrors: boolean) => void }) {
+  const { contact, place } = use(loading);
+  if ('goOn' in contact) return <GoOn to={contact.goOn} />;
+  const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
   return (
     <DetailsForm
-      invitation={'data' in outcome ? outcome.data.invitation : null}
+      invitation={'data' in contact ? contact.data.invitation : null}
       initial={{ ...known, ...recall<StudentDetails>('joinDraft') }}
-      loadError={'message' in outcome ? outcome.message : null}
+      loadError={'message' in contact ? contact.message : null}
       onErrors={onErrors}
     />
   );
@@ -127,71 +146,69 @@ function DetailsForm({
   const fetcher = useFetcher<typeof action>();
   const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
-  const { register, handleSubmit, clearErrors, setError, setFocus, setValue, subscribe, watch, formState } =
-    useForm<StudentDetails>({
-      defaultValues: initial,
-      reValidateMode: 'onSubmit',
-      shouldFocusError: false,
-      resolver: (values) => {
-        const broken = studentDetailsErrors(values, { currentYear, country: countryRule });
-        const errors = Object.fromEntries(
-          Object.entries(broken).map(([field, message]) => [field, { type: 'rule', message }]),
-        );
-        return Object.keys(errors).length > 0 ? { values: {}, errors } : { values, errors: {} };
-      },
-    });
-  const country = findCountry(watch('country'));
-  const subdivisions = country?.subdivisions ?? [];
+  const [values, setValues] = useState(initial);
+  const [errors, setErrors] = useState<StudentDetailsErrors>({});
+  const country = findCountry(values.country);
+  const subdivisions = useSubdivisions(country);
   const broken = studentDetailsFields.flatMap((field) => {
-    const message = formState.errors[field]?.message;
+    const message = errors[field];
     return message ? [{ field, message }] : [];
   });
   const hasErrors = broken.length > 0;
   const busy = fetcher.state !== 'idle';
   const refusal = !busy && fetcher.data && 'message' in fetcher.data ? fetcher.data : null;
 
-  useEffect(
-    () => subscribe({ formState: { values: true }, callback: ({ values }) => keep('joinDraft', values) }),
-    [subscribe],
-  );
+  useAhead(download.membership);
+  const [drawnFirst] = useState(values);
+  useEffect(() => {
+    if (values !== drawnFirst) keep('joinDraft', values);
+  }, [values, drawnFirst]);
   useEffect(() => onErrors(hasErrors), [hasErrors, onErrors]);
   useEffect(() => {
     if (!refusal) return;
-    const fields = Object.entries(refusal.errors).filter(([field]) => isField(field));
-    for (const [field, message] of fields)
-      setError(field as StudentDetailsField, { type: 'server', message });
-    if (fields.length > 0) setAttention((count) => count + 1);
-  }, [refusal, setError]);
+    const refused = Object.entries(refusal.errors).filter(([field]) => isField(field));
+    if (refused.length === 0) return;
+    setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
+    setAttention((count) => count + 1);
+  }, [refusal]);
 
-  /** What every field has: its name, its error, and that editing it clears that error. */
-  const field = (name: StudentDetailsField) => ({
-    ...register(name, {
-      onChange: () => {
-        clearErrors(name);
-        if (name === 'country') {
-          setValue('state', '');
-          clearErrors('state');
-        }
-      },
-    }),
-    id: name,
-    error: formState.errors[name]?.message,
+  /** Editing a field clears its error. Several may change at once: browsers and password managers fill in forms. */
+  function change(changed: Partial<StudentDetails>) {
+    setValues((now) => ({ ...now, ...changed }));
+    setErrors((now) => {
+      const left = { ...now };
+      for (const name of Object.keys(changed)) delete left[name as StudentDetailsField];
+      return left;
+    });
+  }
+  const common = (name: StudentDetailsField) => ({ id: name, name, error: errors[name] });
+  const field = (name: Exclude<StudentDetailsField, 'agreeToPolicies'>) => ({
+    ...common(name),
+    value: values[name],
+    onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
   });
   function mend(name: 'personalEmail' | 'schoolEmail', email: string) {
-    setValue(name, email);
-    clearErrors(name);
-    setFocus(name);
+    change({ [name]: email });
+    document.getElementById(name)?.focus();
   }
-  const submit = handleSubmit(
-    (values) => {
-      if (!busy)
-        void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
-    },
-    () => setAttention((count) => count + 1),
-  );
+  function submit() {
+    const found = studentDetailsErrors(values, { currentYear, country: countryRule });
+    setErrors(found);
+    if (Object.keys(found).length > 0) setAttention((count) => count + 1);
+    else if (!busy)
+      void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
+  }
 
   return (
-    <form className={styles.form} noValidate onSubmit={(event) => void submit(event)}>
+    <form
+      className={styles.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
       {invitation && <p className={styles.invitation}>{invitation}</p>}
       <ErrorSummary errors={broken} attention={attention} />
       {loadError && <Alert>{loadError}</Alert>}
@@ -211,10 +228,7 @@ function DetailsForm({
               autoComplete="email"
               required
             />
-            <EmailSuggestion
-              typed={watch('personalEmail')}
-              onTake={(email) => mend('personalEmail', email)}
-            />
+            <EmailSuggestion typed={values.personalEmail} onTake={(email) => mend('personalEmail', email)} />
           </div>
           <div>
             <TextField
@@ -225,7 +239,7 @@ function DetailsForm({
               inputMode="email"
               autoComplete="section-school email"
             />
-            <EmailSuggestion typed={watch('schoolEmail')} onTake={(email) => mend('schoolEmail', email)} />
+            <EmailSuggestion typed={values.schoolEmail} onTake={(email) => mend('schoolEmail', email)} />
           </div>
         </div>
       </Group>
@@ -239,7 +253,7 @@ function DetailsForm({
         <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
         <div className={styles.place}>
           <TextField {...field('city')} label="City" autoComplete="address-level2" required />
-          {subdivisions.length > 0 ? (
+          {subdivisions === 'coming' || (subdivisions && subdivisions.length > 0) ? (
             <SelectField
               key={country?.name}
               {...field('state')}
@@ -247,17 +261,18 @@ function DetailsForm({
               autoComplete="address-level1"
               required
             >
-              <option value="">Choose…</option>
-              {subdivisions.map(({ name }) => (
-                <option key={name}>{name}</option>
-              ))}
+              <option value="">{subdivisions === 'coming' ? 'Loading…' : 'Choose…'}</option>
+              {subdivisions !== 'coming' &&
+                subdivisions.map(({ name }) => <option key={name}>{name}</option>)}
             </SelectField>
           ) : (
             <TextField
               key={country?.name}
               {...field('state')}
               label="State/Province"
-              optional
+              // Without its list, one that the country has is typed.
+              optional={subdivisions !== null}
+              required={subdivisions === null}
               autoComplete="address-level1"
             />
           )}
@@ -288,7 +303,9 @@ function DetailsForm({
       </Group>
       <div className={styles.end}>
         <Checkbox
-          {...field('agreeToPolicies')}
+          {...common('agreeToPolicies')}
+          checked={values.agreeToPolicies}
+          onChange={({ target }) => change({ agreeToPolicies: target.checked })}
           label="I agree to the policies"
           hint={
             <>

@@ -4,13 +4,14 @@ import type { Data } from '#contract/schemas.ts';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
+import { download, useAhead } from '../ahead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
+import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Icon } from '../components/icons.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
@@ -104,6 +105,7 @@ function Offer({
   const [isOther, setIsOther] = useState(false);
   const [isReady, setIsReady] = useState(false);
   const atWork = useRef(false);
+  useAhead(details.goOn === screens.congratulations ? download.congratulations : download.uploadTranscript);
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   const amount = fromPrice(option.price);

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useParams, useSearchParams } from 'react-router';
+import { useLocation, useParams } from 'react-router';
 import { NO_CONTACT_ID, UPLOAD_FAILED } from '#core/document.ts';
 import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
 import { Alert } from '../components/Alert.tsx';
+import { Icon } from '../components/allIcons.tsx';
 import { Card } from '../components/Card.tsx';
-import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { Refused, type Send, UploadArea } from '../components/UploadArea.tsx';
 import ui from '../components/ui.module.css';
@@ -14,7 +14,7 @@ import styles from './uploadResume.module.css';
 
 export function Component() {
   const { contactId } = useParams();
-  const [query] = useSearchParams();
+  const query = new URLSearchParams(useLocation().search);
   const [thanks, setThanks] = useState(false);
 
   if (thanks) {

@@ -3,6 +3,7 @@ import { redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { download, useAhead } from '../ahead.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
@@ -32,6 +33,7 @@ export async function loader(): Promise<Loaded | Response> {
 export function Component() {
   const { society } = useSite();
   const { uuid, lost, documents, rejection } = useLoaderData() as Loaded;
+  useAhead(download.congratulations);
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
   const send: Send = async (file, onProgress, signal) => {
     await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });

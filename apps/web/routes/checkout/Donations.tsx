@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { displayPrice, parseDonation, shortPrice } from '#core/money.ts';
 import { Alert } from '../../components/Alert.tsx';
+import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
-import { Icon } from '../../components/icons.tsx';
 import { useSite } from '../../site.ts';
 import styles from '../checkout.module.css';
 import type { CheckoutDetails, OrderProduct } from '../checkoutOrder.ts';

@@ -4,12 +4,13 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { download, fetchAhead } from '../../ahead.ts';
 import { ApiError, call, messageOf } from '../../api.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
+import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { Checkbox } from '../../components/Field.tsx';
-import { Icon } from '../../components/icons.tsx';
 import { storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
 import styles from '../checkout.module.css';
@@ -45,6 +46,11 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   const [mustAgree, setMustAgree] = useState(false);
   const [ready, setReady] = useState({ address: false, card: false });
   const atWork = useRef(false);
+  // The provider leads back to another page of this app: that finds them in the browser's cache.
+  const isReady = ready.address && ready.card;
+  useEffect(() => {
+    if (isReady) fetchAhead(download.postPayment, download.upgrade);
+  }, [isReady]);
 
   // A changed total has the same client secret: the form asks the provider again and keeps what was typed.
   const shownRevision = useRef(intent.revision);

@@ -2,8 +2,8 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { Data } from '#contract/schemas.ts';
 import { call, messageOf } from '../../api.ts';
 import { Alert } from '../../components/Alert.tsx';
+import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
-import { Icon } from '../../components/icons.tsx';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';
 

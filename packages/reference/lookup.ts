@@ -1,0 +1,80 @@
+/**
+ * A country and its subdivisions. The data has quirks (specification, section 3): codes that are absent, the
+ * literal text "undefined" or empty. So a subdivision's name is its value everywhere, and a code only helps to find it.
+ */
+export interface Country {
+  name: string;
+  /** Two letters, ISO 3166-1. */
+  code: string;
+  subdivisions: readonly Subdivision[];
+}
+export interface Subdivision {
+  name: string;
+  code: string | null;
+}
+
+/** The default of the specification, section 2. */
+export const DEFAULT_COUNTRY = 'United States';
+
+const aliases = [
+  ['usa', 'US'],
+  ['u.s.', 'US'],
+  ['u.s.a.', 'US'],
+  ['america', 'US'],
+  ['uk', 'GB'],
+  ['great britain', 'GB'],
+] as const;
+
+/** Finds a country by its name or two-letter code, in any case. */
+export function countryFinder<One extends { name: string; code: string }>(
+  countries: readonly One[],
+): (nameOrCode: string) => One | undefined {
+  const byKey = new Map<string, One>();
+  for (const country of countries) {
+    byKey.set(key(country.name), country);
+    byKey.set(key(country.code), country);
+  }
+  for (const [alias, code] of aliases) byKey.set(alias, byKey.get(key(code))!);
+  return (nameOrCode) => byKey.get(key(nameOrCode));
+}
+
+/**
+ * A country's subdivision by its name or code, as people write it: in any case, with or without accents and dots, or cut
+ * short within a word where that leaves one ("Quebec", "Québec", "QC", "N.Y.", "Calif.", "PEI").
+ */
+export function findSubdivision(
+  country: Pick<Country, 'code' | 'subdivisions'>,
+  nameOrCode: string,
+): Subdivision | undefined {
+  const given = plain(nameOrCode);
+  if (given === '') return undefined;
+  const wanted = shortNames[`${country.code} ${given}`] ?? given;
+  const exact =
+    country.subdivisions.find(({ name }) => plain(name) === wanted) ??
+    country.subdivisions.find(({ code }) => code !== null && plain(code) === wanted);
+  if (exact || wanted.length < 4) return exact;
+  const cut = country.subdivisions.filter(({ name }) => {
+    const whole = plain(name);
+    return whole.startsWith(wanted) && whole[wanted.length] !== ' ';
+  });
+  return cut.length === 1 ? cut[0] : undefined;
+}
+
+/** Names that are neither in the data nor a beginning of one. */
+const shortNames: Record<string, string> = {
+  'US washington dc': 'district of columbia',
+  'US washington d c': 'district of columbia',
+  'CA pei': 'prince edward island',
+  'CA newfoundland': 'newfoundland and labrador',
+  'CA labrador': 'newfoundland and labrador',
+  'CA nwt': 'northwest territories',
+  'CA yukon territory': 'yukon',
+};
+
+function plain(text: string): string {
+  return key(text.replace(/\./g, '').replace(/[,\s]+/g, ' '));
+}
+
+function key(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').trim().toLowerCase();
+}
