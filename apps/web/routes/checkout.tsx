@@ -1,4 +1,4 @@
-import { Suspense, use, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -11,6 +11,7 @@ import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { call, messageOf, type Outcome, requireSession } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
@@ -101,20 +102,13 @@ const sentences: Record<OrderChange['kind'], string> = {
 };
 
 export function Component() {
-  return (
-    <Suspense fallback={<PageLoader title="Checkout" text="Loading your order…" />}>
-      <Loaded />
-    </Suspense>
-  );
-}
-
-function Loaded() {
   const { checkout } = useLoaderData<{ checkout: Outcome<Checkout> | Promise<Outcome<Checkout>> }>();
-  const outcome = checkout instanceof Promise ? use(checkout) : checkout;
+  const outcome = useArrived(checkout);
   const [last, setLast] = useState<Checkout | null>(null);
   useEffect(() => {
-    if ('data' in outcome) setLast(outcome.data);
+    if (outcome && 'data' in outcome) setLast(outcome.data);
   }, [outcome]);
+  if (!outcome) return <PageLoader title="Checkout" text="Loading your order…" />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome && outcome.isLost) return <Lost title="Checkout" message={outcome.message} />;
   const shown = 'data' in outcome ? outcome.data : last;

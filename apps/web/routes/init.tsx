@@ -1,9 +1,9 @@
-import { Suspense, use } from 'react';
 import { type LoaderFunctionArgs, redirect, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { download, fetchAhead } from '../ahead.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
@@ -32,15 +32,8 @@ function keepSession({ uuid }: { uuid: string }): string {
 
 export function Component() {
   const { started } = useLoaderData() as { started: Promise<Outcome<string>> };
-  return (
-    <Suspense fallback={<PageLoader title="Your invitation" text="Opening your invitation…" />}>
-      <Started started={started} />
-    </Suspense>
-  );
-}
-
-function Started({ started }: { started: Promise<Outcome<string>> }) {
-  const outcome = use(started);
+  const outcome = useArrived(started);
+  if (!outcome) return <PageLoader title="Your invitation" text="Opening your invitation…" />;
   if ('data' in outcome) return <GoOn to={screens.studentDetails} />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   return (

@@ -1,9 +1,9 @@
-import { Suspense, use } from 'react';
 import { type LoaderFunctionArgs, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { download, fetchAhead } from '../ahead.ts';
 import { call, type Outcome, outcomeOf } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
@@ -55,15 +55,12 @@ export function Component() {
       </Card>
     );
   }
-  return (
-    <Suspense fallback={<PageLoader title="Checkout" text="Preparing your checkout…" />}>
-      <Started started={started} />
-    </Suspense>
-  );
+  return <Started started={started} />;
 }
 
 function Started({ started }: { started: Promise<Outcome<true>> }) {
-  const outcome = use(started);
+  const outcome = useArrived(started);
+  if (!outcome) return <PageLoader title="Checkout" text="Preparing your checkout…" />;
   if ('data' in outcome) return <GoOn to={screens.checkout} />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   return (

@@ -1,4 +1,4 @@
-import { Suspense, use, useState } from 'react';
+import { useState } from 'react';
 import { preconnect } from 'react-dom';
 import {
   type ActionFunctionArgs,
@@ -13,6 +13,7 @@ import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { download, useAhead } from '../ahead.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -75,9 +76,7 @@ export function Component() {
   return (
     <Card wide>
       <ProgressBar current="Membership" />
-      <Suspense fallback={<Placeholder />}>
-        <Loaded details={details} />
-      </Suspense>
+      <Loaded details={details} />
     </Card>
   );
 }
@@ -96,7 +95,8 @@ function Foot() {
 }
 
 function Loaded({ details }: ReturnType<typeof loader>) {
-  const outcome = details instanceof Promise ? use(details) : details;
+  const outcome = useArrived(details);
+  if (!outcome) return <Placeholder />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (

@@ -1,4 +1,4 @@
-import { type ChangeEvent, type ReactNode, Suspense, use, useEffect, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -27,6 +27,7 @@ import {
 import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
 import { download, useAhead } from '../ahead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -110,15 +111,15 @@ export function Component() {
     <Card>
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
-      <Suspense fallback={<Placeholder />}>
-        <Loaded loading={known} onErrors={setHasErrors} />
-      </Suspense>
+      <Loaded loading={known} onErrors={setHasErrors} />
     </Card>
   );
 }
 
 function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (hasErrors: boolean) => void }) {
-  const { contact, place } = use(loading);
+  const arrived = useArrived(loading);
+  if (!arrived) return <Placeholder />;
+  const { contact, place } = arrived;
   if ('goOn' in contact) return <GoOn to={contact.goOn} />;
   const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
   return (

@@ -1,4 +1,4 @@
-import { Suspense, use, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useNavigate, useRevalidator } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
@@ -6,6 +6,7 @@ import { screens } from '#core/navigation.ts';
 import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
 import { download, useAhead } from '../ahead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
+import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
@@ -48,9 +49,7 @@ export function Component() {
   const { details, paymentIntent } = useLoaderData<typeof loader>();
   return (
     <Card>
-      <Suspense fallback={<Placeholder />}>
-        <Loaded details={details} paymentIntent={paymentIntent} />
-      </Suspense>
+      <Loaded details={details} paymentIntent={paymentIntent} />
     </Card>
   );
 }
@@ -62,7 +61,8 @@ function Loaded({
   details: Promise<Outcome<Details>>;
   paymentIntent: string | null;
 }) {
-  const outcome = use(details);
+  const outcome = useArrived(details);
+  if (!outcome) return <Placeholder />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
   if ('message' in outcome) {
     return (
