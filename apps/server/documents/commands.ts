@@ -5,51 +5,44 @@ import { displayPrice } from '#core/money.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
-import { dueProofs, reviewTranscripts } from './review.ts';
+import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
 
 export const documentsListCommand: Command = {
   usage: 'documents list',
   summary: 'The joins whose transcripts wait for a decision, the oldest first.',
-  async run(args, { database }) {
+  async run(args, { deps }) {
     if (args.length > 0) return misused(documentsListCommand);
-    const rows = await database
-      .selectFrom('document')
-      .select(({ fn }) => [
-        'session_uuid',
-        fn.min('created_at').as('since'),
-        fn.countAll<string>().as('count'),
-      ])
-      .where('kind', '=', 'transcript')
-      .where('review', '=', 'open')
-      .groupBy('session_uuid')
-      .orderBy('since')
-      .execute();
-    for (const { session_uuid, since, count } of rows)
-      console.log(`${session_uuid}  since ${day(since)}  ${count} file${count === '1' ? '' : 's'}`);
-    console.log(`${rows.length} to decide.`);
+    const waiting = await waitingTranscripts(deps);
+    for (const { uuid, since, count, name } of waiting)
+      console.log(`${uuid}  since ${day(since)}  ${count} file${count === 1 ? '' : 's'}  ${plain(name)}`);
+    console.log(`${waiting.length} to decide.`);
     return 0;
   },
 };
 
 export const documentsShowCommand: Command = {
-  usage: 'documents show SESSION',
-  summary: "A join's documents: id, name, size, and what was decided.",
-  async run([uuid], { database }) {
-    if (!isUuid(uuid)) return misused(documentsShowCommand);
+  usage: 'documents show SESSION|CONTACT_ID',
+  summary:
+    "A join's documents, or a contact's resumes: id, name, size, and what was decided. Of a join also what its transcript should say.",
+  async run([of, ...more], { deps, database }) {
+    const isContact = /^[0-9]{1,20}$/.test(of ?? '');
+    if (!of || more.length > 0 || !(isContact || isUuid(of))) return misused(documentsShowCommand);
+    const applicant = isContact ? null : await applicantOf(deps, of);
+    if (applicant) tell(applicant);
     const rows = await database
       .selectFrom('document')
       .selectAll()
-      .where('session_uuid', '=', uuid)
+      .where(isContact ? 'contact_id' : 'session_uuid', '=', of)
       .orderBy('created_at')
       .execute();
-    for (const { id, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
+    for (const { id, kind, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
       const verdict = review === 'rejected' ? `rejected${is_final ? ' finally' : ''}: ${reason}` : review;
-      console.log(`${id}  ${day(created_at)}  ${verdict}`);
+      console.log(`${id}  ${day(created_at)}  ${kind === 'resume' ? kind : verdict}`);
       console.log(`  ${name} (${media_type}, ${sizeInKilobytes(Number(size_bytes))})`);
     }
-    if (rows.length === 0) console.error(`Join ${uuid} has no documents.`);
+    if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
     return rows.length === 0 ? 1 : 0;
   },
 };
@@ -114,7 +107,8 @@ export const documentsDueCommand: Command = {
   async run(args, { deps }) {
     if (args.length > 0) return misused(documentsDueCommand);
     const due = await dueProofs(deps);
-    for (const { uuid, paidAt } of due) console.log(`${uuid}  joined ${day(paidAt)}`);
+    for (const { uuid, paidAt, name, email } of due)
+      console.log(`${uuid}  joined ${day(paidAt)}  ${plain(name)}  ${plain(email)}`);
     console.log(`${due.length} due.`);
     return 0;
   },
@@ -148,6 +142,21 @@ export const documentsFetchCommand: Command = {
     return 0;
   },
 };
+
+/** What people typed, without what a terminal would obey. */
+function plain(text: string | null): string {
+  return text?.replace(/\p{Cc}/gu, '') ?? 'unknown';
+}
+
+function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
+  const told = [
+    `${plain(name)} <${plain(email)}>`,
+    school,
+    graduationYear && `graduates in ${graduationYear}`,
+    gpa && `GPA ${gpa}`,
+  ];
+  console.log(plain(told.filter(Boolean).join(', ')));
+}
 
 function say(count: number, verdict: string, uuid: string): number {
   if (count > 0) console.log(`${count} document${count === 1 ? ' is' : 's are'} ${verdict}.`);
