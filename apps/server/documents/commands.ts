@@ -1,6 +1,12 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { PROOF_DUE_DAYS, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
+import {
+  PROOF_DUE_DAYS,
+  REJECTED_FINALLY,
+  type RejectionReason,
+  rejectionReasons,
+  sizeInKilobytes,
+} from '#core/document.ts';
 import { displayPrice } from '#core/money.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
@@ -69,10 +75,9 @@ export const documentsRejectCommand: Command = {
     const isFinal = read.values.final;
     const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
     const code = say(await reviewTranscripts(deps, uuid, verdict), 'rejected', uuid);
-    if (!isFinal) {
-      if (code === 0) console.log(`The applicant reads: ${rejectionReasons[verdict.reason]}`);
-      return code;
-    }
+    if (code === 0)
+      console.log(`The applicant reads: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`);
+    if (!isFinal) return code;
     // Asked again after a failure, the money still goes back, once.
     const isRejected = await deps.database
       .selectFrom('document')
@@ -116,7 +121,7 @@ export const documentsDueCommand: Command = {
 
 export const documentsFetchCommand: Command = {
   usage: 'documents fetch ID FILE',
-  summary: 'Write a document, or a resume, to a new file on this machine.',
+  summary: 'Write a document, by the id that "documents show" tells, to a new file on this machine.',
   async run([id, path, ...more], { deps, database }) {
     if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand);
     const row = await database
@@ -138,7 +143,7 @@ export const documentsFetchCommand: Command = {
       console.error(`${path} is there already.`);
       return 1;
     }
-    console.log(`${path} has it: ${row.media_type}.`);
+    console.log(`Written to ${path}, as ${row.media_type}.`);
     return 0;
   },
 };

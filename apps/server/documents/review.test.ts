@@ -101,6 +101,7 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
   const args = [uuid, '--reason', 'below-requirement', '--final'];
   const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
   assert.equal(code, 0);
+  assert.ok(out.includes(REJECTED_FINALLY));
   assert.match(out, /^\$65(\.00)? goes back\.$/m);
   assert.equal(await upload(client, uuid), 409);
   const { data } = await client.call('getDocuments', { params: { uuid } });
