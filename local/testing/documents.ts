@@ -49,13 +49,16 @@ const PDF_PADDING = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e8
 
 /**
  * A PDF that forbids printing, as its owner's password says, and that is opened with `password`; the empty one is everybody's.
- * Its text is left as it is: nobody here decrypts it. Revisions 2 to 6 (ISO 32000-2, 7.6.4).
+ * Its text is left as it is: nobody here decrypts it. `salt` is of 8 bytes, from revision 5 on. Revisions 2 to 6 (ISO 32000-2, 7.6.4).
  */
-export function encryptedPdf(revision: number, password = ''): Buffer {
+export function encryptedPdf(revision: number, password = '', salt = 'salt\\1()'): Buffer {
   const owner = Buffer.alloc(revision < 5 ? 32 : 48, 'owner\\(');
   const id = Buffer.from('0123456789abcdef');
   const version = { 2: 1, 3: 2, 4: 4, 5: 5, 6: 5 }[revision];
-  const user = revision < 5 ? oldUserEntry(revision, password, owner, id) : newUserEntry(revision, password);
+  const user =
+    revision < 5
+      ? oldUserEntry(revision, password, owner, id)
+      : newUserEntry(revision, password, Buffer.from(salt));
   const encryption = `<< /Filter /Standard /V ${version} /R ${revision} /Length ${revision === 3 ? 128 : 40} /P -1852 /O <${owner.toString('hex')}> /U ${literal(user)} >>`;
   return pdf({
     trailer: `/Encrypt 6 0 R /ID [${literal(id)} ${literal(id)}] `,
@@ -85,8 +88,8 @@ function oldUserEntry(revision: number, password: string, owner: Buffer, id: Buf
   return Buffer.concat([entry, Buffer.alloc(16, 'any')]);
 }
 
-function newUserEntry(revision: number, password: string): Buffer {
-  const [salt, keySalt] = [Buffer.from('salt\\1()'), Buffer.from('salt\r2\n.')];
+function newUserEntry(revision: number, password: string, salt: Buffer): Buffer {
+  const keySalt = Buffer.from('salt\r2\n.');
   let key = createHash('sha256').update(password).update(salt).digest();
   for (let round = 0, last = 0; revision === 6 && (round < 64 || last > round - 32); round++) {
     const cipher = createCipheriv('aes-128-cbc', key.subarray(0, 16), key.subarray(16, 32));

@@ -178,6 +178,14 @@ for (const [what, content, fault] of refused)
     assert.deepEqual(await inspectDocument(bytesOf(content)), { fault });
   });
 
+test('however many rounds the hash of a password takes, it is known', async () => {
+  for (let number = 0; number < 50; number++) {
+    const salt = String(number).padStart(8, '0');
+    const inspection = await inspectDocument(bytesOf(encryptedPdf(6, '', salt)));
+    assert.deepEqual(inspection, { type: 'application/pdf' }, `with the salt ${salt}`);
+  }
+});
+
 test('a part that becomes more than it says is a bomb', async () => {
   const content = zip([
     docxParts[0]!,
