@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { doc, docx, jpeg, pdf, png, program } from '../local/testing/documents.ts';
+import { doc, docx, encryptedPdf, jpeg, pdf, png, program } from '../local/testing/documents.ts';
 import { npmRun } from '../local/testing/startedInduct.ts';
 import { call, paidJoin, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
@@ -67,7 +67,14 @@ test('of two files dropped at once only the first is sent', async ({ page }) => 
 
 test('every accepted type is taken', async ({ page }) => {
   await openUpload(page);
-  const files = { 'a.pdf': pdf(), 'b.jpg': jpeg(), 'c.png': png(), 'd.doc': doc(), 'e.docx': docx() };
+  const files = {
+    'a.pdf': pdf(),
+    'b.jpg': jpeg(),
+    'c.png': png(),
+    'd.doc': doc(),
+    'e.docx': docx(),
+    'official, not to be printed.pdf': encryptedPdf(6),
+  };
   for (const [index, [name, buffer]] of Object.entries(files).entries()) {
     await choose(page).setInputFiles(file(name, buffer));
     await expect(uploaded(page)).toHaveCount(index + 1);
@@ -105,6 +112,23 @@ test('a slow upload shows real progress, can be cancelled, and goes through the 
   await expect(uploaded(page)).toHaveCount(1);
 });
 
+test('what is sent and not yet answered is said to be checked, and can still be cancelled @phone', async ({
+  page,
+}) => {
+  await openUpload(page);
+  // The answer is held back, not the file: progress is only told of what really leaves.
+  const network = await page.context().newCDPSession(page);
+  await network.send('Fetch.enable', {
+    patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],
+  });
+  await choose(page).setInputFiles(file('transcript.pdf'));
+  await expect(page.getByText('100%, now it is being checked…')).toBeVisible();
+  await button(page, 'Cancel').click();
+  await expect(button(page, 'Choose a file')).toBeVisible();
+  await expect(alert(page)).toHaveCount(0);
+  await expect(uploaded(page)).toHaveCount(0);
+});
+
 test('a connection that breaks says so inline, keeps the file, and Try again sends it @phone', async ({
   page,
   complaints,
@@ -123,11 +147,7 @@ test('a connection that breaks says so inline, keeps the file, and Try again sen
 const refused: [string, ReturnType<typeof file>, RegExp][] = [
   ['another type', file('notes.txt'), /not accepted/],
   ['nothing', file('empty.pdf', Buffer.alloc(0)), /empty/],
-  [
-    'a PDF with a password',
-    file('secret.pdf', pdf({ trailer: '/Encrypt 6 0 R ' })),
-    /protected with a password/,
-  ],
+  ['a PDF with a password', file('secret.pdf', encryptedPdf(6, 'secret')), /protected with a password/],
   ['a program named as a PDF', file('transcript.pdf', program()), /is a program/],
   ['a HEIC photo', file('IMG_0001.HEIC', Buffer.from('\0\0\0\x18ftypheic')), /send it as JPEG/],
   ['half a PDF', file('transcript.pdf', pdf().subarray(0, 300)), /damaged or incomplete/],
@@ -140,6 +160,9 @@ test('what cannot be taken is said before anything is sent @phone', async ({ pag
     await test.step(what, async () => {
       await choose(page).setInputFiles(hostile);
       await expect(alert(page)).toContainText(sentence);
+      await expect(alert(page)).toContainText(hostile.name);
+      // It would be refused again.
+      await expect(button(page, 'Try again')).toBeHidden();
     });
   expect(sent.filter((line) => line.startsWith('POST'))).toEqual([]);
 });

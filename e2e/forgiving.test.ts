@@ -34,8 +34,9 @@ test('a code with spaces around it and a postcode with spaces in it are taken', 
 
 test('an invited student whose record is complete has only her agreement to give, and may change everything @phone', async ({
   page,
+  invitation,
 }) => {
-  await enterCode(page, 'HONOR101');
+  await enterCode(page, invitation.code);
   await expect(page.getByLabel('First name')).toHaveValue('Jordan');
   const fields = await page.locator('form input, form select').evaluateAll((all) =>
     (all as HTMLInputElement[]).map((field) => ({

@@ -5,6 +5,7 @@ import {
   doc,
   docx,
   docxParts,
+  encryptedPdf,
   jpeg,
   pdf,
   png,
@@ -45,6 +46,11 @@ const accepted: [string, Buffer, string][] = [
     pdf({ trailer: '/EncryptMetadata false ' }),
     'application/pdf',
   ],
+  ...[2, 3, 4, 5, 6].map((revision): [string, Buffer, string] => [
+    `a PDF that everybody can open and nobody may print, of revision ${revision}`,
+    encryptedPdf(revision),
+    'application/pdf',
+  ]),
   ['a JPEG', jpeg(), 'image/jpeg'],
   [
     'a JPEG with a film behind it, as phones make them',
@@ -84,6 +90,16 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
   ['one byte', Buffer.from('%'), 'unknown'],
   ['a protected PDF', pdf({ trailer: '/Encrypt 6 0 R ' }), 'pdfProtected'],
   ['a protected PDF with a cross-reference stream', pdfWithXrefStream('/Encrypt 6 0 R '), 'pdfProtected'],
+  ...[2, 3, 4, 5, 6].map((revision): [string, Buffer, 'pdfProtected'] => [
+    `a PDF that wants a password, of revision ${revision}`,
+    encryptedPdf(revision, 'secret'),
+    'pdfProtected',
+  ]),
+  [
+    'a PDF that is protected in a way nobody knows',
+    pdf({ trailer: '/Encrypt 6 0 R ', more: ['<< /Filter /Adobe.PubSec /V 4 >>'] }),
+    'pdfProtected',
+  ],
   ['a PDF cut in the middle', pdf({ size: 3000 }).subarray(0, 2000), 'pdfBroken'],
   ['a PDF without its last line', pdf().subarray(0, -6), 'pdfBroken'],
   [
@@ -137,6 +153,13 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     zip([docxParts[0]!, { ...docxParts[1]!, says: { flags: 1 } }]),
     'wordProtected',
   ],
+  ...['../../.bashrc', '/etc/cron.d/x', 'word\\..\\..\\x.exe', 'C:\\x.exe'].map(
+    (name): [string, Buffer, 'twoInOne'] => [
+      `a Word document with a part named ${name}`,
+      zip([...docxParts, { name, data: 'x' }]),
+      'twoInOne',
+    ],
+  ),
   ['a Word document cut in the middle', docx().subarray(0, -30), 'wordBroken'],
   ['a Word document with something behind it', Buffer.concat([docx(), Buffer.from(html)]), 'twoInOne'],
   [
@@ -154,6 +177,14 @@ for (const [what, content, fault] of refused)
   test(`${what} is refused with its own sentence`, async () => {
     assert.deepEqual(await inspectDocument(bytesOf(content)), { fault });
   });
+
+test('however many rounds the hash of a password takes, it is known', async () => {
+  for (let number = 0; number < 50; number++) {
+    const salt = String(number).padStart(8, '0');
+    const inspection = await inspectDocument(bytesOf(encryptedPdf(6, '', salt)));
+    assert.deepEqual(inspection, { type: 'application/pdf' }, `with the salt ${salt}`);
+  }
+});
 
 test('a part that becomes more than it says is a bomb', async () => {
   const content = zip([

@@ -1,4 +1,5 @@
 import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, type DocumentType } from './document.ts';
+import { opensWithoutPassword, readPdfEncryption } from './pdfEncryption.ts';
 
 /** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
 export interface Bytes {
@@ -119,8 +120,28 @@ async function pdf(bytes: Bytes): Promise<DocumentType> {
   const offset = /startxref\s+(\d{1,15})\s+$/.exec(tail.slice(Math.max(0, end - 100), end))?.[1];
   if (offset === undefined || Number(offset) >= bytes.size) throw new Unacceptable('pdfBroken');
   const trailer = await pdfTrailer(bytes, Number(offset));
-  if (/\/Encrypt[\s/<]/.test(trailer)) throw new Unacceptable('pdfProtected');
+  if (/\/Encrypt[\s/<]/.test(trailer) && !(await opensForAll(bytes, trailer)))
+    throw new Unacceptable('pdfProtected');
   return 'application/pdf';
+}
+
+/** Official transcripts often forbid changes by a password that nobody needs for reading. */
+async function opensForAll(bytes: Bytes, trailer: string): Promise<boolean> {
+  const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];
+  const dictionary = object ? await pdfObject(bytes, object) : trailer;
+  const encryption = dictionary && readPdfEncryption(dictionary, trailer);
+  return Boolean(encryption && (await opensWithoutPassword(encryption)));
+}
+
+/** An object by its numbers, looked for from the start: it is one of the first or the last, and never compressed. */
+async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
+  const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
+  // Pieces overlap, so that none cuts a beginning in two.
+  for (let at = 0; at < bytes.size; at += CHUNK - KIB) {
+    const found = beginning.exec(latin1(await bytes.read(at, CHUNK)));
+    if (found) return upTo(latin1(await bytes.read(at + found.index, CHUNK)), 'endobj');
+  }
+  return null;
 }
 
 async function pdfTrailer(bytes: Bytes, offset: number): Promise<string> {
@@ -271,6 +292,7 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
   const entries = zipEntries(await bytes.read(from, size), count);
   const names = new Set(entries.map(({ name }) => name));
   if (!names.has('[Content_Types].xml') || !names.has('word/document.xml')) throw new Unacceptable('notWord');
+  if (entries.some(({ name }) => leadsOut(name))) throw new Unacceptable('twoInOne');
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw new Unacceptable('wordProtected');
   if (entries.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
   const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0);
@@ -293,6 +315,11 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
     }
   }
   return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+}
+
+/** A part whose name would put it beside or above the folder that somebody unpacks it into. Word writes none. */
+function leadsOut(name: string): boolean {
+  return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(name);
 }
 
 /** Where in a file's tail the record is that ends an archive exactly where the file ends; null for none. */

@@ -1,55 +1,54 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { PROOF_DUE_DAYS, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
+import {
+  PROOF_DUE_DAYS,
+  REJECTED_FINALLY,
+  type RejectionReason,
+  rejectionReasons,
+  sizeInKilobytes,
+} from '#core/document.ts';
 import { displayPrice } from '#core/money.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
-import { dueProofs, reviewTranscripts } from './review.ts';
+import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
 
 export const documentsListCommand: Command = {
   usage: 'documents list',
   summary: 'The joins whose transcripts wait for a decision, the oldest first.',
-  async run(args, { database }) {
+  async run(args, { deps }) {
     if (args.length > 0) return misused(documentsListCommand);
-    const rows = await database
-      .selectFrom('document')
-      .select(({ fn }) => [
-        'session_uuid',
-        fn.min('created_at').as('since'),
-        fn.countAll<string>().as('count'),
-      ])
-      .where('kind', '=', 'transcript')
-      .where('review', '=', 'open')
-      .groupBy('session_uuid')
-      .orderBy('since')
-      .execute();
-    for (const { session_uuid, since, count } of rows)
-      console.log(`${session_uuid}  since ${day(since)}  ${count} file${count === '1' ? '' : 's'}`);
-    console.log(`${rows.length} to decide.`);
+    const waiting = await waitingTranscripts(deps);
+    for (const { uuid, since, count, name } of waiting)
+      console.log(`${uuid}  since ${day(since)}  ${count} file${count === 1 ? '' : 's'}  ${plain(name)}`);
+    console.log(`${waiting.length} to decide.`);
     return 0;
   },
 };
 
 export const documentsShowCommand: Command = {
-  usage: 'documents show SESSION',
-  summary: "A join's documents: id, name, size, and what was decided.",
-  async run([uuid], { database }) {
-    if (!isUuid(uuid)) return misused(documentsShowCommand);
+  usage: 'documents show SESSION|CONTACT_ID',
+  summary:
+    "A join's documents, or a contact's resumes: id, name, size, and what was decided. Of a join also what its transcript should say.",
+  async run([of, ...more], { deps, database }) {
+    const isContact = /^[0-9]{1,20}$/.test(of ?? '');
+    if (!of || more.length > 0 || !(isContact || isUuid(of))) return misused(documentsShowCommand);
+    const applicant = isContact ? null : await applicantOf(deps, of);
+    if (applicant) tell(applicant);
     const rows = await database
       .selectFrom('document')
       .selectAll()
-      .where('session_uuid', '=', uuid)
+      .where(isContact ? 'contact_id' : 'session_uuid', '=', of)
       .orderBy('created_at')
       .execute();
-    for (const { id, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
+    for (const { id, kind, name, media_type, size_bytes, created_at, review, reason, is_final } of rows) {
       const verdict = review === 'rejected' ? `rejected${is_final ? ' finally' : ''}: ${reason}` : review;
-      console.log(`${id}  ${day(created_at)}  ${verdict}`);
+      console.log(`${id}  ${day(created_at)}  ${kind === 'resume' ? kind : verdict}`);
       console.log(`  ${name} (${media_type}, ${sizeInKilobytes(Number(size_bytes))})`);
     }
-    if (rows.length === 0) console.error(`Join ${uuid} has no documents.`);
+    if (rows.length === 0) console.error(`${isContact ? 'Contact' : 'Join'} ${of} has no documents.`);
     return rows.length === 0 ? 1 : 0;
   },
 };
@@ -76,10 +75,9 @@ export const documentsRejectCommand: Command = {
     const isFinal = read.values.final;
     const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
     const code = say(await reviewTranscripts(deps, uuid, verdict), 'rejected', uuid);
-    if (!isFinal) {
-      if (code === 0) console.log(`The applicant reads: ${rejectionReasons[verdict.reason]}`);
-      return code;
-    }
+    if (code === 0)
+      console.log(`The applicant reads: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`);
+    if (!isFinal) return code;
     // Asked again after a failure, the money still goes back, once.
     const isRejected = await deps.database
       .selectFrom('document')
@@ -114,7 +112,8 @@ export const documentsDueCommand: Command = {
   async run(args, { deps }) {
     if (args.length > 0) return misused(documentsDueCommand);
     const due = await dueProofs(deps);
-    for (const { uuid, paidAt } of due) console.log(`${uuid}  joined ${day(paidAt)}`);
+    for (const { uuid, paidAt, name, email } of due)
+      console.log(`${uuid}  joined ${day(paidAt)}  ${plain(name)}  ${plain(email)}`);
     console.log(`${due.length} due.`);
     return 0;
   },
@@ -122,7 +121,7 @@ export const documentsDueCommand: Command = {
 
 export const documentsFetchCommand: Command = {
   usage: 'documents fetch ID FILE',
-  summary: 'Write a document, or a resume, to a new file on this machine.',
+  summary: 'Write a document, by the id that "documents show" tells, to a new file on this machine.',
   async run([id, path, ...more], { deps, database }) {
     if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand);
     const row = await database
@@ -144,10 +143,25 @@ export const documentsFetchCommand: Command = {
       console.error(`${path} is there already.`);
       return 1;
     }
-    console.log(`${path} has it: ${row.media_type}.`);
+    console.log(`Written to ${path}, as ${row.media_type}.`);
     return 0;
   },
 };
+
+/** What people typed, without what a terminal would obey. */
+function plain(text: string | null): string {
+  return text?.replace(/\p{Cc}/gu, '') ?? 'unknown';
+}
+
+function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
+  const told = [
+    `${plain(name)} <${plain(email)}>`,
+    school,
+    graduationYear && `graduates in ${graduationYear}`,
+    gpa && `GPA ${gpa}`,
+  ];
+  console.log(plain(told.filter(Boolean).join(', ')));
+}
 
 function say(count: number, verdict: string, uuid: string): number {
   if (count > 0) console.log(`${count} document${count === 1 ? ' is' : 's are'} ${verdict}.`);

@@ -4,7 +4,15 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { docxParts, jpeg, pdf as pdfOf, program, zip } from '../../../local/testing/documents.ts';
+import {
+  compoundFile,
+  docxParts,
+  encryptedPdf,
+  jpeg as jpegOf,
+  pdf as pdfOf,
+  program,
+  zip,
+} from '../../../local/testing/documents.ts';
 import { readConfig } from '../config.ts';
 import { StorageDown } from '../storage/storage.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
@@ -51,7 +59,7 @@ async function leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 test('a transcript of several megabytes is kept byte for byte', async () => {
-  const picture = jpeg();
+  const picture = jpegOf();
   // A picture of noise, in which no byte begins a marker.
   const noise = randomBytes(4_000_000).map((byte) => (byte === 0xff ? 0 : byte));
   const bytes = Buffer.concat([picture.subarray(0, -2), noise, picture.subarray(-2)]);
@@ -63,6 +71,14 @@ test('a transcript of several megabytes is kept byte for byte', async () => {
   const row = (await rows()).find(({ size_bytes }) => size_bytes === bytes.length);
   assert.equal(row?.media_type, 'image/jpeg', 'by its content, whatever its name says');
   assert.deepEqual(row?.sha256, createHash('sha256').update(bytes).digest());
+  assert.deepEqual(readFileSync(join(server.documents, row!.storage_key)), bytes);
+});
+
+test('a transcript that its university forbids to print, and everybody can open, is taken as it is', async () => {
+  const bytes = encryptedPdf(4);
+  const { status } = await upload([['file', blob(bytes), 'official.pdf']]);
+  assert.equal(status, 200);
+  const row = (await rows()).find(({ name }) => name === 'official.pdf');
   assert.deepEqual(readFileSync(join(server.documents, row!.storage_key)), bytes);
 });
 
@@ -89,13 +105,69 @@ const refused: [string, [string, Blob | string, string?][], number, RegExp][] = 
     /not accepted/,
   ],
   ['a program named as a PDF', [['file', blob(program()), 'transcript.pdf']], 415, /is a program/],
-  ['a HEIC photo, by its name', [['file', pdf(), 'IMG_1.HEIC']], 415, /Please send it as JPEG/],
   [
-    'a protected PDF',
-    [['file', blob(pdfOf({ trailer: '/Encrypt 6 0 R ' })), 't.pdf']],
+    'a program of Linux named as a picture',
+    [['file', blob(Buffer.from('\x7fELF\x02')), 'a.png']],
     415,
-    /with a password/,
+    /is a program/,
   ],
+  ['a script named as a picture', [['file', blob(Buffer.from('#!/bin/sh\n')), 'a.png']], 415, /is a program/],
+  [
+    'a web page named as a picture',
+    [['file', blob(Buffer.from('<!DOCTYPE html><script>alert(1)</script>')), 'a.jpg']],
+    415,
+    /is a web page/,
+  ],
+  [
+    'a drawing with a script named as a picture',
+    [['file', blob(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')), 'a.png']],
+    415,
+    /is a web page/,
+  ],
+  [
+    'a picture that is a web page too',
+    [['file', blob(Buffer.concat([jpegOf(), Buffer.from('<html><script>alert(1)</script>')])), 'a.jpg']],
+    415,
+    /more than the document/,
+  ],
+  [
+    'a PDF that is an archive too',
+    [['file', blob(Buffer.concat([pdfOf(), zip(docxParts)])), 'a.pdf']],
+    415,
+    /more than the document/,
+  ],
+  [
+    'a HEIC photo, by its content',
+    [['file', blob(Buffer.from('\0\0\0\x18ftypheic')), 'a.jpg']],
+    415,
+    /send it as JPEG/,
+  ],
+  [
+    'a Word document with macros',
+    [['file', blob(compoundFile('WordDocument', 'Macros')), 'a.doc']],
+    415,
+    /macros/,
+  ],
+  [
+    'a workbook named as a Word document',
+    [['file', blob(compoundFile('Workbook')), 'a.doc']],
+    415,
+    /not a Word document/,
+  ],
+  [
+    'a Word document whose parts lead to other folders',
+    [['file', blob(zip([...docxParts, { name: '../../x.exe', data: 'MZ' }])), 'a.docx']],
+    415,
+    /more than the document/,
+  ],
+  [
+    'a picture cut in the middle',
+    [['file', blob(jpegOf().subarray(0, -2)), 'a.jpg']],
+    415,
+    /picture is damaged/,
+  ],
+  ['a HEIC photo, by its name', [['file', pdf(), 'IMG_1.HEIC']], 415, /Please send it as JPEG/],
+  ['a protected PDF', [['file', blob(encryptedPdf(6, 'secret')), 't.pdf']], 415, /with a password/],
   ['half a PDF', [['file', blob(pdfOf().subarray(0, 400)), 't.pdf']], 415, /damaged or incomplete/],
   [
     'a Word document that becomes a thousand times larger than it says',
@@ -217,11 +289,24 @@ test('a connection cut in the middle leaves nothing behind', async () => {
   });
 });
 
-test('a name is kept for people and is never a path', async () => {
-  const { data } = await upload([['file', pdf(), '../../etc/passwd.pdf']]);
-  assert.equal(data?.name, 'passwd.pdf');
-  assert.ok(stored().every((name) => /^[0-9a-f-]{36}$/.test(name)));
-});
+for (const [what, given, kept] of [
+  ['leads to other folders', '../../etc/passwd.pdf', 'passwd.pdf'],
+  ['leads to other folders of Windows', 'C:\\Users\\..\\boot.pdf', 'boot.pdf'],
+  ['has a NUL in it', 'transcript.exe\0.pdf', 'transcript.exe.pdf'],
+  ['has commands for a terminal in it', 'a\u001b]0;title\u0007b.pdf', 'a]0;titleb.pdf'],
+  ['turns its ending around', 'transcript\u202efdp.pdf', 'transcriptfdp.pdf'],
+  ['is reserved on Windows', 'CON.pdf', 'CON.pdf'],
+  ['cannot be a name on Windows', 'a:b*?<>|.pdf', 'a:b*?<>|.pdf'],
+  ['is of another script', 'Zeugnis 成绩单 नक़्ल 🎓.pdf', 'Zeugnis 成绩单 नक़्ल 🎓.pdf'],
+  ['has 300 characters', `${'a'.repeat(296)}.pdf`, `${'a'.repeat(251)}.pdf`],
+  ['is too long in the middle of a character', `${'🎓'.repeat(150)}.pdf`, `\ufffd${'🎓'.repeat(125)}.pdf`],
+] as const)
+  test(`a name that ${what} is kept for people, as far as it does no harm, and is never a path`, async () => {
+    const { data } = await upload([['file', pdf(), given]]);
+    assert.equal(data?.name, kept);
+    assert.ok((await rows()).some(({ name }) => name === kept));
+    assert.ok(stored().every((name) => /^[0-9a-f-]{36}$/.test(name)));
+  });
 
 for (const order of ['before', 'after'])
   test(`a resume of a known contact is taken with its contact id ${order} the file`, async () => {

@@ -120,12 +120,15 @@ function tooLarge({ config }: Deps): Refusal {
   return new Refusal(413, `This file is too large. The most is ${megabytes} MB.`);
 }
 
-/** A name for people: no folders, no control characters, well formed. Never used as a path. */
+/**
+ * A name for people: no folders, nothing that a terminal obeys or that turns the direction of the text around, well
+ * formed. Never used as a path.
+ */
 function safeName(given: string | undefined): string {
-  const name = (given ?? '')
-    .toWellFormed()
-    .replace(/^.*[/\\]/, '')
-    .replace(/\p{Cc}/gu, '')
-    .trim();
-  return name.length > NAME_MAX_LENGTH ? name.slice(-NAME_MAX_LENGTH) : name;
+  return (given ?? '')
+    .replace(/^.*[/\\]/s, '')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')
+    .trim()
+    .slice(-NAME_MAX_LENGTH)
+    .toWellFormed();
 }

@@ -66,8 +66,12 @@ test('documents of a join that is not paid are 409, of none 404', async () => {
 
 test('what waits is listed, shown, and accepted once', async (t) => {
   const { uuid } = await uploaded();
-  assert.match((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(`${uuid} .* 1 file`));
+  assert.match(
+    (await runCommand(t, server, documentsListCommand, [])).out,
+    new RegExp(`${uuid} .* 1 file {2}Jordan Rivera$`, 'm'),
+  );
   const shown = await runCommand(t, server, documentsShowCommand, [uuid]);
+  assert.match(shown.out, /^Jordan Rivera <.+@.+>, .+, graduates in \d{4}, GPA \d/);
   assert.match(shown.out, /open\n {2}transcript\.pdf \(application\/pdf, \d+\.\d\d KB\)/);
   assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 0);
   assert.doesNotMatch((await runCommand(t, server, documentsListCommand, [])).out, new RegExp(uuid));
@@ -97,6 +101,7 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
   const args = [uuid, '--reason', 'below-requirement', '--final'];
   const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
   assert.equal(code, 0);
+  assert.ok(out.includes(REJECTED_FINALLY));
   assert.match(out, /^\$65(\.00)? goes back\.$/m);
   assert.equal(await upload(client, uuid), 409);
   const { data } = await client.call('getDocuments', { params: { uuid } });
@@ -142,8 +147,24 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
     await paidAgo(31, 'self_nomination', (uuid, client) => upload(client, uuid)),
   ];
   const { out } = await runCommand(t, server, documentsDueCommand, []);
-  for (const uuid of due) assert.match(out, new RegExp(`^${uuid}`, 'm'));
+  for (const uuid of due)
+    assert.match(out, new RegExp(`^${uuid} {2}joined [\\d-]+ {2}Jordan Rivera {2}\\S+@\\S+$`, 'm'));
   for (const uuid of others) assert.doesNotMatch(out, new RegExp(uuid));
+});
+
+test("a contact's resumes are shown by its id", async (t) => {
+  const form = new FormData();
+  form.append('contactId', '102');
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
+  assert.equal(
+    (await server.client().fetch(pathOf('uploadResume'), { method: 'POST', body: form })).status,
+    200,
+  );
+  const { out, code } = await runCommand(t, server, documentsShowCommand, ['102']);
+  assert.equal(code, 0);
+  assert.match(out, /^[\da-f-]{36} {2}[\d-]+ {2}resume\n {2}resume\.pdf \(application\/pdf, /);
+  const none = await runCommand(t, server, documentsShowCommand, ['103']);
+  assert.deepEqual([none.code, none.out], [1, 'Contact 103 has no documents.\n']);
 });
 
 test('a document is fetched byte for byte, and never over another file', async (t) => {

@@ -35,7 +35,53 @@ export async function reviewTranscripts(deps: Deps, uuid: string, verdict: Verdi
   });
 }
 
-export interface DueProof {
+/** Of whom a document is said to be: what staff hold it against. Null: nobody told, and HubSpot neither. */
+export interface Applicant {
+  name: string | null;
+  email: string | null;
+  school: string | null;
+  graduationYear: string | null;
+  gpa: string | null;
+}
+
+/** Columns of the {@link Applicant} of the `session` of a query, which has its `contact` at its side. */
+const applicant = sql`
+  nullif(concat_ws(' ', person ->> 'firstName', nullif(person ->> 'middleName', ''), person ->> 'lastName'), '') as name,
+  coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
+  nullif(person ->> 'highSchoolGraduationYear', '') as "graduationYear", nullif(person ->> 'highSchoolGpa', '') as gpa`;
+const ofSession = sql`
+  left join contact on contact.id = session.contact_id,
+  lateral (select coalesce(session.details, contact.profile) as person) as told`;
+
+export interface Waiting extends Applicant {
+  uuid: string;
+  since: Date;
+  count: number;
+}
+
+/** Joins whose transcripts were not decided, the oldest first. */
+export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
+  const { rows } = await sql<Waiting>`
+    select uuid, since, count, ${applicant}
+    from (
+      select session_uuid, min(created_at) as since, count(*)::int as count from document
+      where kind = 'transcript' and review = 'open' group by session_uuid
+    ) as waiting join join_session session on uuid = session_uuid ${ofSession}
+    order by since`.execute(database);
+  return rows;
+}
+
+/** Null for a join that is not there. */
+export async function applicantOf(
+  { database }: Pick<Deps, 'database'>,
+  uuid: string,
+): Promise<Applicant | null> {
+  const { rows } = await sql<Applicant>`
+    select ${applicant} from join_session session ${ofSession} where uuid = ${uuid}`.execute(database);
+  return rows[0] ?? null;
+}
+
+export interface DueProof extends Applicant {
   uuid: string;
   paidAt: Date;
 }
@@ -46,7 +92,7 @@ export async function dueProofs({ database, society, now }: Deps): Promise<DuePr
     .filter(([, programme]) => programme.transcriptRequired)
     .map(([name]) => name);
   const { rows } = await sql<DueProof>`
-    select uuid, paid_at as "paidAt" from join_session session
+    select uuid, paid_at as "paidAt", ${applicant} from join_session session ${ofSession}
     where state = 'paid' and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
       and exists (select from membership where session_uuid = uuid and is_held)

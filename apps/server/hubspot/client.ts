@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
@@ -69,7 +70,10 @@ export interface HubspotClient {
     since: Date,
     after: string | null,
   ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
-  /** Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. */
+  /**
+   * Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. What kept
+   * its bytes from being read is thrown as it is.
+   */
   uploadFile(file: CrmFile): Promise<string>;
   /** The id of the file with this path, or null. */
   findFile(path: string): Promise<string | null>;
@@ -230,6 +234,11 @@ export function hubspotClient(
       };
     },
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
+      // Noted before anything is waited for: an error that nobody listens to would end this process.
+      let unread: Error | null = null;
+      bytes.on('error', (error) => {
+        unread = error;
+      });
       const form = new FormData();
       const [, folder, name] = /^(.*)\/([^/]+)$/.exec(path)!;
       form.append('folderPath', folder!);
@@ -241,6 +250,8 @@ export function hubspotClient(
           timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
         });
         return idOf(answer);
+      } catch (error) {
+        throw unread ?? error;
       } finally {
         bytes.destroy();
       }
@@ -369,8 +380,18 @@ function idOf(answer: { id: string } | null): string {
 function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
   return Object.defineProperties(new File([], name, { type }), {
     size: { value: size },
-    stream: { value: () => Readable.toWeb(bytes) },
+    stream: { value: () => ReadableStream.from(untilFailure(bytes)) },
   });
+}
+
+/**
+ * Ends where it cannot be read any more, and the call then fails for want of bytes. A failure here would reach fetch
+ * after it had given up, as a rejection that nobody handles: that ends the process.
+ */
+async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch {}
 }
 
 function messageOf(answer: string): string {

@@ -37,7 +37,8 @@ export async function startServerProcess({
       LOG_LEVEL: 'fatal',
       ...env,
     },
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    // As local/child.ts and the Dockerfile start it.
+    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2', '--expose-gc'],
   });
   const ended = once(server, 'exit');
   const [{ listening }] = (await Promise.race([

@@ -23,8 +23,10 @@ interface UploadState {
   uploading: boolean;
   percent: number;
   error: string | null;
+  /** Before it was sent: it would be refused again. */
+  isRefused: boolean;
 }
-const idle: UploadState = { file: null, uploading: false, percent: 0, error: null };
+const idle: UploadState = { file: null, uploading: false, percent: 0, error: null, isRefused: false };
 
 /** Without HEIC among them an iPhone hands over JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
@@ -58,30 +60,30 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
   }
 
   async function start(file: File) {
+    const refuse = (fault: string) => setState({ ...idle, file, isRefused: true, error: fault });
     const refused = refusal(file);
-    if (refused) return setState({ ...idle, error: refused });
+    if (refused) return refuse(refused);
     const controller = new AbortController();
+    const { signal } = controller;
     sending.current = controller;
     setState({ ...idle, file, uploading: true });
     try {
       const fault = await contentFault(file);
-      if (controller.signal.aborted) return setState(idle);
-      if (fault) return setState({ ...idle, error: fault });
-      await send(
-        file,
-        (percent) => setState((now) => (now.uploading ? { ...now, percent } : now)),
-        controller.signal,
-      );
-      setState(idle);
+      if (signal.aborted) return;
+      if (fault) return refuse(fault);
+      await send(file, (percent) => !signal.aborted && setState((now) => ({ ...now, percent })), signal);
+      if (!signal.aborted) setState(idle);
     } catch (error) {
-      if (controller.signal.aborted) setState(idle);
-      else
-        setState({
-          ...idle,
-          file,
-          error: messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED),
-        });
+      if (signal.aborted) return;
+      const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
+      setState({ ...idle, file, error: sentence });
     }
+  }
+
+  /** At once, whatever is being done with the file. */
+  function cancel() {
+    sending.current?.abort();
+    setState(idle);
   }
 
   const { getRootProps, getInputProps, isDragActive } = useDropzone({
@@ -113,9 +115,11 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
             >
               <progress className={styles.bar} max={100} value={state.percent} aria-hidden="true" />
             </div>
-            <p className={styles.percent}>{state.percent}%</p>
+            <p className={styles.percent}>
+              {state.percent}%{state.percent === 100 && ', now it is being checked…'}
+            </p>
           </div>
-          <Button look="quiet" onClick={() => sending.current?.abort()}>
+          <Button look="quiet" onClick={cancel}>
             Cancel
           </Button>
         </div>
@@ -149,7 +153,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
           {state.error}
         </Alert>
       )}
-      {state.error && state.file && (
+      {state.error && state.file && !state.isRefused && (
         <Button look="second" onClick={() => state.file && void start(state.file)}>
           Try again
         </Button>
