@@ -1,10 +1,18 @@
+import type { Page } from '@playwright/test';
 import { hold } from './arrange.ts';
-import { expect, expectFits, test } from './fixtures.ts';
+import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
 import { screens } from './screens.ts';
 import { watchShifts } from './shifts.ts';
 import { faintEdges, outOfSequence, smallTargets, spaceText, tabThrough, textTroubles } from './wcag.ts';
 
 // What must hold on every screen alike, and what the reader of docs/accessibility.md is told where axe has no rule for it.
+
+/** The size that a reader asks the browser for. */
+async function setRootFontSize(page: Page, size: string): Promise<void> {
+  await page.evaluate((given) => {
+    document.documentElement.style.fontSize = given;
+  }, size);
+}
 
 for (const { name, arrange, waitsFor, title, isThere } of screens) {
   test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off @phone`, async ({
@@ -43,6 +51,17 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
 
     // The sizes are set here, so one project is enough.
     if (isMobile) return;
+    await test.step('words are kept in forced colours, and letters of twice the size have room', async () => {
+      await page.emulateMedia({ forcedColors: 'active' });
+      await expectAccessible(page);
+      await page.emulateMedia({ forcedColors: 'none' });
+      // 640 px at twice the size are 320 at once.
+      await page.setViewportSize({ width: 640, height: 900 });
+      await setRootFontSize(page, '200%');
+      await expectFits(page);
+      await expectAccessible(page);
+      await setRootFontSize(page, '');
+    });
     await test.step('wider spaces between letters, words and lines cut nothing off, upright and on its side', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
       // The order's bar that stays at the top of a phone lies upon what is scrolled under it.

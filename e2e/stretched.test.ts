@@ -1,7 +1,5 @@
-import type { Page } from '@playwright/test';
 import { alter, call, details, fillOrder, orderingJoin, paidJoin, startedJoin } from './arrange.ts';
-import { expect, expectAccessible, expectFits, expectNoSidewaysScroll, test } from './fixtures.ts';
-import { screens } from './screens.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
 // Names, orders and letters larger than anybody drew the pages for.
@@ -9,32 +7,6 @@ import { button, heading, total } from './steps.ts';
 test.use({ contextOptions: { reducedMotion: 'reduce' } });
 
 const LONG = 'Maximiliana-Theodora Konstantinopoulou-Featherstonehaugh';
-
-/** The size that a reader asks the browser for. */
-async function doubleText(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    document.documentElement.style.fontSize = '200%';
-  });
-}
-
-for (const { name, arrange, isThere } of screens) {
-  test(`${name} holds letters of twice the size, and keeps its words in forced colours`, async ({
-    page,
-    complaints,
-  }) => {
-    complaints.expect(/The payment was not completed/);
-    await page.goto(await arrange(page));
-    await expect(isThere(page)).toBeVisible();
-    await page.emulateMedia({ forcedColors: 'active' });
-    await expectAccessible(page);
-    await page.emulateMedia({ forcedColors: 'none' });
-    // 640 px at twice the size are 320 at once.
-    await page.setViewportSize({ width: 640, height: 900 });
-    await doubleText(page);
-    await expectFits(page);
-    await expectAccessible(page);
-  });
-}
 
 test('in forced colours a chosen membership, a chosen gift and the current step are told by more than colour', async ({
   page,

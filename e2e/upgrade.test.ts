@@ -199,7 +199,7 @@ test('another price than the one on the screen is shown before it is charged', a
   expect(await takenFor(uuid)).toEqual([4500, 6500]);
 });
 
-test('too many declined cards: the sentence stands near the button, and what was typed stays @phone', async ({
+test('too many declined cards: the sentence stands near the button, and what was typed stays', async ({
   page,
   complaints,
 }) => {
@@ -222,7 +222,7 @@ test('too many declined cards: the sentence stands near the button, and what was
   await expect(button(page, 'Pay $45.00')).toBeEnabled();
 });
 
-test('too many declined cards at Checkout: told near Buy Now, and told instead of the form when it loads @phone', async ({
+test('too many declined cards at Checkout: told near Buy Now, and told instead of the form when it loads', async ({
   page,
   complaints,
 }) => {
@@ -248,7 +248,7 @@ test('too many declined cards at Checkout: told near Buy Now, and told instead o
   await expect(button(page, 'Buy Now')).toBeEnabled();
 });
 
-test('of two payments of one person the second goes back by itself, and both joins are told @phone', async ({
+test('of two payments of one person the second goes back by itself, and both joins are told', async ({
   page,
   browser,
   baseURL,
@@ -286,7 +286,7 @@ test('of two payments of one person the second goes back by itself, and both joi
   await expect(heading(page, 'Get Started')).toBeVisible();
 });
 
-test('who became a member by another join is told so at Checkout and Membership, without a card form @phone', async ({
+test('who became a member by another join is told so at Checkout and Membership, without a card form', async ({
   page,
   browser,
   baseURL,

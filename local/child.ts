@@ -16,7 +16,9 @@ export interface Child {
  */
 const flags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2', '--expose-gc'];
 /** Programs start in half the time when what they are made of was compiled before. */
-const compiled = join(import.meta.dirname, '../node_modules/.cache/compiled');
+export const compiledCode = {
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
+};
 
 /** How long a child may take to finish what it does (ms). */
 const patience = 6000;
@@ -38,7 +40,7 @@ export async function startChild<Ready>(
 ): Promise<{ child: Child; ready: Ready }> {
   const output = options.output ?? 'inherit';
   const program = spawn(process.execPath, [...flags, file, ...(options.args ?? [])], {
-    env: { NODE_COMPILE_CACHE: compiled, ...options.env },
+    env: { ...compiledCode, ...options.env },
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { programs, runProgram } from './checks.ts';
+import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 import { startTestPostgres } from './testing/database.ts';
@@ -23,7 +24,11 @@ const { values, positionals: filters } = parseArgs({
   options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
 });
 /** `npm run test:long`: the same code with larger numbers, where a test reads TEST_LENGTH. */
-const env = { ...cleanEnvironment(process.env), ...(values.long ? { TEST_LENGTH: 'long' } : {}) };
+const env = {
+  ...compiledCode,
+  ...cleanEnvironment(process.env),
+  ...(values.long ? { TEST_LENGTH: 'long' } : {}),
+};
 const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 180_000;
 
 const suites: Record<string, () => Promise<Counts>> = {
