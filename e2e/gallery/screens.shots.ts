@@ -489,9 +489,10 @@ test('what went wrong', async ({ page }) => {
   await page.goto('/no/such/page');
   await expect(page.getByRole('main').getByRole('link').first()).toBeVisible();
   await shoot(page, screen, 'not found');
+  // Before the page: with the first touch it fetches what comes next.
+  await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
-  await page.route('**/static/js/async/**', (route) => route.abort('connectionrefused'));
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await shoot(page, screen, 'unexpected error');
