@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from './findProgram.ts';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+// Without the parts of a browser that nobody sees, the journeys take a fifth less.
+const names = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+];
 const macApps = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -33,7 +40,8 @@ function fromDebian(): string | undefined {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     }).status === 0;
   // On Ubuntu `chromium` is a snap and may install without leaving a program: then we look further.
-  return apt('update') && apt('install', '-y', '--no-install-recommends', 'chromium')
+  const install = (name: string) => apt('install', '-y', '--no-install-recommends', name);
+  return apt('update') && (install('chromium-headless-shell') || install('chromium'))
     ? installed()
     : undefined;
 }
