@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { pdf } from '../local/testing/documents.ts';
-import { detailedJoin, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
+import { detailedJoin, hold, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
 import { button, heading, total } from './steps.ts';
 
@@ -45,14 +45,7 @@ test('axe finds nothing on Membership: loading, to choose, chosen, refused @phon
 }) => {
   complaints.expectFailedRequests();
   await orderingJoin(page);
-  let go = () => {};
-  const held = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  await page.route('**/membership-details', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const go = await hold(page, 'getMembershipDetails');
   await page.route('**/set-membership', (route) => route.fulfill({ status: 500, json: { success: false } }));
   await page.goto('/registration/membership');
   await expect(page.getByRole('main').getByRole('status')).toBeVisible();
@@ -163,14 +156,7 @@ test('axe finds nothing on the screens between: links, return, not found, error'
 });
 
 test('an upload is busy with a progress bar and its file name, and axe finds nothing', async ({ page }) => {
-  let go = () => {};
-  const held = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  await page.route('**/upload-resume', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const go = await hold(page, 'uploadResume');
   await page.goto('/upload-resume/101');
   await page.getByLabel('Choose your resume').setInputFiles(file);
   await expect(page.getByRole('progressbar', { name: 'transcript.pdf' })).toBeVisible();

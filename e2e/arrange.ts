@@ -148,12 +148,15 @@ export async function twoJoins(
 export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
 
 /** Keeps a call waiting until the returned function is called. */
-export async function hold(page: Page, name: CallName): Promise<() => void> {
+export const hold = (page: Page, name: CallName) => holdRequests(page, route(name));
+
+/** The same for all requests whose addresses match a pattern. */
+export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.route(route(name), async (request) => {
+  await page.route(pattern, async (request) => {
     await released;
     await request.fallback();
   });

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { detailedJoin, orderingJoin, startedJoin } from './arrange.ts';
+import { detailedJoin, holdRequests, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, buyNow, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
@@ -131,14 +131,7 @@ test('waiting has the size of what comes: skeletons for details, two cards and t
 });
 
 test('what is typed before the scripts have arrived is not lost', async ({ page }) => {
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  await page.route('**/static/js/index*', async (route) => {
-    await arrived;
-    await route.continue();
-  });
+  const arrive = await holdRequests(page, '**/static/js/index*');
   await page.goto('/', { waitUntil: 'commit' });
   await page.getByLabel('Invite code').fill('LINCOLN2026');
   await expect(page.getByRole('button', { name: 'Submit' })).toBeDisabled();
@@ -151,14 +144,7 @@ test('Get Started is taken over as it was painted: nothing of it is drawn anew',
   page,
   complaints,
 }) => {
-  let arrive = () => {};
-  const arrived = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
-  await page.route('**/static/js/index*', async (route) => {
-    await arrived;
-    await route.continue();
-  });
+  const arrive = await holdRequests(page, '**/static/js/index*');
   await page.goto('/', { waitUntil: 'commit' });
   await page.getByRole('contentinfo').waitFor();
   const painted = await page.evaluateHandle(() => [...document.querySelectorAll('#root, #root *')]);

@@ -1,4 +1,5 @@
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { details } from '../../apps/server/testing/steps.ts';
 import { Connection } from '../load/connection.ts';
 import type { Join, Step } from './flow.ts';
 
@@ -11,6 +12,8 @@ export interface OurSettings {
   /** The stand-in for Stripe. */
   stripe: { url: string; secretKey: string };
 }
+
+const filledIn = { ...details(), isTOLA: true };
 
 /** Contacts and codes of the people who join, as `people.ts` writes them into the database. */
 export const contactIdOf = (number: number) => String(5_000_000_000 + number);
@@ -50,7 +53,7 @@ export function ourSteps({ membershipId, donationUuid, amountCents, stripe }: Ou
     { name: 'contact', run: (join) => send(join, 'getContact') },
     {
       name: 'details',
-      run: (join) => send(join, 'submitDetails', { ...details, personalEmail: emailOf(join.number) }),
+      run: (join) => send(join, 'submitDetails', { ...filledIn, personalEmail: emailOf(join.number) }),
     },
     { name: 'memberships', run: (join) => send(join, 'getMembershipDetails') },
     { name: 'membership', run: (join) => send(join, 'setMembership', { membershipId }) },
@@ -110,21 +113,3 @@ function cardPayer({ url, secretKey }: OurSettings['stripe']): Step['run'] {
     idle.push(connection);
   };
 }
-
-const details = {
-  firstName: 'Jordan',
-  middleName: '',
-  lastName: 'Rivera',
-  address1: '12 Oak Street',
-  address2: '',
-  city: 'Austin',
-  state: 'Texas',
-  zipcode: '78701',
-  country: 'United States',
-  schoolEmail: '',
-  agreeToPolicies: true,
-  isTOLA: true,
-  highSchoolName: 'Austin High School',
-  highSchoolGraduationYear: String(new Date().getFullYear() + 1),
-  highSchoolGpa: '3.8',
-};
