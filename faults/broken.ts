@@ -16,9 +16,8 @@ export const variants = {
   'current items': [
     [
       'snapshot.items.find(({ type }) => isMembershipType(type))',
-      `(await trx.selectFrom('session_product').select(['product_id as productId', 'type'])
-        .where('session_uuid', '=', of.uuid).where('removed_at', 'is', null).execute())
-        .find(({ type }) => isMembershipType(type))`,
+      `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', of.uuid).executeTakeFirstOrThrow())
+        .lines.find(({ type }) => isMembershipType(type))`,
     ],
   ],
 } as const satisfies Record<string, readonly (readonly [string, string])[]>;

@@ -32,7 +32,6 @@ async function everything(): Promise<unknown> {
     'contact',
     'invitation',
     'join_session',
-    'session_product',
     'order_snapshot',
     'payment',
     'membership',

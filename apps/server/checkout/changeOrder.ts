@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Product } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import { displayPrice, MINIMUM_CHARGE_CENTS, parseDonation } from '#core/money.ts';
+import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
+import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { type CatalogueProduct, toWireProduct } from '../society.ts';
+import { hasLine, lineOf, nextLine } from './orderLines.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
@@ -38,60 +40,48 @@ async function addLine(
   product: CatalogueProduct,
   priceCents: number,
 ): Promise<Product> {
+  const same = { productId: product.id, ...(product.type === 'donation_other' ? { priceCents } : {}) };
+  const isThere = hasLine(same);
   const add = async () => {
-    const { rows } = await sql<{ uuid: string | null; price_cents: number; lines: number }>`
-      with session as (
-        select uuid, (select count(*) from session_product where session_uuid = join_session.uuid and removed_at is null) as lines
-        from join_session where uuid = ${uuid} and state = any(${statesAllowing('changeOrder')}) for update
-      ), added as (
-        insert into session_product (session_uuid, product_id, type, name, price_cents)
-        select uuid, ${product.id}, ${product.type}, ${product.name}, ${priceCents}::int from session where lines < ${MOST_LINES}
-        on conflict do nothing
-        returning uuid, session_uuid, price_cents
-      ), moved as (
-        update join_session set revision = revision + 1, updated_at = now() where uuid in (select session_uuid from added)
-      )
-      select line.uuid, line.price_cents, session.lines::int from session left join (
-        select uuid, session_uuid, price_cents from added
-        union all
-        select uuid, session_uuid, price_cents from session_product
-        where session_uuid = ${uuid} and product_id = ${product.id} and removed_at is null
-          and (type <> 'donation_other' or price_cents = ${priceCents}::int)
-      ) line on line.session_uuid = session.uuid`.execute(deps.database);
+    const { rows } = await sql<{ lines: OpenLine[] }>`
+      update join_session set
+        lines = case when ${isThere} then lines else lines || ${nextLine(lineOf(product, priceCents))} end,
+        revision = case when ${isThere} then revision else revision + 1 end,
+        updated_at = now()
+      where uuid = ${uuid} and ${stateAllows('changeOrder')}
+        and (jsonb_array_length(lines) < ${MOST_LINES} and revision < ${MOST_REVISIONS} or ${isThere})
+      returning lines`.execute(deps.database);
     return rows[0];
   };
-  let line = await whileFrozen(deps, uuid, add);
-  // Added by another tab while this statement waited for the session: a new statement sees it.
-  if (line?.uuid === null && line.lines < MOST_LINES) line = await add();
-  if (!line) throw await whyNot(deps, 'changeOrder', uuid);
-  if (line.uuid === null) throw new Refusal(409, ORDER_FULL);
-  return toWireProduct(product, { uuid: line.uuid, priceCents: line.price_cents });
+  const order = await whileFrozen(deps, uuid, add);
+  if (!order) throw await whyNot(deps, 'changeOrder', uuid, ORDER_FULL);
+  const line = order.lines.find(
+    (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
+  )!;
+  return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
 /** Removes a donation or store item. Removing it twice is safe: a line that is gone is gone. */
-export async function deleteSessionProduct(deps: Deps, lineUuid: string): Promise<void> {
-  const line = await deps.database
-    .selectFrom('session_product')
-    .select(['session_uuid', 'type'])
-    .where('uuid', '=', lineUuid)
-    .executeTakeFirst();
+export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<void> {
+  const line = readLineUuid(uuid);
   if (!line) throw new Refusal(404, LINE_NOT_FOUND);
-  if (line.type === 'membership' || line.type === 'membership_upgrade')
-    throw new Refusal(409, MEMBERSHIP_STAYS);
+  const ofItsSession = sql`uuid between ${line.session.from} and ${line.session.to}`;
+  const { rows } = await sql<{ uuid: string; revision: number; type: ProductType | null }>`
+    select uuid, revision, jsonb_path_query_first(lines, '$[*] ? (@.number == $number)', jsonb_build_object('number', ${line.number}::int)) ->> 'type' as type
+    from join_session where ${ofItsSession}`.execute(deps.database);
+  const session = rows[0];
+  if (!session || line.number === 0 || line.number > session.revision) throw new Refusal(404, LINE_NOT_FOUND);
+  if (session.type !== null && isMembershipType(session.type)) throw new Refusal(409, MEMBERSHIP_STAYS);
   const remove = async () => {
+    const isThere = hasLine({ number: line.number });
     const { rows } = await sql<{ uuid: string }>`
-      with session as (
-        select uuid from join_session where uuid = ${line.session_uuid} and state = any(${statesAllowing('changeOrder')}) for update
-      ), removed as (
-        update session_product set removed_at = now()
-        where uuid = ${lineUuid} and removed_at is null and session_uuid in (select uuid from session)
-        returning session_uuid
-      ), moved as (
-        update join_session set revision = revision + 1, updated_at = now() where uuid in (select session_uuid from removed)
-      )
-      select uuid from session`.execute(deps.database);
+      update join_session set
+        lines = jsonb_path_query_array(lines, '$[*] ? (@.number != $number)', jsonb_build_object('number', ${line.number}::int)),
+        revision = case when ${isThere} then revision + 1 else revision end,
+        updated_at = now()
+      where uuid = ${session.uuid} and ${stateAllows('changeOrder')}
+      returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, line.session_uuid, remove)))
-    throw await whyNot(deps, 'changeOrder', line.session_uuid);
+  if (!(await whileFrozen(deps, session.uuid, remove))) throw await whyNot(deps, 'changeOrder', session.uuid);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
+import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
@@ -8,16 +8,9 @@ import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { eligibilityOf, fillIn, toWireProduct } from '../society.ts';
-
-interface Line {
-  uuid: string;
-  product_id: number;
-  name: string;
-  price_cents: number;
-}
 
 /** The order, what may be added to it, and what is known of the payer. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
@@ -34,9 +27,14 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
   const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
   return {
     products: session.lines.flatMap((line) => {
-      const product = society.product(line.product_id);
+      const product = society.product(line.productId);
       return product
-        ? [{ ...toWireProduct(product, { uuid: line.uuid, priceCents: line.price_cents }), name: line.name }]
+        ? [
+            {
+              ...toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents }),
+              name: line.name,
+            },
+          ]
         : [];
     }),
     donationOptions: society.catalogue
@@ -62,9 +60,9 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     refundNote: fillIn(society.programme(session.programme).refund, society, session.programme),
   };
 
-  function unseen(programme: string, lines: Line[]) {
+  function unseen(programme: string, lines: OpenLine[]) {
     const sold = lines
-      .map(({ product_id }) => society.product(product_id))
+      .map(({ productId }) => society.product(productId))
       .find((product) => product !== undefined && isMembershipType(product.type));
     return {
       features: (sold?.features ?? []).map((description, index) => ({ id: index + 1, description })),
@@ -81,14 +79,11 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
       revision: number;
       details: StudentDetails | null;
       profile: ContactProfile | null;
-      lines: Line[];
+      lines: OpenLine[];
     }>`
-      select state, programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, coalesce((
-        select json_agg(json_build_object('uuid', line.uuid, 'product_id', product_id, 'name', name, 'price_cents', price_cents) order by line.created_at)
-        from session_product line where session_uuid = session.uuid and removed_at is null
-      ), '[]') as lines
+      select state, programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, lines
       from join_session session left join contact on contact.id = contact_id
-      where session.uuid = ${uuid} and state = any(${statesAllowing('readCheckout')})`.execute(deps.database);
+      where session.uuid = ${uuid} and ${stateAllows('readCheckout')}`.execute(deps.database);
     return rows[0];
   }
 }

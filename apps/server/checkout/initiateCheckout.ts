@@ -8,6 +8,7 @@ import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { firstLine, lineOf } from './orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
@@ -77,13 +78,10 @@ export async function initiateCheckout(
       } as under_limit
       from contact where id = ${contactId}
     ), started as (
-      insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, address_hash)
-      select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${addressHash}
+      insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
+      select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
       from allowed where not owns_it and under_limit
       returning uuid
-    ), line as (
-      insert into session_product (session_uuid, product_id, type, name, price_cents)
-      select uuid, ${product.id}, ${product.type}, ${product.name}, ${priceCents}::int from started
     )
     select started.uuid, owns_it from allowed left join started on true`.execute(deps.database);
   const row = rows[0];

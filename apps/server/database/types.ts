@@ -3,7 +3,7 @@ import type { Contact } from '#contract/schemas.ts';
 import type { CrmField } from '#core/crmFields.ts';
 import type { RejectionReason } from '#core/document.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
-import type { ProductType } from '#core/product.ts';
+import type { OpenLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, PaidLine, RefundStatus } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -13,7 +13,6 @@ export interface Tables {
   contact: ContactTable;
   invitation: InvitationTable;
   join_session: JoinSessionTable;
-  session_product: SessionProductTable;
   order_snapshot: OrderSnapshotTable;
   payment: PaymentTable;
   membership: MembershipTable;
@@ -75,6 +74,7 @@ export interface JoinSessionTable {
   invitation_code: string | null;
   school: string | null;
   details: Json<StudentDetails> | null;
+  lines: ColumnType<OpenLine[], string | undefined, string>;
   is_checkout_only: Generated<boolean>;
   has_agreed_to_policies: Generated<boolean>;
   upsell_product_id: number | null;
@@ -93,17 +93,6 @@ export interface JoinSessionTable {
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   created_at: Timestamp;
   updated_at: Timestamp;
-}
-
-export interface SessionProductTable {
-  uuid: Generated<string>;
-  session_uuid: string;
-  product_id: number;
-  type: ProductType;
-  name: string;
-  price_cents: number;
-  created_at: Timestamp;
-  removed_at: NullableTimestamp;
 }
 
 export interface OrderSnapshotTable {

@@ -2,12 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { UPLOAD_LINK_OVER } from '#core/document.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import { uploadLinkPath } from '#core/navigation.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;
@@ -30,7 +29,7 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
     with forgotten as (delete from upload_link where expires_at < now())
     insert into upload_link (token_hash, session_uuid, expires_at)
     select ${hashOf(token)}, uuid, now() + make_interval(mins => ${LASTS_MINUTES}) from join_session
-    where uuid = ${uuid} and state = any(${statesAllowing('uploadTranscript')})
+    where uuid = ${uuid} and ${stateAllows('uploadTranscript')}
     returning expires_at`.execute(deps.database);
   if (!rows[0]) throw await whyNot(deps, 'uploadTranscript', uuid);
   return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Contact, Data } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { fillIn } from '../society.ts';
-import { whyNot } from './standing.ts';
+import { stateAllows, whyNot } from './standing.ts';
 
 const blank: Contact = {
   firstName: null,
@@ -59,7 +58,7 @@ export async function getContact(deps: Deps, uuid: string): Promise<Data<'getCon
     }>`
       select contact_id, origin, programme, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session left join contact on contact.id = contact_id
-      where uuid = ${uuid} and state = any(${statesAllowing('readContact')})`.execute(deps.database);
+      where uuid = ${uuid} and ${stateAllows('readContact')}`.execute(deps.database);
     return rows[0];
   }
 

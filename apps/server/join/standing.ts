@@ -1,11 +1,26 @@
-import { sql } from 'kysely';
-import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
+import { type RawBuilder, sql } from 'kysely';
+import {
+  type JoinSessionState,
+  refusal,
+  type SessionAction,
+  screenToGoOn,
+  statesAllowing,
+} from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../http/refusal.ts';
 import type { CatalogueProduct } from '../society.ts';
 
 /** For how long after paying an upgrade may be charged to the card just used. */
 export const UPGRADE_WINDOW_MINUTES = 30;
+
+/** Whether `state` allows an action: a statement checks it and writes in one go. */
+export function stateAllows(action: SessionAction): RawBuilder<boolean> {
+  return sql.raw(
+    `state in (${statesAllowing(action)
+      .map((state) => `'${state}'`)
+      .join(', ')})`,
+  );
+}
 
 /** Where a join stands: all that decides which screen comes next. */
 export interface JoinStanding {
@@ -80,12 +95,19 @@ export function upgradeOffer(
   return (id === undefined ? undefined : deps.society.product(id)) ?? null;
 }
 
-/** Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing. */
-export async function whyNot(deps: Deps, action: SessionAction, uuid: string): Promise<Refusal> {
+/**
+ * Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing.
+ * `otherwise` is what is told when the state allows it.
+ */
+export async function whyNot(
+  deps: Deps,
+  action: SessionAction,
+  uuid: string,
+  otherwise = 'This join has changed meanwhile. Please try again.',
+): Promise<Refusal> {
   const standing = await standingOf(deps, uuid);
   if (!standing) return sessionNotFound();
   const message = refusal(action, standing.state);
-  if (message === null)
-    return new Refusal(409, 'This join has changed meanwhile. Please try again.', { goOn: standing.goOn });
+  if (message === null) return new Refusal(409, otherwise, { goOn: standing.goOn });
   return new Refusal(409, message, { goOn: standing.goOn });
 }

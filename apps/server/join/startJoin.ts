@@ -101,7 +101,7 @@ async function startByCode(
   const addressHash = deps.hashAddress(address);
   // A school's code is shared by design: only a personal one is counted.
   const codeUnderLimit =
-    origin === 'invite' ? joinsUnderLimit(deps, 'invitation_code', code) : sql<boolean>`true`;
+    origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
   const { rows } = await sql<{ uuid: string | null; is_member: boolean; programme: string }>`
     with allowed as (
       select code, contact_id, school, coalesce(programme, ${programme}) as programme, ${isMember('invitation.contact_id')} as is_member
@@ -134,7 +134,7 @@ function isMember(contactId: 'contact.id' | 'invitation.contact_id') {
     select from membership where membership.contact_id = ${id} and type = 'membership' and is_held)`;
 }
 
-function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'invitation_code', value: string) {
+function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'contact_id', value: string) {
   const limit =
     column === 'address_hash' ? deps.config.limits?.joinsPerAddress : deps.config.limits?.joinsPerCode;
   if (!limit) return sql<boolean>`true`;

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
@@ -8,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { detailsOf, type SessionMembership, sessionColumns } from '../membership/membershipDetails.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { whyNot } from './standing.ts';
+import { stateAllows, whyNot } from './standing.ts';
 
 /** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
 const TELL_AFTER_SECONDS = 120;
@@ -35,7 +34,7 @@ export async function submitDetails(
       crm_refusal = null, crm_attempts = 0,
       crm_known = case when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
       updated_at = now()
-    where uuid = ${uuid} and state = any(${statesAllowing('submitDetails')})
+    where uuid = ${uuid} and ${stateAllows('submitDetails')}
     returning ${sessionColumns}`.execute(deps.database);
     return rows[0];
   };

@@ -1,31 +1,32 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
 import { toPrice } from '#core/money.ts';
+import type { OpenLine } from '#core/orderLine.ts';
+import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { eligibilityOf, fillIn } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 /** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
 export interface SessionMembership {
   programme: string;
-  selected: number | null;
+  lines: OpenLine[];
   is_member: boolean;
 }
 
-export const sessionColumns = sql`programme, (
-      select product_id from session_product
-      where session_uuid = join_session.uuid and removed_at is null and type in ('membership', 'membership_upgrade')
-    ) as selected, exists (
+/** Whether the session's contact has bought a membership and holds it still. */
+export const isMember = sql<boolean>`exists (
       select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
-    ) as is_member`;
+    )`;
+
+export const sessionColumns = sql`programme, lines, ${isMember} as is_member`;
 
 /** The memberships of the session's programme, and the one chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<SessionMembership>`
-    select ${sessionColumns} from join_session where uuid = ${uuid} and state = any(${statesAllowing('readMemberships')})`.execute(
+    select ${sessionColumns} from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
     deps.database,
   );
   const session = rows[0];
@@ -50,7 +51,7 @@ export function detailsOf(
         price: toPrice(price!),
         features: features.map((text, index) => ({ id: index + 1, description: text })),
       })),
-    selectedMembershipId: session.selected,
+    selectedMembershipId: session.lines.find(({ type }) => isMembershipType(type))?.productId ?? null,
     membershipPageHeader: fill(pages.membershipHeader),
     membershipPageSubheader: fill(pages.membershipSubheader),
     refundNote: fill(refund),

@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
-import { statesAllowing } from '#core/joinSession.ts';
+import { MOST_REVISIONS } from '#core/orderLine.ts';
+import { hasLine, lineOf, nextLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
+import { isMember } from './membershipDetails.ts';
 
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
@@ -12,31 +14,26 @@ const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of thos
 export async function setMembership(deps: Deps, uuid: string, membershipId: number): Promise<void> {
   const product = deps.society.product(membershipId);
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);
+  const isChosen = hasLine({ productId: product.id });
   const choose = async () => {
-    const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
-    with session as (
-      select uuid, programme = ${product.programme!} as programme_fits, exists (
-        select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
-      ) as is_member
-      from join_session where uuid = ${uuid} and state = any(${statesAllowing('setMembership')}) for update
-    ), chosen as (
-      insert into session_product (session_uuid, product_id, type, name, price_cents)
-      select uuid, ${product.id}, ${product.type}, ${product.name}, ${product.price!} from session where programme_fits and not is_member
-      on conflict (session_uuid, slot) where removed_at is null
-      do update set uuid = gen_random_uuid(), product_id = excluded.product_id, type = excluded.type,
-        name = excluded.name, price_cents = excluded.price_cents
-      where session_product.product_id <> excluded.product_id
-      returning session_uuid
-    ), moved as (
-      update join_session set state = 'ordering', updated_at = now(),
-        revision = revision + (select count(*)::int from chosen)
-      where uuid in (select uuid from session where programme_fits and not is_member)
-    )
-    select programme_fits, is_member from session`.execute(deps.database);
+    const { rows } = await sql<{ uuid: string }>`
+      update join_session set
+        state = 'ordering',
+        lines = case when ${isChosen} then lines
+          else jsonb_build_array(${nextLine(lineOf(product, product.price!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
+        revision = case when ${isChosen} then revision else revision + 1 end,
+        updated_at = now()
+      where uuid = ${uuid} and ${stateAllows('setMembership')} and revision < ${MOST_REVISIONS}
+        and programme = ${product.programme!} and not ${isMember}
+      returning uuid`.execute(deps.database);
     return rows[0];
   };
-  const session = await whileFrozen(deps, uuid, choose);
-  if (!session) throw await whyNot(deps, 'setMembership', uuid);
-  if (!session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
-  if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (await whileFrozen(deps, uuid, choose)) return;
+  const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
+    select programme = ${product.programme!} as programme_fits, ${isMember} as is_member
+    from join_session where uuid = ${uuid} and ${stateAllows('setMembership')}`.execute(deps.database);
+  const [session] = rows;
+  if (session && !session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
+  if (session?.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  throw await whyNot(deps, 'setMembership', uuid);
 }

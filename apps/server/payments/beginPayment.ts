@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { statesAllowing } from '#core/joinSession.ts';
+import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../join/standing.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { orderOf, totalChanged } from './createPaymentIntent.ts';
@@ -74,10 +74,10 @@ async function tryToFreeze(
   const { rows } = await sql<Frozen>`
     with session as (
       select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
-        select from membership held join session_product line on line.session_uuid = join_session.uuid and line.removed_at is null and line.type = held.type
-        where held.contact_id = join_session.contact_id and held.is_held
+        select from membership held
+        where held.contact_id = join_session.contact_id and held.is_held and ${hasLineOf('held.type')}
       ) as is_member
-      from join_session where uuid = ${uuid} and state = any(${statesAllowing('beginPayment')}) for update
+      from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
       update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
       from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member

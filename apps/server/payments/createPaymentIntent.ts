@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { MEMBERSHIP_FIRST, statesAllowing } from '#core/joinSession.ts';
+import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
+import type { OpenLine } from '#core/orderLine.ts';
 import { type OrderLine, summarise } from '#core/orderSummary.ts';
-import type { ProductType } from '#core/product.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { isEmail } from '#core/studentDetails.ts';
+import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
-import { standingOf, upgradeOffer, whyNot } from '../join/standing.ts';
+import { standingOf, stateAllows, upgradeOffer, whyNot } from '../join/standing.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { type Intent, UnexpectedState } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
@@ -105,7 +106,7 @@ export async function createPaymentIntent(
 async function beginChange(deps: Deps, uuid: string, revision: number): Promise<boolean> {
   const { rows } = await sql`
     update join_session set intent_changing_since = now()
-    where uuid = ${uuid} and state = any(${statesAllowing('changeOrder')}) and revision = ${revision} and intent_changing_since is null
+    where uuid = ${uuid} and ${stateAllows('changeOrder')} and revision = ${revision} and intent_changing_since is null
     returning uuid`.execute(deps.database);
   return rows.length > 0;
 }
@@ -275,7 +276,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     is_held: boolean;
     changing_ms: number | null;
     open: Order['open'];
-    lines: { productId: number; productType: ProductType; name: string; priceCents: number }[] | null;
+    lines: OpenLine[];
   }>`
     select state, revision, upsell_product_id,
       coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
@@ -286,21 +287,17 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
       case when not isfinite(intent_changing_since) then 1e9 else extract(epoch from now() - intent_changing_since) * 1000 end::float as changing_ms,
       exists (
-        select from membership held join session_product line on line.type = held.type
-        where held.contact_id = session.contact_id and held.is_held and line.session_uuid = session.uuid and line.removed_at is null
+        select from membership held
+        where held.contact_id = session.contact_id and held.is_held and ${hasLineOf('held.type')}
       ) as is_held,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email)
-        from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open,
-      (select json_agg(json_build_object('productId', product_id, 'productType', type, 'name', name, 'priceCents', price_cents) order by created_at)
-        from session_product where session_uuid = session.uuid and removed_at is null) as lines
+        from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join contact on contact.id = contact_id
-    where session.uuid = ${uuid} and state = any(${statesAllowing('createPaymentIntent')})`.execute(
-    deps.database,
-  );
+    where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
   const row = rows[0];
   if (!row) throw await whyNot(deps, 'createPaymentIntent', uuid);
   if (row.is_held) throw new Refusal(409, ALREADY_MEMBER);
-  const lines = row.lines ?? [];
+  const lines = row.lines.map(({ type: productType, ...line }) => ({ productType, ...line }));
   const { membership, totalDueTodayCents } = summarise(lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await standingOf(deps, uuid))?.goOn });
   return {

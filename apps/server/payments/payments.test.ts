@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import Stripe from 'stripe';
+import { firstLine } from '../checkout/orderLines.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, startJoin } from '../testing/steps.ts';
 import {
@@ -233,9 +234,9 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
   await payByCard(server, intent.id);
   // A change that slipped past the freeze, as after a lost release.
   await server.deps.database
-    .updateTable('session_product')
-    .set({ product_id: 2, price_cents: 8900 })
-    .where('session_uuid', '=', uuid)
+    .updateTable('join_session')
+    .set({ lines: firstLine({ productId: 2, type: 'membership', name: 'Premium', priceCents: 8900 }) })
+    .where('uuid', '=', uuid)
     .execute();
   await report(client, uuid, intent);
   assert.deepEqual(

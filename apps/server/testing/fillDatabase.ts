@@ -32,7 +32,7 @@ export async function fillDatabase(
 
 /** What a join is made of, from its number alone. `$1` to `$2` are the numbers of this part, `$3` how many there are. */
 const joins = `
-  select n, md5('session ' || n)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,
+  select n, overlay(overlay(md5('session ' || n) placing '4' from 13) placing '8' from 17)::uuid as uuid, now() - interval '2 years' * (1 - n::float / $3::int) - interval '3 days' as at,
     n % 20 < 16 as is_invited, n % 20 = 19 as is_nominated, n % 100 < 66 as is_paid,
     case when n % 100 < 66 then 'paid' when n % 100 = 70 and n > $3::int * 0.98 - 50 then 'paying' when n % 100 < 80 then 'ordering' when n % 100 < 90 then 'detailed' else 'started' end as state,
     (100000000 + n)::text as contact, 'pi_' || md5('intent ' || n) as intent, n % 10 = 3 as has_donation, n % 8 = 2 as has_item,
@@ -51,23 +51,23 @@ const statements = [
    select case when n % 1000 = 0 then 'SCHOOL' else 'FILLED' end || n, case when n % 1000 <> 0 then contact end,
      case when n % 1000 = 0 then 'School ' || n end, at
    from (${joins}) as joins`,
-  `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, paying_since,
+  `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
      paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_contact_id, crm_next_try_at, crm_known, created_at, updated_at)
    select uuid, state, case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end, 'high-school',
      case when is_invited then contact end, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
      case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
      case when state <> 'started' then json_build_object(${person}, 'address1', n || ' Oak Street', 'address2', '', 'zipcode', '78701', 'agreeToPolicies', true) end,
-     state <> 'started', case when is_paid then 2 when state in ('ordering', 'paying') then 1 else 0 end, case when state = 'paying' then now() end,
+     state <> 'started', case when is_paid then 2 when state in ('ordering', 'paying') then 1 else 0 end,
+     case when is_paid or state in ('ordering', 'paying') then jsonb_build_array(jsonb_build_object('number', 1, 'productId', 1, 'type', 'membership', 'name', 'Membership', 'priceCents', 6500))
+       || case when has_donation then jsonb_build_object('number', 2, 'productId', 21, 'type', 'donation', 'name', 'Donation', 'priceCents', 2500) else '[]' end
+       || case when has_item then jsonb_build_object('number', 3, 'productId', 30, 'type', 'store', 'name', 'Lapel Pin', 'priceCents', 1200) else '[]' end
+       else '[]' end,
+     case when state = 'paying' then now() end,
      case when is_paid then at + interval '20 minutes' end, case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end,
      left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
      case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then 'own:' || contact end,
      at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
    from (${joins}) as joins`,
-  `insert into session_product (uuid, session_uuid, product_id, type, name, price_cents, created_at, removed_at)
-   select md5('line ' || n || type)::uuid, uuid, product, type, name, price, at + interval '10 minutes', case when n % 50 = 7 and type = 'store' then at + interval '11 minutes' end
-   from (${joins}) as joins cross join (values
-     ('membership', 1, 'Membership', 6500), ('donation', 21, 'Donation', 2500), ('store', 30, 'Lapel Pin', 1200)) as line (type, product, name, price)
-   where state in ('ordering', 'paying', 'paid') and (type = 'membership' or type = 'donation' and has_donation or type = 'store' and has_item)`,
   `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
    select uuid, 'join', 1 + number, cents, json_build_array(json_build_object('productId', 1, 'type', 'membership', 'name', 'Membership', 'priceCents', 6500)),
      at + interval '15 minutes'
