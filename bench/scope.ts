@@ -43,7 +43,12 @@ export class Scope {
    */
   async start<Ready>(
     file: string,
-    { env = {}, args = [], log }: { env?: Record<string, string>; args?: string[]; log?: string },
+    {
+      env = {},
+      args = [],
+      flags,
+      log,
+    }: { env?: Record<string, string>; args?: string[]; flags?: readonly string[]; log?: string },
   ): Promise<Program<Ready>> {
     this.signal.throwIfAborted();
     const { PATH = '', HOME = '' } = process.env;
@@ -52,6 +57,7 @@ export class Scope {
       const { child, ready } = await startChild<Ready>(file, {
         env: { PATH, HOME, ...env },
         args,
+        ...(flags && { flags }),
         ...(output !== undefined && { output }),
         started: (started) => {
           this.onEnd(() => started.stop());

@@ -37,7 +37,8 @@ export async function startFloor(world: World): Promise<Subject> {
   await database.query(readFileSync(join(root, 'bench/floor/schema.sql'), 'utf8'));
   const { process: server, ready } = await world.scope.start<{ listening: string }>(
     join(root, 'bench/floor/server.ts'),
-    { env: { DATABASE_URL: url } },
+    // As a bare server is run.
+    { env: { DATABASE_URL: url }, flags: [] },
   );
   let last = 0;
   return {

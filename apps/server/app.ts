@@ -3,11 +3,13 @@ import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
-import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
+import type { ZodType } from 'zod';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Deps } from './deps.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
+import { answerWriter } from './http/answers.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
@@ -43,7 +45,7 @@ export async function buildApp(
     routerOptions: { maxParamLength: 200 },
   });
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   handleErrors(app, deps.log);
   acceptEmptyJson(app);
 

@@ -6,7 +6,7 @@ import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
-import { eligibilityOf, fillIn } from '../society.ts';
+import { eligibilityOf, fillIn, type Society } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 /** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
@@ -39,22 +39,35 @@ export function detailsOf(
   deps: Deps,
   session: Omit<SessionMembership, 'is_member'>,
 ): Data<'getMembershipDetails'> {
-  const { name, pages, refund } = deps.society.programme(session.programme);
-  const fill = (text: string) => fillIn(text, deps.society, session.programme);
+  const chosen = session.lines.find(({ type }) => isMembershipType(type));
+  return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
+}
+
+const screens = new WeakMap<Society, Map<string, ReturnType<typeof writeScreen>>>();
+
+/** What the screen says of a programme is the same for everybody: written once. */
+function screenOf(society: Society, key: string): ReturnType<typeof writeScreen> {
+  const written = screens.get(society) ?? new Map<string, ReturnType<typeof writeScreen>>();
+  screens.set(society, written);
+  const screen = written.get(key) ?? writeScreen(society, key);
+  written.set(key, screen);
+  return screen;
+}
+
+function writeScreen(society: Society, key: string) {
+  const { name, pages, refund } = society.programme(key);
+  const fill = (text: string) => fillIn(text, society, key);
   return {
-    memberships: deps.society
-      .memberships(session.programme)
-      .map(({ id, name, price, description, features }) => ({
-        id,
-        name,
-        description,
-        price: toPrice(price!),
-        features: features.map((text, index) => ({ id: index + 1, description: text })),
-      })),
-    selectedMembershipId: session.lines.find(({ type }) => isMembershipType(type))?.productId ?? null,
+    memberships: society.memberships(key).map(({ id, name, price, description, features }) => ({
+      id,
+      name,
+      description,
+      price: toPrice(price!),
+      features: features.map((text, index) => ({ id: index + 1, description: text })),
+    })),
     membershipPageHeader: fill(pages.membershipHeader),
     membershipPageSubheader: fill(pages.membershipSubheader),
     refundNote: fill(refund),
-    eligibility: { programme: name, ...eligibilityOf(deps.society, session.programme) },
+    eligibility: { programme: name, ...eligibilityOf(society, key) },
   };
 }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeFlags } from '../../../local/child.ts';
 import type { TestServer } from './testServer.ts';
 
 const main = join(import.meta.dirname, '../main.ts');
@@ -38,7 +39,7 @@ export async function startServerProcess({
       ...env,
     },
     // As local/child.ts and the Dockerfile start it.
-    execArgv: ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=2', '--expose-gc'],
+    execArgv: [...nodeFlags],
   });
   const ended = once(server, 'exit');
   const [{ listening }] = (await Promise.race([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
-import type { Body, Data } from '#contract/schemas.ts';
+import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../../emulators/keys.ts';
 import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
@@ -167,6 +167,8 @@ function browser(url: string): Client {
           : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const answer = (await response.json()) as Record<string, unknown>;
+      // The server writes by the schema; that it says what the schema promises is seen here, in every test.
+      (response.ok ? successOf(name) : failure).parse(answer);
       return {
         status: response.status,
         headers: response.headers,
