@@ -38,7 +38,7 @@ async function finishJoins(database: Database): Promise<void> {
   await sql`
     with joined as (
       insert into join_session (state, origin, programme, contact_id, details, paid_at, profile_revision, crm_known, created_at)
-      select 'paid', case when n <= ${JOINS / 2}::int then 'invite' else 'school' end, 'high-school',
+      select 'paid', (case when n <= ${JOINS / 2}::int then 'invite' else 'school' end)::join_session_origin, 'high-school',
         case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end,
         json_build_object('firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n, 'address1', n || ' Oak Street', 'address2', '',
           'city', case when n % 2 = 0 then 'Dallas' else 'Austin' end, 'state', 'Texas', 'zipcode', '78701', 'country', 'United States',

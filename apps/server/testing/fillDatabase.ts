@@ -53,7 +53,7 @@ const statements = [
    from (${joins}) as joins`,
   `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
      paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_contact_id, crm_next_try_at, crm_known, created_at, updated_at)
-   select uuid, state, case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end, 'high-school',
+   select uuid, state::join_session_state, (case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end)::join_session_origin, 'high-school',
      case when is_invited then contact end, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
      case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
      case when state <> 'started' then json_build_object(${person}, 'address1', n || ' Oak Street', 'address2', '', 'zipcode', '78701', 'agreeToPolicies', true) end,
@@ -63,7 +63,7 @@ const statements = [
        || case when has_item then jsonb_build_object('number', 3, 'productId', 30, 'type', 'store', 'name', 'Lapel Pin', 'priceCents', 1200) else '[]' end
        else '[]' end,
      case when state = 'paying' then now() end,
-     case when is_paid then at + interval '20 minutes' end, case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end,
+     case when is_paid then at + interval '20 minutes' end, (case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end)::join_session_upgrade,
      left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
      case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then 'own:' || contact end,
      at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
