@@ -47,6 +47,8 @@ export function statesAllowing(action: SessionAction): readonly JoinSessionState
   return allowed[action];
 }
 
+export const sessionActions = Object.keys(allowed) as readonly SessionAction[];
+
 export const ALREADY_PAID = 'This membership has already been paid for.';
 export const PAYMENT_UNDER_WAY =
   'A payment for this order is under way. Finish it, or wait a moment and try again.';

@@ -49,15 +49,35 @@ export function findSubdivision(
   const given = plain(nameOrCode);
   if (given === '') return undefined;
   const wanted = shortNames[`${country.code} ${given}`] ?? given;
+  const known = plainNames(country);
   const exact =
-    country.subdivisions.find(({ name }) => plain(name) === wanted) ??
-    country.subdivisions.find(({ code }) => code !== null && plain(code) === wanted);
+    known.find(({ name }) => name === wanted)?.subdivision ??
+    known.find(({ code }) => code === wanted)?.subdivision;
   if (exact || wanted.length < 4) return exact;
-  const cut = country.subdivisions.filter(({ name }) => {
-    const whole = plain(name);
-    return whole.startsWith(wanted) && whole[wanted.length] !== ' ';
-  });
-  return cut.length === 1 ? cut[0] : undefined;
+  const cut = known.filter(({ name }) => name.startsWith(wanted) && name[wanted.length] !== ' ');
+  return cut.length === 1 ? cut[0]!.subdivision : undefined;
+}
+
+interface PlainName {
+  name: string;
+  code: string | null;
+  subdivision: Subdivision;
+}
+
+const plainNamesOf = new WeakMap<readonly Subdivision[], PlainName[]>();
+
+/** A country's subdivisions as they are compared: reckoned when they are first looked for. */
+function plainNames({ subdivisions }: Pick<Country, 'subdivisions'>): PlainName[] {
+  let names = plainNamesOf.get(subdivisions);
+  if (!names) {
+    names = subdivisions.map((subdivision) => ({
+      name: plain(subdivision.name),
+      code: subdivision.code === null ? null : plain(subdivision.code),
+      subdivision,
+    }));
+    plainNamesOf.set(subdivisions, names);
+  }
+  return names;
 }
 
 /** Names that are neither in the data nor a beginning of one. */

@@ -4,6 +4,7 @@ import {
   refusal,
   type SessionAction,
   screenToGoOn,
+  sessionActions,
   statesAllowing,
 } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
@@ -15,12 +16,19 @@ export const UPGRADE_WINDOW_MINUTES = 30;
 
 /** Whether `state` allows an action: a statement checks it and writes in one go. */
 export function stateAllows(action: SessionAction): RawBuilder<boolean> {
-  return sql.raw(
-    `state in (${statesAllowing(action)
-      .map((state) => `'${state}'`)
-      .join(', ')})`,
-  );
+  return conditions[action];
 }
+
+const conditions = Object.fromEntries(
+  sessionActions.map((action) => [
+    action,
+    sql.raw(
+      `state in (${statesAllowing(action)
+        .map((state) => `'${state}'`)
+        .join(', ')})`,
+    ),
+  ]),
+) as Record<SessionAction, RawBuilder<boolean>>;
 
 /** Where a join stands: all that decides which screen comes next. */
 export interface JoinStanding {

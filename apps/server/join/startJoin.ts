@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import type { Origin } from '../database/types.ts';
@@ -72,19 +72,23 @@ export async function startLinkedJoin(
   deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
   if ((await deps.contacts.refresh(given.contactId)) === 'unknown') throw new Refusal(404, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
-  const { rows } = await sql<{ uuid: string | null; is_member: boolean; programme: string }>`
-    with allowed as (
-      select contact.id, ${isMember('contact.id')} as is_member,
-        coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}) as programme
-      from contact where contact.id = ${given.contactId}
-    ), started as (
-      insert into join_session (origin, programme, contact_id, address_hash)
-      select 'link', programme, id, ${addressHash} from allowed
-      where not is_member and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid
-    )
-    select started.uuid, is_member, programme from allowed left join started on true`.execute(deps.database);
-  return outcome(deps, rows[0]);
+  const { rows } = await sql<StartedJoin>`
+    insert into join_session (origin, programme, contact_id, address_hash)
+    select 'link',
+      coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
+      id, ${addressHash}
+    from contact
+    where id = ${given.contactId} and not ${isMember('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    returning uuid, programme`.execute(deps.database);
+  return (
+    rows[0] ??
+    (await refuse(
+      deps,
+      sql<{
+        is_member: boolean;
+      }>`select ${isMember('contact.id')} as is_member from contact where id = ${given.contactId}`,
+    ))
+  );
 }
 
 async function startByCode(
@@ -102,36 +106,36 @@ async function startByCode(
   // A school's code is shared by design: only a personal one is counted.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
-  const { rows } = await sql<{ uuid: string | null; is_member: boolean; programme: string }>`
-    with allowed as (
-      select code, contact_id, school, coalesce(programme, ${programme}) as programme, ${isMember('invitation.contact_id')} as is_member
-      from invitation
-      where code = ${code} and contact_id is not distinct from ${contactId} and (expires_at is null or expires_at > now())
-    ), started as (
-      insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
-      select ${origin}, programme, contact_id, code, school, ${addressHash} from allowed
-      where not is_member and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-      returning uuid
-    )
-    select started.uuid, is_member, programme from allowed left join started on true`.execute(deps.database);
-  return outcome(deps, rows[0]);
+  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId} and (expires_at is null or expires_at > now())`;
+  const { rows } = await sql<StartedJoin>`
+    insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
+    select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invitation
+    where ${isOpen} and not ${isMember('invitation.contact_id')}
+      and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    returning uuid, programme`.execute(deps.database);
+  return (
+    rows[0] ??
+    (await refuse(
+      deps,
+      sql<{
+        is_member: boolean;
+      }>`select ${isMember('invitation.contact_id')} as is_member from invitation where ${isOpen}`,
+    ))
+  );
 }
 
-function outcome(
-  deps: Deps,
-  row: { uuid: string | null; is_member: boolean; programme: string } | undefined,
-): StartedJoin {
+/** Why no join was started, of an invitation or contact that is or is not there. */
+async function refuse(deps: Deps, found: RawBuilder<{ is_member: boolean }>): Promise<never> {
+  const [row] = (await found.execute(deps.database)).rows;
   if (!row) throw new Refusal(404, ELIGIBILITY_FAILED);
-  if (row.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  if (row.uuid === null) throw tooMany(deps);
-  return { uuid: row.uuid, programme: row.programme };
+  throw row.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
 }
 
 /** True when a contact holds a membership: HubSpot says so, or it was bought here. */
 function isMember(contactId: 'contact.id' | 'invitation.contact_id') {
   const id = sql.ref(contactId);
-  return sql<boolean>`coalesce((select is_member from contact as holder where holder.id = ${id}), false) or exists (
-    select from membership where membership.contact_id = ${id} and type = 'membership' and is_held)`;
+  return sql<boolean>`(coalesce((select is_member from contact as holder where holder.id = ${id}), false) or exists (
+    select from membership where membership.contact_id = ${id} and type = 'membership' and is_held))`;
 }
 
 function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'contact_id', value: string) {
