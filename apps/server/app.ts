@@ -11,7 +11,7 @@ import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { answerWriter } from './http/answers.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
-import { servePage, writePage } from './http/page.ts';
+import { encodePage, servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
 import { joinRoutes } from './join/routes.ts';
@@ -58,6 +58,7 @@ export async function buildApp(
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
+  const encoded = page && encodePage(page);
   if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
   await app.register(swagger, {
     openapi: {
@@ -103,7 +104,7 @@ export async function buildApp(
   await app.register(documentRoutes, { deps });
   if (config.providers.stripe.url !== null)
     await app.register(forwardEmulated, { to: config.providers.stripe.url });
-  if (page) await servePage(app, webBuild!, page);
+  if (encoded) await servePage(app, webBuild!, await encoded);
   return app;
 }
 

@@ -3,10 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { createLog } from './http/logging.ts';
-import { importInvitations } from './invitations/importInvitations.ts';
-import { run } from './run.ts';
 import { SocietyFaults } from './society.ts';
-import { wire } from './wire.ts';
+import type { Wired } from './wire.ts';
 
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = fileURLToPath(new URL('../../society/demo-invitations.csv', import.meta.url));
@@ -16,11 +14,17 @@ const webBuild = fileURLToPath(new URL('../web/dist', import.meta.url));
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
-  await migrate(config.databaseUrl);
+  // Loading the rest takes longer than the database's answers.
+  const [{ wire }, { run }] = await Promise.all([
+    import('./wire.ts'),
+    import('./run.ts'),
+    migrate(config.databaseUrl),
+  ]);
   const wired = await wire(config, log);
-  if (config.providers.emulated)
-    await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
-  const server = await run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {});
+  const [server] = await Promise.all([
+    run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
+    config.providers.emulated && importDemo(wired),
+  ]);
   process.send?.({ listening: server.url });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 
@@ -35,6 +39,11 @@ async function main(): Promise<void> {
   process.once('SIGINT', () => void stop());
   // Started by a launcher that is gone: nobody would ever stop us.
   process.once('disconnect', () => void stop());
+}
+
+async function importDemo({ database, deps }: Wired): Promise<void> {
+  const { importInvitations } = await import('./invitations/importInvitations.ts');
+  await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
 main().catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { readSociety, toSite } from '../society.ts';
 import { handleErrors } from './errors.ts';
-import { type Page, servePage, writePage } from './page.ts';
+import { encodePage, type Page, servePage, writePage } from './page.ts';
 
 const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
 const site = toSite(society, {
@@ -38,7 +38,7 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
   const page = await writePage(folder, given);
   const app = Fastify();
   handleErrors(app, app.log);
-  await servePage(app, folder, page);
+  await servePage(app, folder, await encodePage(page));
   t.after(() => app.close());
   return { app, page };
 }

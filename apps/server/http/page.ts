@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
@@ -43,8 +44,31 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
   };
 }
 
+type Encoded = Record<'identity' | 'br' | 'gzip', Buffer> & { etag: string };
+
+/** The page in every encoding, made once, by other threads. */
+export interface EncodedPage {
+  getStarted: Encoded;
+  app: Encoded;
+}
+
+export async function encodePage(page: Page): Promise<EncodedPage> {
+  const [getStarted, app] = await Promise.all([encode(page.getStarted), encode(page.app)]);
+  return { getStarted, app };
+}
+
+async function encode(html: string): Promise<Encoded> {
+  const identity = Buffer.from(html);
+  const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
+  const [br, gzipped] = await Promise.all([
+    promisify(brotliCompress)(identity),
+    promisify(gzip)(identity, { level: 9 }),
+  ]);
+  return { identity, br, gzip: gzipped, etag };
+}
+
 /** Hashed files under /static for ever, and the page for every other address. A missing file is 404, never the page. */
-export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
+export async function servePage(app: FastifyInstance, buildDir: string, page: EncodedPage): Promise<void> {
   await app.register(staticFiles, {
     root: resolve(buildDir, 'static'),
     prefix: '/static/',
@@ -53,25 +77,17 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     index: false,
     preCompressed: true,
   });
-  const [getStarted, others] = [encode(page.getStarted), encode(page.app)];
   app.get('/favicon.ico', { schema: { hide: true } }, (_, reply) => reply.status(204).send());
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
     const path = request.url.split('?', 1)[0]!;
     if (/^\/(api|static|emulated)(\/|$)/.test(path)) return reply.callNotFound();
-    const document = path === '/' || path === screens.getStarted ? getStarted : others;
+    const document = path === '/' || path === screens.getStarted ? page.getStarted : page.app;
     const encoding = preferredEncoding(request.headers['accept-encoding']);
     void reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: document.etag });
     if (request.headers['if-none-match'] === document.etag) return reply.status(304).send();
     if (encoding !== 'identity') void reply.header('content-encoding', encoding);
     return reply.type('text/html; charset=utf-8').send(document[encoding]);
   });
-}
-
-/** A page in every encoding, made once. */
-function encode(html: string) {
-  const identity = Buffer.from(html);
-  const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
-  return { identity, br: brotliCompressSync(identity), gzip: gzipSync(identity, { level: 9 }), etag };
 }
 
 function preferredEncoding(accepted: string | string[] | undefined): 'br' | 'gzip' | 'identity' {

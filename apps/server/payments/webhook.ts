@@ -17,7 +17,7 @@ export async function stripeWebhook(app: FastifyInstance, { deps }: { deps: Deps
   app.post('/api/webhooks/stripe', { schema: { hide: true } }, async (request) => {
     const signature = request.headers['stripe-signature'];
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const event = typeof signature === 'string' ? deps.payments.readEvent(body, signature) : null;
+    const event = typeof signature === 'string' ? await deps.payments.readEvent(body, signature) : null;
     if (!event) throw new Refusal(400, BAD_SIGNATURE);
     return { received: true, handled: await handleEvent(deps, event) };
   });

@@ -1,4 +1,4 @@
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../config.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -121,13 +121,16 @@ export interface PaymentProvider {
   /** The account's events of these types since then, newest first, other apps' too. Stripe keeps them for 30 days. */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /** Verifies the signature over the raw body and reads the event; null when the signature does not hold. */
-  readEvent(rawBody: Buffer, signature: string): ProviderEvent | null;
+  readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
 const UNAVAILABLE =
   'The payment service did not answer. Nothing was charged by this step; please try again in a moment.';
 const PERHAPS_CHARGED =
   'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
+
+/** Stripe's library is a fifth of all code that the server loads, and the first pages need nothing of it. */
+const library = () => import('stripe').then((module) => module.default);
 
 /** The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. */
 export function stripeProvider({
@@ -137,19 +140,26 @@ export function stripeProvider({
   timeoutMs = 20_000,
 }: Providers['stripe'] & { timeoutMs?: number }): PaymentProvider {
   const address = url === null ? null : new URL(url);
-  const stripe = new Stripe(secretKey, {
-    maxNetworkRetries: 2,
-    timeout: timeoutMs,
-    appInfo: { name: 'induct' },
-    telemetry: false,
-    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-  });
+  let made: Promise<Stripe> | undefined;
+  const client = () => {
+    made ??= library().then(
+      (Library) =>
+        new Library(secretKey, {
+          maxNetworkRetries: 2,
+          timeout: timeoutMs,
+          appInfo: { name: 'induct' },
+          telemetry: false,
+          ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
+        }),
+    );
+    return made;
+  };
   const withCard = { expand: ['payment_method', 'latest_charge'] };
 
   return {
     async createCustomer({ email, name, sessionUuid, idempotencyKey }) {
-      const customer = await attempt(() =>
-        stripe.customers.create(
+      const customer = await attempt(async () =>
+        (await client()).customers.create(
           {
             ...(email ? { email } : {}),
             ...(name ? { name } : {}),
@@ -162,8 +172,8 @@ export function stripeProvider({
     },
     async createIntent({ amountCents, customerId, receiptEmail, saveCard, metadata, idempotencyKey }) {
       return read(
-        await attempt(() =>
-          stripe.paymentIntents.create(
+        await attempt(async () =>
+          (await client()).paymentIntents.create(
             {
               amount: amountCents,
               currency: 'usd',
@@ -181,8 +191,8 @@ export function stripeProvider({
     },
     async updateIntent(id, { amountCents, receiptEmail, metadata }) {
       return read(
-        await attempt(() =>
-          stripe.paymentIntents.update(id, {
+        await attempt(async () =>
+          (await client()).paymentIntents.update(id, {
             amount: amountCents,
             metadata,
             ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
@@ -192,13 +202,13 @@ export function stripeProvider({
       );
     },
     async retrieveIntent(id) {
-      return read(await attempt(() => stripe.paymentIntents.retrieve(id, withCard)));
+      return read(await attempt(async () => (await client()).paymentIntents.retrieve(id, withCard)));
     },
     async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
       return read(
         await attempt(
-          () =>
-            stripe.paymentIntents.confirm(
+          async () =>
+            (await client()).paymentIntents.confirm(
               id,
               { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
               { idempotencyKey },
@@ -208,10 +218,10 @@ export function stripeProvider({
       );
     },
     async cancelIntent(id) {
-      return read(await attempt(() => stripe.paymentIntents.cancel(id, withCard)));
+      return read(await attempt(async () => (await client()).paymentIntents.cancel(id, withCard)));
     },
     async *listIntents(since) {
-      const list = stripe.paymentIntents.list({
+      const list = (await client()).paymentIntents.list({
         limit: 100,
         expand: ['data.payment_method', 'data.latest_charge'],
         ...(since ? { created: { gte: seconds(since) } } : {}),
@@ -220,19 +230,20 @@ export function stripeProvider({
     },
     async refund({ intentId, amountCents, metadata, idempotencyKey }) {
       try {
-        await attempt(() =>
-          stripe.refunds.create(
+        await attempt(async () =>
+          (await client()).refunds.create(
             { payment_intent: intentId, amount: amountCents, metadata },
             { idempotencyKey },
           ),
         );
       } catch (error) {
-        if (error instanceof Stripe.errors.StripeInvalidRequestError)
+        if (error instanceof (await library()).errors.StripeInvalidRequestError)
           throw new RefundRefused(error.message, { cause: error });
         throw error;
       }
     },
     async moneyBack(intentId) {
+      const stripe = await client();
       const refunds: MoneyBack['refunds'] = [];
       const disputes: Stripe.Dispute[] = [];
       const of = { payment_intent: intentId, limit: 100 };
@@ -247,18 +258,19 @@ export function stripeProvider({
       return { refunds, dispute: worst(disputes) };
     },
     async *listEvents(types, since) {
-      const list = stripe.events.list({
+      const list = (await client()).events.list({
         types: [...types],
         created: { gte: seconds(since) },
         limit: 100,
       });
       for await (const event of attemptEach(list)) yield readEvent(event);
     },
-    readEvent(rawBody, signature) {
+    async readEvent(rawBody, signature) {
+      const { webhooks } = await client();
       try {
-        return readEvent(stripe.webhooks.constructEvent(rawBody, signature, webhookSecret));
+        return readEvent(webhooks.constructEvent(rawBody, signature, webhookSecret));
       } catch (error) {
-        if (error instanceof Stripe.errors.StripeSignatureVerificationError) return null;
+        if (error instanceof (await library()).errors.StripeSignatureVerificationError) return null;
         throw error;
       }
     },
@@ -330,7 +342,7 @@ async function attempt<T>(call: () => Promise<T>, unanswered = UNAVAILABLE): Pro
   try {
     return await call();
   } catch (error) {
-    throw understood(error, unanswered);
+    throw await understood(error, unanswered);
   }
 }
 
@@ -339,21 +351,22 @@ async function* attemptEach<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* list;
   } catch (error) {
-    throw understood(error);
+    throw await understood(error);
   }
 }
 
-function understood(error: unknown, unanswered = UNAVAILABLE): unknown {
-  if (!(error instanceof Stripe.errors.StripeError)) return error;
-  if (error instanceof Stripe.errors.StripeCardError)
+async function understood(error: unknown, unanswered = UNAVAILABLE): Promise<unknown> {
+  const { errors } = await library();
+  if (!(error instanceof errors.StripeError)) return error;
+  if (error instanceof errors.StripeCardError)
     return new Declined(error.message, error.payment_intent?.id ?? null);
   if (error.code === 'resource_missing' && error.statusCode === 404)
     return new NotAtStripe(error.message, { cause: error });
   if (error.code === 'payment_intent_unexpected_state')
     return new UnexpectedState(error.message, { cause: error });
   if (
-    error instanceof Stripe.errors.StripeConnectionError ||
-    error instanceof Stripe.errors.StripeRateLimitError ||
+    error instanceof errors.StripeConnectionError ||
+    error instanceof errors.StripeRateLimitError ||
     // The same call is still under way at Stripe.
     error.statusCode === 409 ||
     (error.statusCode ?? 0) >= 500
