@@ -1,8 +1,9 @@
 import { useEffect } from 'react';
 
 /**
- * The screens but the first, and what cleans HTML: each a download of its own, named here so that the screen before can ask for
- * it too. Whoever asks second gets what the first one fetched.
+ * The screens but the first, and what cleans HTML: each a download of its own, but for the link to an upgrade, which comes with
+ * the upgrade that it leads to. Named here so that the screen before can ask for it too. Whoever asks second gets what the
+ * first one fetched.
  */
 export const download = {
   init: () => import(/* webpackChunkName: "init" */ './routes/init.tsx'),
@@ -11,7 +12,7 @@ export const download = {
   checkout: () => import(/* webpackChunkName: "checkout" */ './routes/checkout.tsx'),
   postPayment: () => import(/* webpackChunkName: "postPayment" */ './routes/postPayment.tsx'),
   upgrade: () => import(/* webpackChunkName: "upgrade" */ './routes/upgrade.tsx'),
-  initiateUpgrade: () => import(/* webpackChunkName: "initiateUpgrade" */ './routes/initiateUpgrade.tsx'),
+  initiateUpgrade: () => import(/* webpackChunkName: "upgrade" */ './routes/initiateUpgrade.tsx'),
   uploadTranscript: () => import(/* webpackChunkName: "uploadTranscript" */ './routes/uploadTranscript.tsx'),
   congratulations: () => import(/* webpackChunkName: "congratulations" */ './routes/congratulations.tsx'),
   initializeCheckout: () =>

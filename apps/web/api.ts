@@ -2,6 +2,7 @@ import { redirect } from 'react-router';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
 import { toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { takeEarly } from './early.ts';
 import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
 import { raiseToast } from './toasts.ts';
@@ -60,14 +61,16 @@ export async function call<Name extends CallName>(
   let status: number;
   let answer: unknown;
   try {
-    const response = await fetch(urlOf(name, params), {
-      method: calls[name].method,
-      credentials: 'include',
-      signal: signal ?? null,
-      ...(body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    });
+    const url = urlOf(name, params);
+    const response = await (takeEarly(url) ??
+      fetch(url, {
+        method: calls[name].method,
+        credentials: 'include',
+        signal: signal ?? null,
+        ...(body === undefined
+          ? {}
+          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      }));
     status = response.status;
     answer = await response.json().catch(() => null);
   } catch (cause) {

@@ -6,7 +6,9 @@ import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { noteNavigation } from './components/PageHeading.tsx';
+import { askEarly } from './early.ts';
 import { createRouter, firstPath } from './router.tsx';
+import { storedSession } from './session.ts';
 import { SiteContext, setSite } from './site.ts';
 
 /** The development server does not write the society into the page, so there it is asked for. */
@@ -27,6 +29,7 @@ function start(site: Site) {
     window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
   else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
+  askEarly(site.apiUrl, path, storedSession());
   const router = createRouter();
   noteNavigation(router);
   const app = (

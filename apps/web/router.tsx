@@ -4,7 +4,7 @@ import {
   redirect,
   type ShouldRevalidateFunctionArgs,
 } from 'react-router';
-import { screens, visit } from '#core/navigation.ts';
+import { screenPaths, screens, visit } from '#core/navigation.ts';
 import { download } from './ahead.ts';
 import { Layout } from './components/Layout.tsx';
 import { PageLoader } from './components/PageLoader.tsx';
@@ -45,7 +45,7 @@ export const routes: RouteObject[] = [
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
           { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
-          screen('/registration/:hubspotContactId/init', 'Your invitation', download.init),
+          screen(screenPaths.init, 'Your invitation', download.init),
           screen(screens.studentDetails, 'Student Details', download.studentDetails),
           screen(screens.membership, 'Membership', download.membership),
           screen(screens.checkout, 'Checkout', download.checkout),
@@ -55,8 +55,8 @@ export const routes: RouteObject[] = [
           screen(screens.uploadTranscript, 'Upload Transcript', download.uploadTranscript),
           screen(screens.congratulations, 'Congratulations', download.congratulations),
           screen(screens.initializeCheckout, 'Checkout', download.initializeCheckout),
-          screen('/upload-resume/:contactId?', 'Upload Your Resume', download.uploadResume),
-          screen('/upload/:token', 'Upload Transcript', download.uploadByLink),
+          screen(screenPaths.uploadResume, 'Upload Your Resume', download.uploadResume),
+          screen(screenPaths.uploadByLink, 'Upload Transcript', download.uploadByLink),
           screen('*', 'Page not found', download.notFound),
         ],
       },

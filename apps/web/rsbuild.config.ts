@@ -2,6 +2,7 @@ import { defineConfig } from '@rsbuild/core';
 import { pluginReact } from '@rsbuild/plugin-react';
 import { pluginCountries } from './build/countries.ts';
 import { pluginDroppable } from './build/droppable.ts';
+import { pluginScriptFiles } from './build/scriptFiles.ts';
 
 /** The API during `npm run dev`; in production one server answers both. */
 const api = process.env.API_ORIGIN ?? 'http://127.0.0.1:3000';
@@ -10,7 +11,7 @@ const isProduction = process.env.NODE_ENV === 'production';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [pluginReact(), pluginDroppable(), pluginCountries()],
+  plugins: [pluginReact(), pluginDroppable(), pluginCountries(), pluginScriptFiles()],
   html: {
     template: './index.html',
     inject: 'body',

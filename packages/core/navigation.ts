@@ -12,6 +12,22 @@ export const screens = {
   initializeCheckout: '/initialize/checkout',
 } as const;
 
+/** The same with those whose path names somebody or something, as patterns of the router. */
+export const screenPaths = {
+  ...screens,
+  init: '/registration/:hubspotContactId/init',
+  uploadResume: '/upload-resume/:contactId?',
+  uploadByLink: '/upload/:token',
+} as const;
+export type ScreenName = keyof typeof screenPaths;
+
+/** Screens that only begin something, and the one that a visit then goes on to. */
+export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
+  init: 'studentDetails',
+  initiateUpgrade: 'upgrade',
+  initializeCheckout: 'checkout',
+};
+
 /** Where a phone uploads for a join that goes on elsewhere. The token is all that it knows of it. */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 

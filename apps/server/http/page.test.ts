@@ -25,6 +25,16 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
   mkdirSync(join(folder, 'server'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'static/css/index.1.css'), 'body{margin:0}');
+  writeFileSync(
+    join(folder, 'scripts.json'),
+    JSON.stringify({
+      index: '/static/js/index.js',
+      downloads: {
+        checkout: ['/static/js/shared.js', '/static/js/checkout.js'],
+        initializeCheckout: ['/static/js/shared.js', '/static/js/begin.js'],
+      },
+    }),
+  );
   writeFileSync(join(folder, 'static/app.js'), 'plain');
   writeFileSync(join(folder, 'static/app.js.br'), 'brotli');
   writeFileSync(
@@ -106,4 +116,28 @@ test('hashed files are for ever, in the smallest form, and a missing one is neve
 
 test('without a build there is a sentence that says what to do', async () => {
   await assert.rejects(writePage('/nowhere', site), /is not built.*npm start/s);
+});
+
+test('a screen’s scripts are named with its page, also those of the screen that it leads to; Get Started names none', async (t) => {
+  const { app } = await build(t);
+  const files = async (url: string) =>
+    [...String((await app.inject(url)).headers.link ?? '').matchAll(/<(\S+?)>; rel=preload; as=script/g)].map(
+      ([, file]) => file,
+    );
+  assert.deepEqual(await files('/registration/checkout'), [
+    '/static/js/index.js',
+    '/static/js/shared.js',
+    '/static/js/checkout.js',
+  ]);
+  assert.deepEqual(await files('/initialize/checkout?vid=101'), [
+    '/static/js/index.js',
+    '/static/js/shared.js',
+    '/static/js/begin.js',
+    '/static/js/checkout.js',
+  ]);
+  assert.deepEqual(await files('/upload-resume/101'), ['/static/js/index.js']);
+  assert.deepEqual(
+    [await files('/'), await files('/registration/get-started'), await files('/nowhere')],
+    [[], [], []],
+  );
 });

@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import staticFiles from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
-import { screens } from '#core/navigation.ts';
+import type { ScriptFiles } from '#contract/scriptFiles.ts';
+import { leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
 
 /** The web app's page, written once at start with the society's data. */
 export interface Page {
@@ -17,6 +18,8 @@ export interface Page {
   app: string;
   /** The style sheet is in the page; this is what lets the content security policy have it. */
   styleHash: string;
+  /** By screen: the `Link` header that has its scripts on their way before the first one has run. */
+  links: Partial<Record<ScreenName, string>>;
 }
 
 /** Reads the build (`apps/web/dist`) and writes the society into its page. */
@@ -41,7 +44,22 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
     getStarted: write(render(site)),
     app: write(''),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    links: scriptLinks(JSON.parse(readFileSync(resolve(buildDir, 'scripts.json'), 'utf8')) as ScriptFiles),
   };
+}
+
+/** The first load's script before all others: nothing shows without it. Get Started is painted and needs none. */
+function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
+  const links: Page['links'] = {};
+  for (const name of Object.keys(screenPaths) as ScreenName[]) {
+    if (name === 'getStarted') continue;
+    const wanted = new Set([...(downloads[name] ?? []), ...(downloads[leadsTo[name] ?? name] ?? [])]);
+    links[name] = [
+      `<${index}>; rel=preload; as=script`,
+      ...[...wanted].map((file) => `<${file}>; rel=preload; as=script; fetchpriority=low`),
+    ].join(', ');
+  }
+  return links;
 }
 
 type Encoded = Record<'identity' | 'br' | 'gzip', Buffer> & { etag: string };
@@ -50,11 +68,12 @@ type Encoded = Record<'identity' | 'br' | 'gzip', Buffer> & { etag: string };
 export interface EncodedPage {
   getStarted: Encoded;
   app: Encoded;
+  links: Page['links'];
 }
 
 export async function encodePage(page: Page): Promise<EncodedPage> {
   const [getStarted, app] = await Promise.all([encode(page.getStarted), encode(page.app)]);
-  return { getStarted, app };
+  return { getStarted, app, links: page.links };
 }
 
 async function encode(html: string): Promise<Encoded> {
@@ -77,16 +96,24 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: En
     index: false,
     preCompressed: true,
   });
-  app.get('/favicon.ico', { schema: { hide: true } }, (_, reply) => reply.status(204).send());
-  app.get('/*', { schema: { hide: true } }, (request, reply) => {
-    const path = request.url.split('?', 1)[0]!;
-    if (/^\/(api|static|emulated)(\/|$)/.test(path)) return reply.callNotFound();
-    const document = path === '/' || path === screens.getStarted ? page.getStarted : page.app;
+  const answer = (request: FastifyRequest, reply: FastifyReply, document: Encoded, link?: string) => {
     const encoding = preferredEncoding(request.headers['accept-encoding']);
     void reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: document.etag });
+    if (link) void reply.header('link', link);
     if (request.headers['if-none-match'] === document.etag) return reply.status(304).send();
     if (encoding !== 'identity') void reply.header('content-encoding', encoding);
     return reply.type('text/html; charset=utf-8').send(document[encoding]);
+  };
+  const hidden = { schema: { hide: true } };
+  app.get('/favicon.ico', hidden, (_, reply) => reply.status(204).send());
+  for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
+    const document = name === 'getStarted' ? page.getStarted : page.app;
+    app.get(path, hidden, (request, reply) => answer(request, reply, document, page.links[name]));
+  }
+  app.get('/', hidden, (request, reply) => answer(request, reply, page.getStarted));
+  app.get('/*', hidden, (request, reply) => {
+    if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
+    return answer(request, reply, page.app);
   });
 }
 

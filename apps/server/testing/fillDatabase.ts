@@ -95,10 +95,10 @@ const statements = [
   `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)
    select intent, 're_' || md5('refund ' || n), cents, 'requested', 'succeeded', at + interval '5 days', at + interval '5 days'
    from (${joins}) as joins where is_paid and n % 200 = 20`,
-  `insert into document (id, kind, session_uuid, contact_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, created_at)
+  `insert into document (id, kind, session_uuid, contact_id, name, media_type, size_bytes, sha256, storage_key, review, reviewed_at, crm_file_id, crm_note_id, created_at)
    select md5('document ' || n || kind)::uuid, kind, case kind when 'transcript' then uuid end, case kind when 'resume' then contact end,
      kind || '.pdf', 'application/pdf', 250000 + n % 100000, decode(md5('bytes ' || n) || md5('more ' || n), 'hex'), md5('key ' || n || kind), 'accepted',
-     at + interval '2 days', at + interval '1 day'
+     at + interval '2 days', 'file' || n, 'note' || n, at + interval '1 day'
    from (${joins}) as joins cross join (values ('transcript'), ('resume')) as document (kind)
    where is_paid and (kind = 'transcript' and n % 5 = 1 or kind = 'resume' and n % 10 = 1)`,
   `insert into card_failure (charge_id, session_uuid, address_hash, created_at)
