@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { startTransition, useEffect, useState } from 'react';
 
 /**
  * What a loader gave or promised; undefined until it is there, and what was there before while it is asked for again.
@@ -10,9 +10,14 @@ export function useArrived<Value>(given: Value | Promise<Value>): Value | undefi
   useEffect(() => {
     if (!(given instanceof Promise)) return setArrived({ value: given });
     let isWanted = true;
+    // As a transition: a long screen is drawn in pieces, between which the page can answer a touch.
+    const take = (what: typeof arrived) =>
+      startTransition(() => {
+        if (isWanted) setArrived(what);
+      });
     given.then(
-      (value) => isWanted && setArrived({ value }),
-      (error: unknown) => isWanted && setArrived({ error }),
+      (value) => take({ value }),
+      (error: unknown) => take({ error }),
     );
     return () => {
       isWanted = false;

@@ -1,6 +1,6 @@
 import { Elements } from '@stripe/react-stripe-js';
 import type { Appearance, Stripe } from '@stripe/stripe-js';
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, startTransition, useCallback, useEffect, useMemo, useState } from 'react';
 import { loadPayments } from '../payments.ts';
 import { useSite } from '../site.ts';
 import { Alert } from './Alert.tsx';
@@ -25,10 +25,13 @@ export function CardElements({
   const [failed, setFailed] = useState(false);
   const load = useCallback(() => {
     setFailed(false);
-    loadPayments(payments).then(setStripe, (error) => {
-      console.error(error);
-      setFailed(true);
-    });
+    loadPayments(payments).then(
+      (loaded) => startTransition(() => setStripe(loaded)),
+      (error) => {
+        console.error(error);
+        setFailed(true);
+      },
+    );
   }, [payments]);
   useEffect(load, [load]);
   const options = useMemo(
