@@ -24,9 +24,15 @@ export interface Page {
 
 /** Reads the build (`apps/web/dist`) and writes the society into its page. */
 export async function writePage(buildDir: string, site: Site): Promise<Page> {
-  const template = resolve(buildDir, 'index.html');
-  if (!existsSync(template))
-    throw new Error(`The web app is not built: ${template} is missing. \`npm start\` builds it.`);
+  const [template, scripts] = ['index.html', 'scripts.json'].map((name) => resolve(buildDir, name)) as [
+    string,
+    string,
+  ];
+  for (const file of [template, scripts])
+    if (!existsSync(file))
+      throw new Error(
+        `The web app is not built, or not by this version: ${file} is missing. \`npm start\` builds it.`,
+      );
   const { render } = (await import(pathToFileURL(resolve(buildDir, 'server/render.js')).href)) as {
     render(site: Site): string;
   };
@@ -44,7 +50,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
     getStarted: write(render(site)),
     app: write(''),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    links: scriptLinks(JSON.parse(readFileSync(resolve(buildDir, 'scripts.json'), 'utf8')) as ScriptFiles),
+    links: scriptLinks(JSON.parse(readFileSync(scripts, 'utf8')) as ScriptFiles),
   };
 }
 
