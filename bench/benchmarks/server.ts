@@ -6,8 +6,8 @@ import { everyStep, withoutProvider } from '../flows/flows.ts';
 import { findPgbench, type PgbenchRun, runPgbench } from '../pgbench.ts';
 import { figure, megabytes, spread, table } from '../report/table.ts';
 import { atLeast, atMost, type Verdict, verdictTable } from '../report/verdicts.ts';
-import { makeOurDatabase, startFloor, startOurs } from '../servers.ts';
-import { type Bench, innerWorld, startWorld, switchCounting, type World } from '../world.ts';
+import { makeOurDatabase, type Subject, startFloor, startOurs } from '../servers.ts';
+import { type Bench, connectTo, innerWorld, startWorld, switchCounting, type World } from '../world.ts';
 
 /** Floor and ours measured right after one another. */
 interface Pair {
@@ -19,48 +19,56 @@ type ByConcurrency<Round> = Map<number, Rounds<Round>>;
 
 /** Complete joins under load: the eight calls that speak to no provider beside the floor's, and all of them. */
 export async function benchmarkServer(bench: Bench): Promise<string> {
-  const { options, say } = bench;
-  const { repeat, concurrencies } = options;
   const world = await startWorld(bench);
   const statements = await countOnBoth(world);
-  const floor = await startFloor(world);
-  const known = mostJoins(options, true) * (repeat * concurrencies.length + 1) + 100;
-  const ours = await startOurs(world, await makeOurDatabase(world, 'ours'), { known });
   const pgbench = findPgbench();
-
-  const pair = async (concurrency: number, steps: readonly string[]): Promise<Pair> => ({
-    floor: await measure(world, floor, { concurrency, steps }),
-    ours: await measure(world, ours, { concurrency, steps }),
-  });
-  // Both have compiled what they run often before anything counts.
-  await pair(16, everyStep);
-
-  const eight = new Map<number, Pair[]>();
-  const whole = new Map<number, Pair[]>();
   const bare = new Map<number, PgbenchRun[]>();
-  for (let round = 1; round <= repeat; round++)
-    for (const concurrency of concurrencies) {
-      const measured = await pair(concurrency, withoutProvider);
-      say(`round ${round}, ${concurrency} at a time: ${told(measured)}`);
-      add(eight, concurrency, measured);
-      if (pgbench)
-        add(
-          bare,
-          concurrency,
-          await runPgbench(world, pgbench, { databaseUrl: floor.databaseUrl, concurrency }),
-        );
-      const complete = await pair(concurrency, everyStep);
-      say(`round ${round}, ${concurrency} at a time, whole joins: ${told(complete)}`);
-      add(whole, concurrency, complete);
-    }
-
+  const eight = await measurePairs(bench, world, withoutProvider, async (floor, concurrency) => {
+    if (!pgbench) return;
+    add(bare, concurrency, await runPgbench(world, pgbench, { databaseUrl: floor.databaseUrl, concurrency }));
+  });
+  const whole = await measurePairs(bench, world, everyStep);
   return report({
-    machine: await describeMachine(ours.database),
+    machine: await describeMachine(await connectTo(world, world.postgres.url)),
     statements,
     eight: quiet(eight, ({ floor, ours }) => [floor.otherCores, ours.otherCores]),
     whole: quiet(whole, ({ floor, ours }) => [floor.otherCores, ours.otherCores]),
     bare: quiet(bare, ({ otherCores }) => [otherCores]),
   });
+}
+
+/**
+ * Both sides in turn, on servers and databases of their own: what joins that pay leave to be done for minutes (events of
+ * Stripe that are looked through, members of whom the CRM is told) would fall into the measurements of those that do not.
+ */
+async function measurePairs(
+  { options, say }: Bench,
+  outer: World,
+  steps: readonly string[],
+  after: (floor: Subject, concurrency: number) => Promise<void> = async () => {},
+): Promise<Map<number, Pair[]>> {
+  const { repeat, concurrencies } = options;
+  const pays = steps === everyStep;
+  const world = innerWorld(outer);
+  const floor = await startFloor(world);
+  const known = pays ? mostJoins(options, true) * (repeat * concurrencies.length + 1) + 100 : 0;
+  const ours = await startOurs(world, await makeOurDatabase(world, 'ours'), { known });
+  const pair = async (concurrency: number): Promise<Pair> => ({
+    floor: await measure(world, floor, { concurrency, steps }),
+    ours: await measure(world, ours, { concurrency, steps }),
+  });
+  // Both have compiled what they run often before anything counts.
+  await pair(16);
+  const pairs = new Map<number, Pair[]>();
+  for (let round = 1; round <= repeat; round++)
+    for (const concurrency of concurrencies) {
+      const measured = await pair(concurrency);
+      say(`round ${round}, ${concurrency} at a time${pays ? ', whole joins' : ''}: ${told(measured)}`);
+      add(pairs, concurrency, measured);
+      await after(floor, concurrency);
+    }
+  await world.end();
+  return pairs;
 }
 
 /** On servers of their own: a statement that was prepared before is not counted. */

@@ -13,7 +13,8 @@ export const MOST_REVISIONS = 0xffff;
  * section 5.8), with the line's number in its last 16 bits: so a line is found without a table of lines.
  */
 export function lineUuid(sessionUuid: string, number: number): string {
-  return `${sessionUuid.slice(0, 14)}8${sessionUuid.slice(15, 32)}${number.toString(16).padStart(4, '0')}`;
+  const session = sessionUuid.toLowerCase();
+  return `${session.slice(0, 14)}8${session.slice(15, 32)}${number.toString(16).padStart(4, '0')}`;
 }
 
 /** The session is the only one between two uuids. Null when this is no line's uuid. */
