@@ -41,13 +41,13 @@ export async function benchmarkSoak(bench: Bench): Promise<string> {
     samples.push({ seconds: (performance.now() - began) / 1000, rssBytes: usageOf(server!).rssBytes });
   }, SAMPLE_MS);
   world.scope.onEnd(() => clearInterval(timer));
-  // Twice as many as the last piece took, since code that has run often is faster; for the first one, as many as any could.
+  // Half as many again as the last piece took, since code that has run often is faster; for the first one, as many as any could.
   let count = inAPiece;
   for (let piece = 1; piece <= pieces; piece++) {
     const people = await ours.people(count, true);
     const run = await underLoad(world, ours, { ...how, people, seconds: PIECE_SECONDS, warmUpSeconds: 0 });
     runs.push(run);
-    count = Math.ceil(run.load.joins * 2) + how.concurrency;
+    count = Math.ceil(run.load.joins * 1.5) + how.concurrency;
     say(
       `${piece * PIECE_SECONDS} of ${pieces * PIECE_SECONDS} s: ${figure(run.joinsPerSecond)} joins/s, ${megabytes(run.rssBytes)}`,
     );

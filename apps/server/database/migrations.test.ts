@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { type TestDatabase, testDatabase } from '../../../local/testing/database.ts';
+import { migrate } from './migrate.ts';
+
+const all = join(import.meta.dirname, 'migrations');
+let made: TestDatabase;
+let client: pg.Client;
+before(async () => {
+  made = await testDatabase();
+  client = new pg.Client({ connectionString: made.url });
+  await client.connect();
+});
+after(async () => {
+  await client.end();
+  await made.drop();
+});
+
+/** An empty database as the version left it whose last migration has this number. */
+async function databaseOf(last: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
+  try {
+    for (const name of readdirSync(all))
+      if (name.slice(0, 4) <= last) cpSync(join(all, name), join(folder, name));
+    await client.query('drop schema public cascade; create schema public');
+    await migrate(made.url, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('orders that are open when the server is brought up to date keep their lines, and stay what they were', async () => {
+  await databaseOf('0006');
+  await client.query(`
+    insert into contact (id) values ('101');
+    insert into join_session (uuid, state, origin, programme, contact_id, revision, paying_since, upgrade) values
+      ('11111111-1111-4111-8111-111111111111', 'ordering', 'invite', 'high-school', '101', 4, null, 'open'),
+      ('22222222-2222-4222-8222-222222222222', 'paying', 'school', 'high-school', null, 1, now(), 'open'),
+      ('33333333-3333-4333-8333-333333333333', 'started', 'link', 'high-school', '101', 0, null, 'open');
+    insert into session_product (session_uuid, product_id, type, name, price_cents, created_at, removed_at) values
+      ('11111111-1111-4111-8111-111111111111', 21, 'donation', 'Donation', 2500, '2026-01-01 10:02', null),
+      ('11111111-1111-4111-8111-111111111111', 30, 'store', 'Lapel Pin', 1200, '2026-01-01 10:01', now()),
+      ('11111111-1111-4111-8111-111111111111', 1, 'membership', 'Membership', 6500, '2026-01-01 10:00', null),
+      ('22222222-2222-4222-8222-222222222222', 2, 'membership', 'Premium', 8900, '2026-01-01 10:00', null)`);
+  await migrate(made.url);
+  const { rows } = await client.query(
+    'select state, origin, revision, lines from join_session order by uuid',
+  );
+  assert.deepEqual(rows, [
+    {
+      state: 'ordering',
+      origin: 'invite',
+      revision: 4,
+      lines: [
+        { number: 1, productId: 1, type: 'membership', name: 'Membership', priceCents: 6500 },
+        { number: 2, productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
+      ],
+    },
+    {
+      state: 'paying',
+      origin: 'school',
+      revision: 1,
+      lines: [{ number: 1, productId: 2, type: 'membership', name: 'Premium', priceCents: 8900 }],
+    },
+    { state: 'started', origin: 'link', revision: 0, lines: [] },
+  ]);
+  await assert.rejects(
+    client.query("update join_session set paying_since = null where state = 'paying'"),
+    /join_session_paying_since/,
+  );
+  await assert.rejects(client.query("update join_session set state = 'lost'"), /join_session_state/);
+});
