@@ -72,22 +72,17 @@ export async function startLinkedJoin(
   deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
   if ((await deps.contacts.refresh(given.contactId)) === 'unknown') throw new Refusal(404, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
-  const { rows } = await sql<StartedJoin>`
+  return startOrRefuse(
+    deps,
+    sql`
     insert into join_session (origin, programme, contact_id, address_hash)
     select 'link',
       coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
       id, ${addressHash}
     from contact
     where id = ${given.contactId} and not ${isMember('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-    returning uuid, programme`.execute(deps.database);
-  return (
-    rows[0] ??
-    (await refuse(
-      deps,
-      sql<{
-        is_member: boolean;
-      }>`select ${isMember('contact.id')} as is_member from contact where id = ${given.contactId}`,
-    ))
+    returning uuid, programme`,
+    sql`select ${isMember('contact.id')} as is_member from contact where id = ${given.contactId}`,
   );
 }
 
@@ -107,28 +102,29 @@ async function startByCode(
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId} and (expires_at is null or expires_at > now())`;
-  const { rows } = await sql<StartedJoin>`
+  return startOrRefuse(
+    deps,
+    sql`
     insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
     select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invitation
     where ${isOpen} and not ${isMember('invitation.contact_id')}
       and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-    returning uuid, programme`.execute(deps.database);
-  return (
-    rows[0] ??
-    (await refuse(
-      deps,
-      sql<{
-        is_member: boolean;
-      }>`select ${isMember('invitation.contact_id')} as is_member from invitation where ${isOpen}`,
-    ))
+    returning uuid, programme`,
+    sql`select ${isMember('invitation.contact_id')} as is_member from invitation where ${isOpen}`,
   );
 }
 
-/** Why no join was started, of an invitation or contact that is or is not there. */
-async function refuse(deps: Deps, found: RawBuilder<{ is_member: boolean }>): Promise<never> {
-  const [row] = (await found.execute(deps.database)).rows;
-  if (!row) throw new Refusal(404, ELIGIBILITY_FAILED);
-  throw row.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
+/** The join that `insert` starts. When it starts none, `invited` says why: no row, a member, or else a limit is full. */
+async function startOrRefuse(
+  deps: Deps,
+  insert: RawBuilder<StartedJoin>,
+  invited: RawBuilder<{ is_member: boolean }>,
+): Promise<StartedJoin> {
+  const [started] = (await insert.execute(deps.database)).rows;
+  if (started) return started;
+  const [found] = (await invited.execute(deps.database)).rows;
+  if (!found) throw new Refusal(404, ELIGIBILITY_FAILED);
+  throw found.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
 }
 
 /** True when a contact holds a membership: HubSpot says so, or it was bought here. */
