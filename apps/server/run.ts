@@ -6,8 +6,6 @@ import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
 import type { Wired } from './wire.ts';
 
-const BACKGROUND_AFTER_MS = 1_000;
-
 /** Serves, and does in the background what no call waits for. `stop` finishes what is under way. */
 export async function run(
   { deps, database, hubspot }: Wired,
@@ -15,22 +13,17 @@ export async function run(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { host, port } = deps.config;
   const app = await buildApp(deps, options);
+  const background = [
+    startPushing(deps, hubspot),
+    startSweeping(deps),
+    startReconciling(deps),
+    startSweepingDocuments(deps),
+    startAttachingDocuments(deps, hubspot),
+  ];
   const url = await app.listen({ host, port });
-  // Whoever waited for the server is answered before it turns to what nobody waits for.
-  let background: (() => Promise<void>)[] = [];
-  const timer = setTimeout(() => {
-    background = [
-      startPushing(deps, hubspot),
-      startSweeping(deps),
-      startReconciling(deps),
-      startSweepingDocuments(deps),
-      startAttachingDocuments(deps, hubspot),
-    ];
-  }, BACKGROUND_AFTER_MS);
   return {
     url,
     async stop() {
-      clearTimeout(timer);
       await Promise.all(background.map((end) => end()));
       await app.close();
       await database.destroy();
