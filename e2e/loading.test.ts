@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { detailedJoin, holdRequests, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button, buyNow, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
+import { button, buyNow, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
 
 /** The screens that have been downloaded so far, by the names of their files. */
 function watchDownloads(page: Page): () => string[] {
@@ -155,6 +155,25 @@ test('Get Started is taken over as it was painted: nothing of it is drawn anew',
   expect(complaints.seen).toEqual([]);
 });
 
+test('any other screen shows whose it is and that it loads before any script, and stays in view until it is drawn', async ({
+  page,
+}) => {
+  await startedJoin(page);
+  const arrive = await holdRequests(page, '**/static/js/index*');
+  await page.goto('/registration/student-details', { waitUntil: 'commit' });
+  await expect(page.getByRole('status')).toHaveText('Loading…');
+  await expect(page.getByRole('banner')).toContainText('Collegiate Honor Society');
+  await page.evaluate(() => {
+    const root = document.getElementById('root')!;
+    new MutationObserver(() => {
+      if (root.childElementCount !== 1) root.dataset.wasEmpty = 'true';
+    }).observe(root, { childList: true });
+  });
+  arrive();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await expect(page.locator('#root')).not.toHaveAttribute('data-was-empty');
+});
+
 test('the next screen is there before the press: from Get Started, Student Details and Membership', async ({
   page,
   complaints,
@@ -201,6 +220,22 @@ test('Membership is shown with the answer to Save, and asked for again by a relo
   expect(asked).toBe(0);
   await page.reload();
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  expect(asked).toBe(1);
+});
+
+test('a checkout by a link is shown with the answer to the link, and asked for again by a reload', async ({
+  page,
+  invitation,
+}) => {
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/checkout-details')) asked++;
+  });
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
+  await expect(total(page)).toHaveText('$65.00');
+  expect(asked).toBe(0);
+  await page.reload();
+  await expect(total(page)).toHaveText('$65.00');
   expect(asked).toBe(1);
 });
 

@@ -44,10 +44,8 @@ function start(site: Site) {
   const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
   const isPainted = container.firstElementChild !== null && programme === site.defaultProgramme;
   if (path === screens.getStarted && isPainted) hydrateRoot(container, app);
-  else {
-    container.replaceChildren();
-    createRoot(container).render(app);
-  }
+  // What was painted stays until the screen is drawn in its place.
+  else createRoot(container).render(app);
 }
 
 const written = document.getElementById('site')?.textContent;

@@ -1,9 +1,9 @@
-import { StrictMode } from 'react';
+import { type ComponentType, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createMemoryRouter, RouterProvider } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
-import { screens } from '#core/navigation.ts';
 import { Layout } from './components/Layout.tsx';
+import { PageLoader } from './components/PageLoader.tsx';
 import * as getStarted from './routes/getStarted.tsx';
 import { SiteContext } from './site.ts';
 
@@ -11,17 +11,19 @@ import { SiteContext } from './site.ts';
  * Get Started as the server writes it into the page (inside the element `root`), with the society's names: painted
  * before any script has run, then taken over by main.tsx, which draws the same tree.
  */
-export function render(site: Site): string {
-  const router = createMemoryRouter(
-    [
-      {
-        id: 'root',
-        Component: Layout,
-        children: [{ path: screens.getStarted, Component: getStarted.Component }],
-      },
-    ],
-    { initialEntries: [screens.getStarted] },
-  );
+export function renderGetStarted(site: Site): string {
+  return renderScreen(site, getStarted.Component);
+}
+
+/** What every other screen shows until its scripts and its data are there; main.tsx draws the screen in its place. */
+export function renderWaiting(site: Site): string {
+  return renderScreen(site, () => <PageLoader title={site.society.name} />);
+}
+
+function renderScreen(site: Site, Component: ComponentType): string {
+  const router = createMemoryRouter([
+    { id: 'root', Component: Layout, children: [{ index: true, Component }] },
+  ]);
   return renderToString(
     <StrictMode>
       <SiteContext value={site}>

@@ -69,7 +69,7 @@ export default defineConfig({
         },
       },
     },
-    // What the server uses once at start: dist/server/render.js, with render(site) (see render.tsx).
+    // What the server uses once at start: dist/server/render.js (see render.tsx).
     server: {
       source: { entry: { render: './render.tsx' } },
       output: {

@@ -133,6 +133,33 @@ const membershipDetails = z.object({
   eligibility: eligibility.extend({ programme: z.string() }),
 });
 
+const checkoutDetails = z.object({
+  products: z.array(product),
+  donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
+  recommendedProducts: z.array(product),
+  billingEmail: z.string(),
+  /** What is known for the billing address; null where nothing is. */
+  billing: z.object({
+    name: nullableText,
+    line1: nullableText,
+    line2: nullableText,
+    city: nullableText,
+    state: nullableText,
+    postalCode: nullableText,
+    country: z.enum(['US', 'CA']),
+  }),
+  isCheckoutOnly: z.boolean(),
+  hasAgreedToPolicies: z.boolean(),
+  /** The number of the order's version: begin-payment names the one on the screen. */
+  revision: z.int(),
+  refundNote: z.string(),
+  /**
+   * For whoever did not come by the membership screen: what the fee buys, as HTML, and who is eligible. No rules
+   * for a member who buys an upgrade. Null for everybody else.
+   */
+  unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
+});
+
 const site = z.object({
   society: z.object({
     name: z.string(),
@@ -234,35 +261,7 @@ export const schemas = {
     body: z.object({ membershipId: productId }),
     data: z.object({ status: z.literal('success') }),
   },
-  getCheckoutDetails: {
-    params: sessionParams,
-    data: z.object({
-      products: z.array(product),
-      donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
-      recommendedProducts: z.array(product),
-      billingEmail: z.string(),
-      /** What is known for the billing address; null where nothing is. */
-      billing: z.object({
-        name: nullableText,
-        line1: nullableText,
-        line2: nullableText,
-        city: nullableText,
-        state: nullableText,
-        postalCode: nullableText,
-        country: z.enum(['US', 'CA']),
-      }),
-      isCheckoutOnly: z.boolean(),
-      hasAgreedToPolicies: z.boolean(),
-      /** The number of the order's version: begin-payment names the one on the screen. */
-      revision: z.int(),
-      refundNote: z.string(),
-      /**
-       * For whoever did not come by the membership screen: what the fee buys, as HTML, and who is eligible. No rules
-       * for a member who buys an upgrade. Null for everybody else.
-       */
-      unseen: z.object({ features: z.array(feature), eligibility: eligibility.nullable() }).nullable(),
-    }),
-  },
+  getCheckoutDetails: { params: sessionParams, data: checkoutDetails },
   setSessionProduct: { params: sessionParams, body: z.object({ productUuid: uuid }), data: product },
   deleteSessionProduct: {
     params: z.object({ sessionProductUuid: uuid }),
@@ -371,7 +370,8 @@ export const schemas = {
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
-    data: z.object({ joinSessionUuid: uuid, message: z.string() }),
+    /** With what the next screen would ask for. */
+    data: z.object({ joinSessionUuid: uuid, message: z.string(), checkoutDetails }),
   },
   uploadTranscript: { params: sessionParams, data: upload },
   getDocuments: {

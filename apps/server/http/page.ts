@@ -14,8 +14,8 @@ import { leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
 export interface Page {
   /** With Get Started already painted; for the addresses that show it. */
   getStarted: string;
-  /** For every other address: the app draws it. */
-  app: string;
+  /** For every other address: what it shows until the app draws it. */
+  waiting: string;
   /** The style sheet is in the page; this is what lets the content security policy have it. */
   styleHash: string;
   /** By screen: the `Link` header that has its scripts on their way before the first one has run. */
@@ -33,9 +33,9 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
       throw new Error(
         `The web app is not built, or not by this version: ${file} is missing. \`npm start\` builds it.`,
       );
-  const { render } = (await import(pathToFileURL(resolve(buildDir, 'server/render.js')).href)) as {
-    render(site: Site): string;
-  };
+  const { renderGetStarted, renderWaiting } = (await import(
+    pathToFileURL(resolve(buildDir, 'server/render.js')).href
+  )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
   const { html, css } = takeStyles(readFileSync(template, 'utf8'), buildDir);
   const { gold, red } = site.society.colours;
@@ -47,14 +47,14 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
       '<!--site-->': `<script type="application/json" id="site">${dataForScript(site)}</script>`,
     }).replaceAll('%society%', () => escapeHtml(site.society.name));
   return {
-    getStarted: write(render(site)),
-    app: write(''),
+    getStarted: write(renderGetStarted(site)),
+    waiting: write(renderWaiting(site)),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
     links: scriptLinks(JSON.parse(readFileSync(scripts, 'utf8')) as ScriptFiles),
   };
 }
 
-/** The first load's script before all others: nothing shows without it. Get Started is painted and needs none. */
+/** The first load's script before all others: no screen shows without it. Get Started is painted and needs none. */
 function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
   const links: Page['links'] = {};
   for (const name of Object.keys(screenPaths) as ScreenName[]) {
@@ -73,13 +73,13 @@ type Encoded = Record<'identity' | 'br' | 'gzip', Buffer> & { etag: string };
 /** The page in every encoding, made once, by other threads. */
 export interface EncodedPage {
   getStarted: Encoded;
-  app: Encoded;
+  waiting: Encoded;
   links: Page['links'];
 }
 
 export async function encodePage(page: Page): Promise<EncodedPage> {
-  const [getStarted, app] = await Promise.all([encode(page.getStarted), encode(page.app)]);
-  return { getStarted, app, links: page.links };
+  const [getStarted, waiting] = await Promise.all([encode(page.getStarted), encode(page.waiting)]);
+  return { getStarted, waiting, links: page.links };
 }
 
 async function encode(html: string): Promise<Encoded> {
@@ -113,13 +113,13 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: En
   const hidden = { schema: { hide: true } };
   app.get('/favicon.ico', hidden, (_, reply) => reply.status(204).send());
   for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
-    const document = name === 'getStarted' ? page.getStarted : page.app;
+    const document = name === 'getStarted' ? page.getStarted : page.waiting;
     app.get(path, hidden, (request, reply) => answer(request, reply, document, page.links[name]));
   }
   app.get('/', hidden, (request, reply) => answer(request, reply, page.getStarted));
   app.get('/*', hidden, (request, reply) => {
     if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
-    return answer(request, reply, page.app);
+    return answer(request, reply, page.waiting);
   });
 }
 

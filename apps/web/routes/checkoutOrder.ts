@@ -3,6 +3,7 @@ import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
 import { fallback } from '#core/sentences.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../api.ts';
+import { takeAnswer } from './answerAhead.ts';
 
 export type CheckoutDetails = Data<'getCheckoutDetails'>;
 export type PaymentIntent = Data<'createPaymentIntent'>;
@@ -42,10 +43,13 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;
   for (let attempt = 1; ; attempt++) {
-    const outcome = await outcomeOf(
-      call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
-      fallback.getCheckoutDetails,
-    );
+    const ahead = takeAnswer('getCheckoutDetails', uuid);
+    const outcome = ahead
+      ? { data: ahead }
+      : await outcomeOf(
+          call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
+          fallback.getCheckoutDetails,
+        );
     if (!('data' in outcome)) return outcome;
     const details = outcome.data;
     const order = orderOf(details.products);

@@ -12,6 +12,7 @@ import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import ui from '../components/ui.module.css';
 import { storeSession } from '../session.ts';
+import { keepAnswer } from './answerAhead.ts';
 import { signatureOf, wholeNumber } from './signature.ts';
 
 /** Starts a checkout from a link: vid (contact), mp (main product), usp (upsell), c (price in cents). */
@@ -33,10 +34,11 @@ async function initiate(hubspotContactId: string, query: URLSearchParams): Promi
   if ([mainProductId, upsellProductId, overrideMainPriceCents].some(Number.isNaN)) {
     throw new Error('A number of the link is none.');
   }
-  const { joinSessionUuid } = await call('initiateCheckout', {
+  const { joinSessionUuid, checkoutDetails } = await call('initiateCheckout', {
     body: { hubspotContactId, mainProductId, upsellProductId, overrideMainPriceCents, ...signatureOf(query) },
   });
   storeSession(joinSessionUuid);
+  keepAnswer('getCheckoutDetails', joinSessionUuid, checkoutDetails);
   return true;
 }
 

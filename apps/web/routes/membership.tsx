@@ -27,8 +27,8 @@ import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
+import { takeAnswer } from './answerAhead.ts';
 import styles from './membership.module.css';
-import { takeMembershipDetails } from './membershipAhead.ts';
 
 type Details = Data<'getMembershipDetails'>;
 type Membership = Details['memberships'][number];
@@ -41,7 +41,7 @@ const PAYMENTS_HOST = 'https://js.stripe.com';
 
 export function loader(): { details: Outcome<Details> | Promise<Outcome<Details>> } {
   const uuid = requireSession();
-  const ahead = takeMembershipDetails(uuid);
+  const ahead = takeAnswer('getMembershipDetails', uuid);
   if (ahead) return { details: { data: ahead } };
   return {
     details: outcomeOf(

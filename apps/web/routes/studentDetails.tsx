@@ -44,7 +44,7 @@ import { countries, countryRule, findCountry, subdivisionsOf, useSubdivisions } 
 import { keep, recall, storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
 import { raiseToast } from '../toasts.ts';
-import { keepMembershipDetails } from './membershipAhead.ts';
+import { keepAnswer } from './answerAhead.ts';
 import { emptyDetails, type Place, prefill } from './prefill.ts';
 import styles from './studentDetails.module.css';
 
@@ -94,7 +94,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
       params: { uuid },
       body: { ...details, isTOLA: true },
     });
-    keepMembershipDetails(uuid, membershipDetails);
+    keepAnswer('getMembershipDetails', uuid, membershipDetails);
   } catch (error) {
     const answered = error instanceof ApiError ? error : null;
     const sentence = answered && answered.status < 300 ? DETAILS_NOT_ACCEPTED : fallback.submitDetails;
