@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { watchAncestors } from '../local/ancestors.ts';
+import { buildAll } from '../local/builds.ts';
 import { takeLock } from '../local/lock.ts';
 import { startPostgres } from '../local/postgres.ts';
 import { explain } from '../local/settings.ts';
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
   everything.onEnd(() => lock.release());
   try {
     if (lock.afterCrash) await clearLeftovers();
+    await buildAll({ signal: abort.signal, building: (name) => console.log(`Building ${name} …`) });
     for (const name of options.benchmarks) {
       console.log(`\n── ${name}`);
       const scope = everything.inner();

@@ -46,9 +46,9 @@ export class Scope {
     {
       env = {},
       args = [],
-      flags,
+      bare,
       log,
-    }: { env?: Record<string, string>; args?: string[]; flags?: readonly string[]; log?: string },
+    }: { env?: Record<string, string>; args?: string[]; bare?: boolean; log?: string },
   ): Promise<Program<Ready>> {
     this.signal.throwIfAborted();
     const { PATH = '', HOME = '' } = process.env;
@@ -57,7 +57,7 @@ export class Scope {
       const { child, ready } = await startChild<Ready>(file, {
         env: { PATH, HOME, ...env },
         args,
-        ...(flags && { flags }),
+        ...(bare !== undefined && { bare }),
         ...(output !== undefined && { output }),
         started: (started) => {
           this.onEnd(() => started.stop());

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { migrate } from '../apps/server/database/migrate.ts';
 import { readSociety } from '../apps/server/society.ts';
 import { STRIPE_SECRET_KEY } from '../emulators/keys.ts';
+import { builtServer } from '../local/builds.ts';
 import { freePort } from '../local/ports.ts';
 import type { FlowSettings } from './flows/flows.ts';
 import type { People } from './load/load.ts';
@@ -38,7 +39,7 @@ export async function startFloor(world: World): Promise<Subject> {
   const { process: server, ready } = await world.scope.start<{ listening: string }>(
     join(root, 'bench/floor/server.ts'),
     // As a bare server is run.
-    { env: { DATABASE_URL: url }, flags: [] },
+    { env: { DATABASE_URL: url }, bare: true },
   );
   let last = 0;
   return {
@@ -154,9 +155,9 @@ export async function startOurs(
   };
 }
 
-/** The server's own program, its log in a file. */
+/** The server's own program as it is built, its log in a file. */
 export function startServer(scope: Scope, env: Record<string, string>, log: string) {
-  return scope.start<{ listening: string }>(join(root, 'apps/server/main.ts'), { env, log });
+  return scope.start<{ listening: string }>(builtServer, { env, log });
 }
 
 /** What a joiner of the default programme buys: its default membership and the first donation on offer. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { before, test } from 'node:test';
-import { buildWeb } from './web.ts';
+import { buildWeb } from './builds.ts';
 
 /** What the first page and the whole flow may weigh, as they are sent (bytes; a kB is 1000 of them). */
 const dist = resolve(import.meta.dirname, '../apps/web/dist');

@@ -1,10 +1,10 @@
+import { buildAll } from './builds.ts';
 import { explain } from './settings.ts';
-import { buildWeb } from './web.ts';
 
-/** `npm run build`: the web app, for a machine that serves it later without building. */
+/** `npm run build`: the web app and the server, for a machine that runs them later without building. */
 try {
-  const built = await buildWeb({ building: () => console.log('Building the web app …') });
-  console.log(built ? 'Built into apps/web/dist.' : 'apps/web/dist is up to date.');
+  const built = await buildAll({ building: (name) => console.log(`Building ${name} …`) });
+  console.log(built.length > 0 ? `Built into ${built.join(' and ')}.` : 'Everything is up to date.');
 } catch (error) {
   console.error(explain(error));
   process.exitCode = 1;

@@ -11,6 +11,8 @@ const webConfig = join(root, 'apps/web/rsbuild.config.ts');
 process.exit(
   await launch({
     command: 'npm run dev',
+    // From its sources, so that a change is there at once.
+    server: join(root, 'apps/server/main.ts'),
     async serve(running) {
       restartOnChange(running);
       if (!existsSync(webConfig)) return { url: running.url, stop: async () => {} };

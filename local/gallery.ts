@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeFlow, writeGallery } from '../e2e/gallery/page.ts';
+import { buildWeb } from './builds.ts';
 import { runProgram } from './checks.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
-import { buildWeb } from './web.ts';
 
 /** `npm run gallery`: every screen in every state and width on one page, and the picture of the flow in the README. */
 const root = resolve(import.meta.dirname, '..');
 const shots = mkdtempSync(join(tmpdir(), 'induct-gallery-'));
 try {
-  await buildWeb({ building: () => console.log('Building the web app …') });
+  await buildWeb({ building: (name) => console.log(`Building ${name} …`) });
   const chromium = await findChromium();
   const complete = await runProgram(
     [

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
@@ -9,7 +9,6 @@ import { freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
-const serverProgram = resolve(import.meta.dirname, '../apps/server/main.ts');
 /** After this long everything that was asked to stop counts as stuck (ms). */
 const patience = 15_000;
 
@@ -27,6 +26,8 @@ export interface Running {
 export interface LaunchOptions {
   /** What was typed, for sentences. */
   command: string;
+  /** The server's program. */
+  server: string;
   /** Done beside the start of the database. */
   prepare?: (signal: AbortSignal) => Promise<unknown>;
   /** Done when the server listens; gives the address to open and how to stop it. */
@@ -67,7 +68,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
 }
 
 async function bringUp(
-  { command, prepare, serve }: LaunchOptions,
+  { command, server: program, prepare, serve }: LaunchOptions,
   abort: AbortController,
   stops: (() => Promise<void> | void)[],
 ): Promise<void> {
@@ -141,7 +142,7 @@ async function bringUp(
   let server: Child | undefined;
   stops.push(() => server?.stop());
   const startServer = async () => {
-    const started = await startChild(serverProgram, {
+    const started = await startChild(program, {
       env,
       started: (child) => {
         server = child;

@@ -1,10 +1,11 @@
+import { buildAll, builtServer } from './builds.ts';
 import { launch } from './launch.ts';
-import { buildWeb } from './web.ts';
 
 /** `npm start`: everything on one port. */
 process.exit(
   await launch({
     command: 'npm start',
-    prepare: (signal) => buildWeb({ signal, building: () => console.log('Building the web app …') }),
+    server: builtServer,
+    prepare: (signal) => buildAll({ signal, building: (name) => console.log(`Building ${name} …`) }),
   }),
 );

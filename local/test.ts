@@ -2,12 +2,12 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildAll } from './builds.ts';
 import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { explain } from './settings.ts';
 import { startTestPostgres } from './testing/database.ts';
-import { buildWeb } from './web.ts';
 
 /** `npm test`: everything that must hold. Every suite runs, whatever the ones before it found. */
 interface Counts {
@@ -37,7 +37,7 @@ const suites: Record<string, () => Promise<Counts>> = {
   unit: runNodeTests,
   faults: () =>
     check(runProgram(['--disable-warning=ExperimentalWarning', join(root, 'faults/main.ts')], smallRun())),
-  web: () => check(buildWeb().then(() => true)),
+  build: () => check(buildAll().then(() => true)),
   e2e: runJourneys,
   browsers: runOtherBrowsers,
 };

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
@@ -10,8 +9,9 @@ import type { Deps } from './deps.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { answerWriter } from './http/answers.ts';
+import { DOCS, serveDocs } from './http/docs.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
-import { encodePage, servePage, writePage } from './http/page.ts';
+import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
 import { joinRoutes } from './join/routes.ts';
@@ -24,7 +24,6 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
-const DOCS = '/api/docs';
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
@@ -58,7 +57,6 @@ export async function buildApp(
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
-  const encoded = page && encodePage(page);
   if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
   await app.register(swagger, {
     openapi: {
@@ -66,7 +64,6 @@ export async function buildApp(
     },
     transform: jsonSchemaTransform,
   });
-  await app.register(swaggerUi, { routePrefix: DOCS, staticCSP: true });
 
   const headers = securityHeaders(config, page);
   const apiHeaders = { ...headers.api, 'cache-control': 'no-store' };
@@ -92,6 +89,7 @@ export async function buildApp(
   });
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
+  serveDocs(app);
   app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
   serve(app, 'getSite', () => ({ data: site }));
   eligibilityRoutes(app, deps);
@@ -104,7 +102,7 @@ export async function buildApp(
   await app.register(documentRoutes, { deps });
   if (config.providers.stripe.url !== null)
     await app.register(forwardEmulated, { to: config.providers.stripe.url });
-  if (encoded) await servePage(app, webBuild!, await encoded);
+  if (page) await servePage(app, webBuild!, page);
   return app;
 }
 

@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { createLog } from './http/logging.ts';
+import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society.ts';
 import type { Wired } from './wire.ts';
 
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
-const demoInvitations = fileURLToPath(new URL('../../society/demo-invitations.csv', import.meta.url));
-const webBuild = fileURLToPath(new URL('../web/dist', import.meta.url));
+const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
+const webBuild = join(serverFolder, '../web/dist');
 
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
-  // Loading the rest takes longer than the database's answers.
-  const [{ wire }, { run }] = await Promise.all([
-    import('./wire.ts'),
-    import('./run.ts'),
-    migrate(config.databaseUrl),
-  ]);
-  const wired = await wire(config, log);
+  // The database answers while the rest is loaded.
+  const loading = import('./run.ts');
+  const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
+  const [{ run }, wired] = await Promise.all([loading, wire(config, log)]);
   const [server] = await Promise.all([
     run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     config.providers.emulated && importDemo(wired),

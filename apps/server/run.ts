@@ -13,6 +13,7 @@ export async function run(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { host, port } = deps.config;
   const app = await buildApp(deps, options);
+  const url = await app.listen({ host, port });
   const background = [
     startPushing(deps, hubspot),
     startSweeping(deps),
@@ -20,7 +21,6 @@ export async function run(
     startSweepingDocuments(deps),
     startAttachingDocuments(deps, hubspot),
   ];
-  const url = await app.listen({ host, port });
   return {
     url,
     async stop() {

@@ -21,9 +21,13 @@ export interface Wired {
 
 /** Connects everything that the configuration names. The database must be migrated. */
 export async function wire(config: Config, log: Log): Promise<Wired> {
-  const society = readSociety(config.societyFile);
   const database = connect(config.databaseUrl);
-  const secret = config.linkSecret ?? (await sharedSecret(database, 'link'));
+  // The file is read while the database is being reached.
+  const [secret, environment, society] = await Promise.all([
+    config.linkSecret ?? sharedSecret(database, 'link'),
+    sharedSecret(database, 'environment', 8),
+    readSociety(config.societyFile),
+  ]);
   const crmBudget = sharedBudget(database);
   const hubspotFor = (urgency: 'joiner' | 'background') =>
     hubspotClient(config.providers.hubspot, society.crm.fields, crmBudget, urgency);
@@ -34,7 +38,7 @@ export async function wire(config: Config, log: Log): Promise<Wired> {
     society,
     log,
     now,
-    environment: await sharedSecret(database, 'environment', 8),
+    environment,
     payments: stripeProvider(config.providers.stripe),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,

@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { type Browser, chromium, expect, type Page } from '@playwright/test';
 import { fillDetails } from '../../e2e/steps.ts';
 import { STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
-import { buildWeb } from '../../local/web.ts';
 import { describeMachine } from '../accounting/machine.ts';
 import { type Spread, spreadOf } from '../accounting/numbers.ts';
 import { machineBusySeconds, usageOf } from '../accounting/processTree.ts';
@@ -29,7 +28,6 @@ interface Load extends Painting {
 /** Every screen on a slow phone with nothing in its cache, Get Started beside a plain shell, and the steps between them. */
 export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { options, scope, say } = bench;
-  await buildWeb({ signal: scope.signal, building: () => say('Building the web app …') });
   const world = await startWorld(bench);
   const database = await makeOurDatabase(world, 'ours');
   // HubSpot's stand-in knows one person for links and one more for each walk.

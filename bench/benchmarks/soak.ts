@@ -41,13 +41,15 @@ export async function benchmarkSoak(bench: Bench): Promise<string> {
     samples.push({ seconds: (performance.now() - began) / 1000, rssBytes: usageOf(server!).rssBytes });
   }, SAMPLE_MS);
   world.scope.onEnd(() => clearInterval(timer));
-  // Half as many again as the last piece took, since code that has run often is faster; for the first one, as many as any could.
+  // Half as many again as the fastest piece took, since code that has run often is faster; for the first one, as many as any could.
   let count = inAPiece;
+  let fastest = 0;
   for (let piece = 1; piece <= pieces; piece++) {
     const people = await ours.people(count, true);
     const run = await underLoad(world, ours, { ...how, people, seconds: PIECE_SECONDS, warmUpSeconds: 0 });
     runs.push(run);
-    count = Math.ceil(run.load.joins * 1.5) + how.concurrency;
+    fastest = Math.max(fastest, run.load.joins);
+    count = Math.ceil(fastest * 1.5) + how.concurrency;
     say(
       `${piece * PIECE_SECONDS} of ${pieces * PIECE_SECONDS} s: ${figure(run.joinsPerSecond)} joins/s, ${megabytes(run.rssBytes)}`,
     );

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../local/ports.ts';
-import { buildWeb } from '../../local/web.ts';
 import { describeMachine } from '../accounting/machine.ts';
 import { spreadOf } from '../accounting/numbers.ts';
 import { spread, table } from '../report/table.ts';
@@ -17,7 +16,6 @@ const root = resolve(import.meta.dirname, '../..');
 /** From the command to the first page: on an empty folder, on that of last time, and the server process alone. */
 export async function benchmarkStart(bench: Bench): Promise<string> {
   const { options, say } = bench;
-  await buildWeb({ signal: bench.scope.signal, building: () => say('Building the web app …') });
   const world = await startWorld(bench);
   const database = await makeOurDatabase(world, 'ours');
   const [fresh, again, alone, listening]: number[][] = [[], [], [], []];
@@ -41,7 +39,7 @@ export async function benchmarkStart(bench: Bench): Promise<string> {
     '',
     verdictTable([atMost('the server process alone, to its first answer (ms)', 500, spreadOf(alone!))]),
     '',
-    'With the packages installed and the web app built.',
+    'With the packages installed and everything built.',
     '',
     table(
       ['', 'ms'],

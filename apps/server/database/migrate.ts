@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { serverFolder } from '../serverFolder.ts';
 
 /** Held while migrating, so that two servers that start at once do not. */
 const migrating = 7_368_275;
-const folder = join(import.meta.dirname, 'migrations');
+const folder = join(serverFolder, 'database/migrations');
 
 /**
  * Runs the files `migrations/NNNN-name.sql` that the database has not seen, in order, each in a transaction of its own.

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
 /** A value made once and shared by every process on this database. */
 export async function sharedSecret(database: Database, name: string, bytes = 32): Promise<string> {
-  await database
-    .insertInto('secret')
-    .values({ name, value: randomBytes(bytes).toString('hex') })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute();
-  const { value } = await database
-    .selectFrom('secret')
-    .select('value')
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
-  return value;
+  const find = async () =>
+    (await sql<{ value: string }>`select value from secret where name = ${name}`.execute(database)).rows[0];
+  let found = await find();
+  if (!found) {
+    const value = randomBytes(bytes).toString('hex');
+    await sql`insert into secret (name, value) values (${name}, ${value}) on conflict (name) do nothing`.execute(
+      database,
+    );
+    // Another process may have been first.
+    found = await find();
+  }
+  return found!.value;
 }

@@ -4,11 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { readSociety, toSite } from '../society.ts';
 import { handleErrors } from './errors.ts';
-import { encodePage, type Page, servePage, writePage } from './page.ts';
+import { type Page, servePage, writePage } from './page.ts';
 
 const society = readSociety(join(import.meta.dirname, '../../../society/society.yaml'));
 const site = toSite(society, {
@@ -51,7 +52,7 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
   const page = await writePage(folder, given);
   const app = Fastify();
   handleErrors(app, app.log);
-  await servePage(app, folder, await encodePage(page));
+  await servePage(app, folder, page);
   t.after(() => app.close());
   return { app, page };
 }
@@ -88,11 +89,15 @@ test('the page comes in the encoding that the browser takes, and not again when 
   const get = (headers: Record<string, string>) => app.inject({ url: '/', headers });
   const plain = await get({});
   assert.equal(plain.headers['cache-control'], 'no-cache');
-  const [br, gzip, none] = [
-    await get({ 'accept-encoding': 'gzip, deflate, br' }),
-    await get({ 'accept-encoding': 'gzip' }),
-    await get({ 'accept-encoding': 'br;q=0' }),
-  ];
+  const [gzip, none] = [await get({ 'accept-encoding': 'gzip' }), await get({ 'accept-encoding': 'br;q=0' })];
+  // Right after the start Brotli is not ready: whoever takes it has gzip until then.
+  const modern = () => get({ 'accept-encoding': 'gzip, deflate, br' });
+  let br = await modern();
+  while (br.headers['content-encoding'] === 'gzip') {
+    assert.equal(gunzipSync(br.rawPayload).toString(), plain.body);
+    await setImmediate();
+    br = await modern();
+  }
   assert.equal(brotliDecompressSync(br.rawPayload).toString(), plain.body);
   assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body);
   assert.equal(none.headers['content-encoding'], undefined);

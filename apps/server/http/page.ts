@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress, gzipSync } from 'node:zlib';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
@@ -34,7 +33,8 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
         `The web app is not built, or not by this version: ${file} is missing. \`npm start\` builds it.`,
       );
   const { renderGetStarted, renderWaiting } = (await import(
-    pathToFileURL(resolve(buildDir, 'server/render.js')).href
+    // Not of this program's build: it is the web app's.
+    /* rspackIgnore: true */ pathToFileURL(resolve(buildDir, 'server/render.js')).href
   )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
   const { html, css } = takeStyles(readFileSync(template, 'utf8'), buildDir);
@@ -68,32 +68,26 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
   return links;
 }
 
-type Encoded = Record<'identity' | 'br' | 'gzip', Buffer> & { etag: string };
-
-/** The page in every encoding, made once, by other threads. */
-export interface EncodedPage {
-  getStarted: Encoded;
-  waiting: Encoded;
-  links: Page['links'];
+interface Encoded {
+  identity: Buffer;
+  gzip: Buffer;
+  /** Null until another thread has made it, a moment after the start. */
+  br: Buffer | null;
+  etag: string;
 }
 
-export async function encodePage(page: Page): Promise<EncodedPage> {
-  const [getStarted, waiting] = await Promise.all([encode(page.getStarted), encode(page.waiting)]);
-  return { getStarted, waiting, links: page.links };
-}
-
-async function encode(html: string): Promise<Encoded> {
+function encode(html: string): Encoded {
   const identity = Buffer.from(html);
   const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
-  const [br, gzipped] = await Promise.all([
-    promisify(brotliCompress)(identity),
-    promisify(gzip)(identity, { level: 9 }),
-  ]);
-  return { identity, br, gzip: gzipped, etag };
+  const encoded: Encoded = { identity, gzip: gzipSync(identity, { level: 9 }), br: null, etag };
+  brotliCompress(identity, (error, br) => {
+    if (!error) encoded.br = br;
+  });
+  return encoded;
 }
 
 /** Hashed files under /static for ever, and the page for every other address. A missing file is 404, never the page. */
-export async function servePage(app: FastifyInstance, buildDir: string, page: EncodedPage): Promise<void> {
+export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
     root: resolve(buildDir, 'static'),
     prefix: '/static/',
@@ -102,33 +96,37 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: En
     index: false,
     preCompressed: true,
   });
+  const [getStarted, waiting] = [encode(page.getStarted), encode(page.waiting)];
   const answer = (request: FastifyRequest, reply: FastifyReply, document: Encoded, link?: string) => {
-    const encoding = preferredEncoding(request.headers['accept-encoding']);
+    const encoding = preferredEncoding(request.headers['accept-encoding'], document);
     void reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: document.etag });
     if (link) void reply.header('link', link);
     if (request.headers['if-none-match'] === document.etag) return reply.status(304).send();
     if (encoding !== 'identity') void reply.header('content-encoding', encoding);
-    return reply.type('text/html; charset=utf-8').send(document[encoding]);
+    return reply.type('text/html; charset=utf-8').send(document[encoding]!);
   };
   const hidden = { schema: { hide: true } };
   app.get('/favicon.ico', hidden, (_, reply) => reply.status(204).send());
   for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
-    const document = name === 'getStarted' ? page.getStarted : page.waiting;
+    const document = name === 'getStarted' ? getStarted : waiting;
     app.get(path, hidden, (request, reply) => answer(request, reply, document, page.links[name]));
   }
-  app.get('/', hidden, (request, reply) => answer(request, reply, page.getStarted));
+  app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
     if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
-    return answer(request, reply, page.waiting);
+    return answer(request, reply, waiting);
   });
 }
 
-function preferredEncoding(accepted: string | string[] | undefined): 'br' | 'gzip' | 'identity' {
+function preferredEncoding(
+  accepted: string | string[] | undefined,
+  { br }: Encoded,
+): 'br' | 'gzip' | 'identity' {
   const names = String(accepted ?? '')
     .split(/\s*,\s*/)
     .filter((one) => !/;\s*q=0(\.0*)?$/.test(one))
     .map((one) => one.split(';')[0]);
-  return names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : 'identity';
+  return br && names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : 'identity';
 }
 
 /** One request less before the first paint: the build's style sheet goes into the page. */

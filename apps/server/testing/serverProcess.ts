@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeFlags } from '../../../local/child.ts';
+import { nodeFlags, nodeSettings } from '../../../local/child.ts';
 import type { TestServer } from './testServer.ts';
 
 const main = join(import.meta.dirname, '../main.ts');
@@ -36,6 +36,7 @@ export async function startServerProcess({
       HUBSPOT_EMULATOR_URL: hubspotUrl,
       LIMITS: 'off',
       LOG_LEVEL: 'fatal',
+      ...nodeSettings,
       ...env,
     },
     // As local/child.ts and the Dockerfile start it.
