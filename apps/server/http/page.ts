@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { brotliCompress, gzipSync } from 'node:zlib';
+import { brotliCompress, constants, gzipSync } from 'node:zlib';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
@@ -80,7 +80,9 @@ function encode(html: string): Encoded {
   const identity = Buffer.from(html);
   const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
   const encoded: Encoded = { identity, gzip: gzipSync(identity, { level: 9 }), br: null, etag };
-  brotliCompress(identity, (error, br) => {
+  // Its usual window of 4 MiB would take memory for the hundredfold of a page.
+  const params = { [constants.BROTLI_PARAM_LGWIN]: 17 };
+  brotliCompress(identity, { params }, (error, br) => {
     if (!error) encoded.br = br;
   });
   return encoded;
