@@ -35,7 +35,8 @@ function start(site: Site) {
   const app = (
     <StrictMode>
       <SiteContext value={site}>
-        <RouterProvider router={router} />
+        {/* A step is drawn in one go: in pieces, the old screen is painted between them. */}
+        <RouterProvider router={router} useTransitions={false} />
       </SiteContext>
     </StrictMode>
   );
