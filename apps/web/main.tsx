@@ -1,15 +1,6 @@
 import './styles/tokens.css';
 import './styles/base.css';
-import { StrictMode } from 'react';
-import { createRoot, hydrateRoot } from 'react-dom/client';
-import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
-import { screens } from '#core/navigation.ts';
-import { noteNavigation } from './components/PageHeading.tsx';
-import { askEarly } from './early.ts';
-import { createRouter, firstPath } from './router.tsx';
-import { storedSession } from './session.ts';
-import { SiteContext, setSite } from './site.ts';
 
 /** The development server does not write the society into the page, so there it is asked for. */
 async function fetchSite(): Promise<Site> {
@@ -17,38 +8,17 @@ async function fetchSite(): Promise<Site> {
   return ((await response.json()) as { data: Site }).data;
 }
 
-function start(site: Site) {
-  setSite(site);
-  const root = document.documentElement.style;
-  root.setProperty('--gold', site.society.colours.gold);
-  root.setProperty('--red', site.society.colours.red);
+/** Lets the browser paint and answer a touch. */
+const breathe = () => new Promise((done) => setTimeout(done));
 
-  const { pathname, search, hash } = window.location;
-  const path = firstPath(pathname);
-  if (path !== pathname)
-    window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
-  else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
-
-  askEarly(site.apiUrl, path, storedSession());
-  const router = createRouter();
-  noteNavigation(router);
-  const app = (
-    <StrictMode>
-      <SiteContext value={site}>
-        {/* A step is drawn in one go: in pieces, the old screen is painted between them. */}
-        <RouterProvider router={router} useTransitions={false} />
-      </SiteContext>
-    </StrictMode>
-  );
-  const container = document.getElementById('root') as HTMLElement;
-  // The server paints Get Started for the default programme; another one, which the query names, is drawn anew.
-  const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
-  const isPainted = container.firstElementChild !== null && programme === site.defaultProgramme;
-  if (path === screens.getStarted && isPainted) hydrateRoot(container, app);
-  // What was painted stays until the screen is drawn in its place.
-  else createRoot(container).render(app);
+/** In three steps: together they would be one long task on a slow phone, on a page that is already painted. */
+async function main() {
+  const written = document.getElementById('site')?.textContent;
+  await import(/* rspackMode: "eager" */ 'react-dom/client');
+  await breathe();
+  const { start } = await import(/* rspackMode: "eager" */ './start.tsx');
+  await breathe();
+  start(written ? (JSON.parse(written) as Site) : await fetchSite());
 }
 
-const written = document.getElementById('site')?.textContent;
-if (written) start(JSON.parse(written) as Site);
-else void fetchSite().then(start);
+void main();

@@ -13,34 +13,34 @@ const CA =
   'AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NT Northwest Territories|' +
   'NS Nova Scotia|NU Nunavut|ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan|YT Yukon';
 
-/** Countries that the form offers when the page does not limit them. */
+/** Countries that the form offers when the page does not limit them. The browser's own names take a phone 70 ms to load. */
 const COUNTRIES =
-  'AR AT AU BE BG BR CA CH CL CN CO CY CZ DE DK EE ES FI FR GB GR HK HR HU ID IE IL IN IS IT JP KE KR LT LU LV MT MX MY ' +
-  'NG NL NO NZ PE PH PL PT RO SE SG SI SK TH TR TW UA US VN ZA';
+  'AR Argentina|AT Austria|AU Australia|BE Belgium|BG Bulgaria|BR Brazil|CA Canada|CH Switzerland|CL Chile|CN China|' +
+  'CO Colombia|CY Cyprus|CZ Czechia|DE Germany|DK Denmark|EE Estonia|ES Spain|FI Finland|FR France|' +
+  'GB United Kingdom|GR Greece|HK Hong Kong SAR China|HR Croatia|HU Hungary|ID Indonesia|IE Ireland|IL Israel|' +
+  'IN India|IS Iceland|IT Italy|JP Japan|KE Kenya|KR South Korea|LT Lithuania|LU Luxembourg|LV Latvia|MT Malta|' +
+  'MX Mexico|MY Malaysia|NG Nigeria|NL Netherlands|NO Norway|NZ New Zealand|PE Peru|PH Philippines|PL Poland|' +
+  'PT Portugal|RO Romania|SE Sweden|SG Singapore|SI Slovenia|SK Slovakia|TH Thailand|TR Türkiye|TW Taiwan|' +
+  'UA Ukraine|US United States|VN Vietnam|ZA South Africa';
 
 type Choice = readonly [string, string];
 
 /** Subdivisions that an address of the country is chosen from; none when the field is free text. */
 export function regionsOf(country: string): Choice[] {
   const list = country === 'US' ? US : country === 'CA' ? CA : '';
-  return list === '' ? [] : list.split('|').map((entry) => [entry.slice(0, 2), entry.slice(3)] as const);
+  return list === '' ? [] : choicesOf(list);
 }
 
-/** The browser's own names of regions take a phone 70 ms to load: not for these two. */
-const NAMES = new Map([
-  ['US', 'United States'],
-  ['CA', 'Canada'],
-]);
+const countries = choicesOf(COUNTRIES);
 
 export function countriesOf(allowed: readonly string[] | null | undefined): Choice[] {
-  let names: Intl.DisplayNames | undefined;
-  const nameOf = (code: string) => {
-    names ??= new Intl.DisplayNames(['en'], { type: 'region' });
-    return names.of(code) ?? code;
-  };
-  return (allowed?.length ? allowed : COUNTRIES.split(' '))
-    .map((code) => [code, NAMES.get(code) ?? nameOf(code)] as const)
+  return (allowed?.length ? allowed : countries.map(([code]) => code))
+    .map((code) => [code, countries.find(([known]) => known === code)?.[1] ?? code] as const)
     .sort((a, b) => Number(b[0] === 'US') - Number(a[0] === 'US') || (a[1] < b[1] ? -1 : 1));
+}
+
+function choicesOf(list: string): Choice[] {
+  return list.split('|').map((entry) => [entry.slice(0, 2), entry.slice(3)] as const);
 }
 
 /** What is wrong with a postal code, if its country has a form for it. */
