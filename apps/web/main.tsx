@@ -5,7 +5,11 @@ import type { Site } from '#contract/schemas.ts';
 /** The development server does not write the society into the page, so there it is asked for. */
 async function fetchSite(): Promise<Site> {
   const response = await fetch('/api/public/site');
-  return ((await response.json()) as { data: Site }).data;
+  const { data } = (await response.json()) as { data: Site };
+  const root = document.documentElement.style;
+  root.setProperty('--gold', data.society.colours.gold);
+  root.setProperty('--red', data.society.colours.red);
+  return data;
 }
 
 /** Lets the browser paint and answer a touch. */
@@ -18,7 +22,8 @@ async function main() {
   await breathe();
   const { start } = await import(/* rspackMode: "eager" */ './start.tsx');
   await breathe();
-  start(written ? (JSON.parse(written) as Site) : await fetchSite());
+  if (written) start(JSON.parse(written) as Site);
+  else if (process.env.NODE_ENV === 'development') start(await fetchSite());
 }
 
 void main();

@@ -1,4 +1,4 @@
-import { StrictMode, startTransition } from 'react';
+import { StrictMode, startTransition, useEffect, useState } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
@@ -9,13 +9,23 @@ import { createRouter, firstPath } from './router.tsx';
 import { storedSession } from './session.ts';
 import { SiteContext, setSite } from './site.ts';
 
+/**
+ * A visit's first screen is drawn in pieces, between which the page can answer a touch. From then on a step is drawn in one go:
+ * in pieces, the old screen would be painted between them.
+ */
+function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
+  const [isTouched, setTouched] = useState(false);
+  useEffect(() => {
+    const touch = () => setTouched(true);
+    for (const event of ['pointerdown', 'keydown'] as const)
+      window.addEventListener(event, touch, { once: true });
+  }, []);
+  return <RouterProvider router={router} {...(isTouched && { useTransitions: false })} />;
+}
+
 /** Draws the screen of this address, or takes over what was painted of it. */
 export function start(site: Site) {
   setSite(site);
-  const root = document.documentElement.style;
-  root.setProperty('--gold', site.society.colours.gold);
-  root.setProperty('--red', site.society.colours.red);
-
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname)
@@ -28,7 +38,7 @@ export function start(site: Site) {
   const app = (
     <StrictMode>
       <SiteContext value={site}>
-        <RouterProvider router={router} />
+        <Screens router={router} />
       </SiteContext>
     </StrictMode>
   );

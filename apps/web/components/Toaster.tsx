@@ -1,4 +1,4 @@
-import { type PointerEvent, startTransition, useEffect, useRef, useState } from 'react';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { connectToaster, type ToastMessage } from '../toasts.ts';
 import { Icon } from './allIcons.tsx';
@@ -30,8 +30,7 @@ export function Toaster() {
     () =>
       connectToaster((toast) => {
         const id = ++count.current;
-        // With the screen that is being drawn, if one is: a frame of its own would keep it waiting.
-        startTransition(() => setToasts((now) => [{ ...toast, id }, ...now].slice(0, LIMIT)));
+        setToasts((now) => [{ ...toast, id }, ...now].slice(0, LIMIT));
       }),
     [],
   );
