@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
 /**
- * The screens but the first, and what cleans HTML: each a download of its own, but for the link to an upgrade, which comes with
- * the upgrade that it leads to. Named here so that the screen before can ask for it too. Whoever asks second gets what the
+ * The screens but the first, and what cleans HTML: each a download of its own, but for the links to a checkout and to an
+ * upgrade, which come with what they lead to. Named here so that the screen before can ask for it too. Whoever asks second gets what the
  * first one fetched.
  */
 export const download = {
@@ -15,8 +15,7 @@ export const download = {
   initiateUpgrade: () => import(/* webpackChunkName: "upgrade" */ './routes/initiateUpgrade.tsx'),
   uploadTranscript: () => import(/* webpackChunkName: "uploadTranscript" */ './routes/uploadTranscript.tsx'),
   congratulations: () => import(/* webpackChunkName: "congratulations" */ './routes/congratulations.tsx'),
-  initializeCheckout: () =>
-    import(/* webpackChunkName: "initializeCheckout" */ './routes/initializeCheckout.tsx'),
+  initializeCheckout: () => import(/* webpackChunkName: "checkout" */ './routes/initializeCheckout.tsx'),
   uploadResume: () => import(/* webpackChunkName: "uploadResume" */ './routes/uploadResume.tsx'),
   uploadByLink: () => import(/* webpackChunkName: "uploadByLink" */ './routes/uploadByLink.tsx'),
   cleaner: () => import(/* webpackChunkName: "purify" */ 'dompurify'),

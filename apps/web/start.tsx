@@ -45,10 +45,13 @@ export function start(site: Site) {
   const container = document.getElementById('root') as HTMLElement;
   // The server paints Get Started for the default programme; another one, which the query names, is drawn anew.
   const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
-  const isPainted = container.firstElementChild !== null && programme === site.defaultProgramme;
+  const isPainted =
+    ['/', screens.getStarted].includes(pathname) &&
+    container.firstElementChild !== null &&
+    programme === site.defaultProgramme;
   // As a transition, so that it is drawn in pieces between which the page can answer a touch.
   startTransition(() => {
-    if (path === screens.getStarted && isPainted) hydrateRoot(container, app);
+    if (isPainted) hydrateRoot(container, app);
     // What was painted stays until the screen is drawn in its place.
     else createRoot(container).render(app);
   });
