@@ -11,18 +11,18 @@ export interface Child {
 }
 
 /**
- * How Node runs a server. Its own code on large pages takes a tenth off a join's processor time where the system has them. A
- * nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing. What outlives it may grow by half
- * until it is looked through: V8's own rule lets it grow threefold under load, and keeps that memory; it has 64 MiB to begin with, since a start only makes
- * what stays (docs/performance.md).
- * Uploads ask for the nursery to be emptied (apps/server/storage/arrive.ts). The same stands in the Dockerfile.
+ * How Node runs a server (figures: docs/performance.md). The same stands in the Dockerfile.
+ * - Its own code on large pages takes a tenth off a join's processor time where the system has them.
+ * - A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing. Uploads ask for it to be emptied
+ *   (apps/server/storage/arrive.ts).
+ * - What outlives it may grow by half until it is looked through: V8's own rule lets it grow threefold under load, and keeps
+ *   that memory.
  */
 export const nodeFlags = [
   '--disable-warning=ExperimentalWarning',
   '--use-largepages=silent',
   '--max-semi-space-size=8',
   '--heap-growing-percent=50',
-  '--initial-heap-size=64',
   '--expose-gc',
 ];
 /** Programs start in half the time when what they are made of was compiled before. */

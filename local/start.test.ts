@@ -33,7 +33,9 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   const induct = await startInduct(own);
   assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
   assert.match(induct.output(), /HONOR101 +a complete record/);
-  assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
+  // The built server finds what lies beside its packages.
+  for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
+    assert.equal((await fetch(induct.url + path)).status, 200, path);
   assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');
   assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
   const began = Date.now();

@@ -55,7 +55,6 @@ async function main(): Promise<number> {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const lines: string[] = [];
   for (const name of chosen) {
-    if (name === 'web' && !existsSync(join(root, 'apps/web/rsbuild.config.ts'))) continue;
     if (name === 'e2e' && !existsSync(join(root, 'e2e/playwright.config.ts'))) continue;
     console.log(`\n── ${name}`);
     const began = Date.now();

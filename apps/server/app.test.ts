@@ -161,6 +161,9 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
   const page = await fetch(`${server.url}/api/docs/`);
   assert.equal(page.status, 200);
   assert.match(await page.text(), /swagger/i);
+  assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/);
+  assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
+  assert.equal((await fetch(`${server.url}/api/docs/nothing`)).status, 404);
 });
 
 test('what is not there is a sentence in the agreed shape, for calls and files alike', async () => {

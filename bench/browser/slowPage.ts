@@ -74,7 +74,12 @@ export interface Painting {
   cls: number;
 }
 
-export function readPainting(page: Page): Promise<Painting> {
+export async function readPainting(page: Page): Promise<Painting> {
+  // A slow page may have all its bytes before it is painted.
+  await page.waitForFunction(() => {
+    const { fcp, lcp } = (window as unknown as Observed).__bench;
+    return fcp > 0 && lcp > 0;
+  });
   return page.evaluate(() => {
     const { fcp, lcp, tasks, shifts } = (window as unknown as Observed).__bench;
     const blocking = tasks.filter(({ end }) => end > fcp).map(({ duration }) => Math.max(0, duration - 50));
