@@ -1,6 +1,6 @@
 import { defineConfig } from '@rsbuild/core';
 
-/** The server in one file, and what it loads later in files of their own. Readable, since errors name its lines. */
+/** The server in few files; what it loads later is in files of its own. Readable, since errors name its lines. */
 export default defineConfig({
   root: import.meta.dirname,
   source: { entry: { main: './main.ts' } },

@@ -8,7 +8,11 @@ export const DOCS = '/api/docs';
 export function serveDocs(app: FastifyInstance): void {
   let pages: Promise<FastifyInstance> | undefined;
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    pages ??= makePages(app.swagger() as StaticDocumentSpec['document']);
+    pages ??= makePages(app.swagger() as StaticDocumentSpec['document']).catch((error: unknown) => {
+      // The next visitor tries again.
+      pages = undefined;
+      throw error;
+    });
     const { routing } = await pages;
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
