@@ -1,6 +1,8 @@
 import type { Page } from '@playwright/test';
 import { detailedJoin, holdRequests, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
+import { serveInPieces } from './inPieces.ts';
+import { watchShifts } from './shifts.ts';
 import { button, buyNow, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
 
 /** The screens that have been downloaded so far, by the names of their files. */
@@ -53,6 +55,17 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
   await expect(button(plain, 'I have an Invite Code')).toBeVisible();
   await withoutScripts.close();
 });
+
+for (const path of ['/registration/get-started', '/initialize/checkout?vid=103&mp=1'])
+  test(`a page that comes in pieces is shown when it is whole: ${path}`, async ({ page, baseURL }) => {
+    const pieces = await serveInPieces(baseURL!, ['Questions? ', '<main', '</h1>']);
+    const shifts = await watchShifts(page);
+    await page.goto(pieces.url + path);
+    await expect(button(page, path.includes('checkout') ? 'Buy Now' : 'Submit')).toBeVisible();
+    await page.waitForLoadState('networkidle');
+    expect(await shifts()).toEqual([]);
+    pieces.close();
+  });
 
 test('a card form whose script does not load says so, and Try again brings it', async ({
   page,

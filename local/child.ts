@@ -13,17 +13,13 @@ export interface Child {
 /**
  * How Node runs a server (figures: docs/performance.md). The same stands in the Dockerfile.
  * - Its own code on large pages takes a tenth off a join's processor time where the system has them.
- * - A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing. Uploads ask for it to be emptied
- *   (apps/server/storage/arrive.ts).
- * - What outlives it may grow by half until it is looked through: V8's own rule lets it grow threefold under load, and keeps
- *   that memory.
+ * - A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing.
+ * What else the server sets of V8 is in apps/server/memory.ts.
  */
 export const nodeFlags = [
   '--disable-warning=ExperimentalWarning',
   '--use-largepages=silent',
   '--max-semi-space-size=8',
-  '--heap-growing-percent=50',
-  '--expose-gc',
 ];
 /** Programs start in half the time when what they are made of was compiled before. */
 export const compiledCode = {

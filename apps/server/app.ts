@@ -10,6 +10,7 @@ import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { answerWriter } from './http/answers.ts';
 import { DOCS, serveDocs } from './http/docs.ts';
+import { drainOnClose } from './http/drain.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
@@ -24,6 +25,8 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
+/** How long a server that stops goes on with the calls under way (ms). */
+const CLOSE_MS = 20_000;
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
@@ -45,6 +48,7 @@ export async function buildApp(
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
+  drainOnClose(app, CLOSE_MS);
   handleErrors(app, deps.log);
   acceptEmptyJson(app);
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { createLog } from './http/logging.ts';
+import { growSlowly } from './memory.ts';
 import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society.ts';
 import type { Wired } from './wire.ts';
@@ -10,6 +11,8 @@ import type { Wired } from './wire.ts';
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
+/** A stop that takes longer is given up (ms): whatever was under way is found and finished after the next start. */
+const STOP_MS = 25_000;
 
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
@@ -23,6 +26,7 @@ async function main(): Promise<void> {
     run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     config.providers.emulated && importDemo(wired),
   ]);
+  growSlowly();
   process.send?.({ listening: server.url });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 
@@ -30,6 +34,10 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    setTimeout(() => {
+      log.error('what was under way did not end: stopping without it');
+      process.exit(1);
+    }, STOP_MS).unref();
     await server.stop();
     process.exit(0);
   };

@@ -6,6 +6,9 @@ import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
 import type { Wired } from './wire.ts';
 
+/** Background work begins so long after the server listens (ms), so that it delays no first answer: it loads Stripe's library. */
+const BEGIN_MS = 1_000;
+
 /** Serves, and does in the background what no call waits for. `stop` finishes what is under way. */
 export async function run(
   { deps, database, hubspot }: Wired,
@@ -14,18 +17,21 @@ export async function run(
   const { host, port } = deps.config;
   const app = await buildApp(deps, options);
   const url = await app.listen({ host, port });
-  const background = [
-    startPushing(deps, hubspot),
-    startSweeping(deps),
-    startReconciling(deps),
-    startSweepingDocuments(deps),
-    startAttachingDocuments(deps, hubspot),
-  ];
+  let background: (() => Promise<void>)[] = [];
+  const begin = setTimeout(() => {
+    background = [
+      startPushing(deps, hubspot),
+      startSweeping(deps),
+      startReconciling(deps),
+      startSweepingDocuments(deps),
+      startAttachingDocuments(deps, hubspot),
+    ];
+  }, BEGIN_MS);
   return {
     url,
     async stop() {
-      await Promise.all(background.map((end) => end()));
-      await app.close();
+      clearTimeout(begin);
+      await Promise.all([app.close(), ...background.map((end) => end())]);
       await database.destroy();
     },
   };

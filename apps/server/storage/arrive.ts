@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { clearNursery } from '../memory.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
 /** How many bytes are written before the room is looked at again. */
@@ -99,8 +100,7 @@ async function write(
       if (gatheredBytes >= WRITE_BYTES) await hand();
       hash.update(chunk);
       if (sizeBytes < clearAt) continue;
-      // Of what died young alone: a millisecond or less. There only when node was started with --expose-gc.
-      globalThis.gc?.({ type: 'minor' });
+      clearNursery();
       clearAt = sizeBytes + CLEAR_EVERY_BYTES;
     }
     if (gatheredBytes > 0) await hand();
