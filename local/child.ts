@@ -14,7 +14,7 @@ export interface Child {
  * How Node runs a server (figures: docs/performance.md). The same stands in the Dockerfile.
  * - Its own code on large pages takes a tenth off a join's processor time where the system has them.
  * - A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing.
- * What else the server sets of V8 is in apps/server/memory.ts.
+ * What else is set of V8 is set later: apps/server/start.mjs, apps/server/memory.ts.
  */
 export const nodeFlags = [
   '--disable-warning=ExperimentalWarning',

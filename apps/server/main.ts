@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { createLog } from './http/logging.ts';
-import { growSlowly } from './memory.ts';
 import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society.ts';
 import type { Wired } from './wire.ts';
@@ -26,7 +25,6 @@ async function main(): Promise<void> {
     run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     config.providers.emulated && importDemo(wired),
   ]);
-  growSlowly();
   process.send?.({ listening: server.url });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 
@@ -52,7 +50,8 @@ async function importDemo({ database, deps }: Wired): Promise<void> {
   await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
-main().catch((error: unknown) => {
+/** Resolves when the server listens; a process that cannot ends with what is wrong. */
+export const listening: Promise<void> = main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
   // A plain Error is one of our own sentences; anything more special needs its stack.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);

@@ -1,18 +1,25 @@
 import { defineConfig } from '@rsbuild/core';
 
-/** The server in few files; what it loads later is in files of its own. Readable, since errors name its lines. */
+/** The server in one file, which `start.mjs` runs. Readable, since errors name its lines. */
 export default defineConfig({
   root: import.meta.dirname,
-  source: { entry: { main: './main.ts' } },
+  source: {
+    entry: { server: './main.ts' },
+    define: { 'import.meta.dirname': '__dirname' },
+  },
   resolve: {
-    // An add-on that `pg` would take instead of itself where somebody has installed it.
-    alias: { 'pg-native': false },
+    alias: {
+      // An add-on that `pg` would take instead of itself where somebody has installed it.
+      'pg-native': false,
+      // @fastify/static lists a folder's files with it when it is told to, which it is not.
+      glob: false,
+    },
   },
   output: {
     target: 'node',
-    module: true,
+    module: false,
     distPath: { root: 'dist', js: '' },
-    filename: { js: '[name].js' },
+    filename: { js: '[name].cjs' },
     minify: false,
     // Loaded where they are needed alone: the one has files beside it, the other is large.
     externals: ['@fastify/swagger-ui', /^@aws-sdk\//],
@@ -21,13 +28,23 @@ export default defineConfig({
   tools: {
     rspack(config) {
       config.module ??= {};
-      // `import.meta` and NODE_ENV are those of the machine that runs it.
-      config.module.parser = { ...config.module.parser, javascript: { importMeta: false, url: false } };
+      config.module.parser = {
+        ...config.module.parser,
+        // What is imported later is in the file too, and runs when it is imported.
+        javascript: { dynamicImportMode: 'eager', url: false },
+      };
+      config.node = { ...config.node, __dirname: false, __filename: false };
+      config.output = {
+        ...config.output,
+        library: { type: 'commonjs2' },
+        // A module as `(function …)` is compiled with its file; as a method only when it is called, after it was read for nothing.
+        environment: { ...config.output?.environment, methodShorthand: false },
+      };
+      // NODE_ENV is that of the machine that runs it.
       config.optimization = {
         ...config.optimization,
         nodeEnv: false,
         moduleIds: 'named',
-        chunkIds: 'named',
       };
     },
   },
