@@ -1,8 +1,8 @@
 // Runs the server as it was built (docs/decisions/0016). Half of a start would be the compiling of functions that the last start
 // compiled too, and node's own compile cache keeps none that are compiled when they are first called. So V8 is asked
 // for its code once the server has listened for a moment, or when it ends before, and the next start begins with it.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { constants, Script } from 'node:vm';
@@ -11,18 +11,17 @@ import { crc32 } from 'node:zlib';
 /** When a server that listens is taken to have done what every start does (ms). */
 const MOMENT_MS = 500;
 
-const file = join(import.meta.dirname, 'dist/server.cjs');
+const file = join(import.meta.dirname, 'dist/server.js');
+if (!existsSync(file)) {
+  console.error('The server is not built yet: `npm run build` builds it, `npm start` does so by itself.');
+  process.exit(1);
+}
 // V8 knows a file by its length alone, and does not look whether its code is whole: the name and the sum do.
 const version = readFileSync(join(dirname(file), '.sources'), 'utf8');
-const folder = Module.getCompileCacheDir() && join(Module.getCompileCacheDir(), 'server');
+const folder = getCompileCacheDir() && join(getCompileCacheDir(), 'server');
 const kept = folder && join(folder, version);
 
-const code = readKept();
-const script = new Script(Module.wrap(readFileSync(file, 'utf8')), {
-  filename: file,
-  ...(code && { cachedData: code }),
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
+const script = compile(readKept());
 const module = { exports: {} };
 script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
 await module.exports.listening;
@@ -34,6 +33,14 @@ setTimeout(() => {
   // keeps that memory. Not before, since code that was compiled under other flags is compiled anew: node's own too.
   setFlagsFromString('--heap-growing-percent=50');
 }, MOMENT_MS).unref();
+
+function compile(cachedData) {
+  return new Script(readFileSync(file, 'utf8'), {
+    filename: file,
+    ...(cachedData && { cachedData }),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+}
 
 function readKept() {
   if (!kept) return;
@@ -48,7 +55,8 @@ function readKept() {
 
 /** Under a name of its own until it is whole. A disk that is full or read-only costs the next start its speed alone. */
 function keep() {
-  if (!kept || (code && !script.cachedDataRejected)) return;
+  // Undefined where there was none.
+  if (!kept || script.cachedDataRejected === false) return;
   const fresh = `${kept}.${process.pid}`;
   try {
     const bytes = script.createCachedData();
