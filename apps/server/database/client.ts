@@ -7,6 +7,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
+import { Pipelines } from './pipelines.ts';
 import type { Tables } from './types.ts';
 
 export type Database = Kysely<Tables>;
@@ -14,48 +15,60 @@ export type Database = Kysely<Tables>;
 // Sums and sizes are far below 2^53: numbers, not strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** A pool of at most `connections`; a statement that runs longer than 15 s is cancelled by the database. */
+/**
+ * Transactions on at most `connections`, single statements on as many of their own at most, usually three. A statement that
+ * runs longer than 15 s is cancelled by the database.
+ */
 export function connect(url: string, connections = 10): Database {
-  const pool = new pg.Pool({
+  const settings: pg.ClientConfig = {
     connectionString: url,
-    max: connections,
     statement_timeout: 15_000,
     application_name: 'induct',
-    Client: PreparingClient,
-  });
+  };
+  const pool = new pg.Pool({ ...settings, max: connections, Client: PreparingClient });
   // An idle connection that breaks (a database restart) is dropped by the pool; without a listener it would end the process.
   pool.on('error', () => {});
-  return new PooledKysely(pool);
+  const pipelines = new Pipelines(() => new PreparingClient({ ...settings, pipeline: true }), {
+    most: connections,
+  });
+  return new PipelinedKysely(pool, pipelines);
 }
 
 /**
- * Kysely takes a connection, asks, and gives it back, in a dozen promises; the pool asks a single statement by itself in two.
- * Statements that are written as SQL outside a transaction go that way, and those are what a join is made of.
+ * Kysely takes a connection, asks, and gives it back, and so one statement waits for another. Single statements, of which a
+ * join is made, go into the pipelines; transactions have a connection of the pool for themselves.
  */
-class PooledKysely extends Kysely<Tables> {
+class PipelinedKysely extends Kysely<Tables> {
   readonly #executor: QueryExecutor;
+  readonly #pipelines: Pipelines;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, pipelines: Pipelines) {
     const dialect = new PostgresDialect({ pool });
     super({ dialect });
-    this.#executor = new PoolExecutor(pool, dialect, super.getExecutor());
+    this.#pipelines = pipelines;
+    this.#executor = new PipelinedExecutor(pipelines, dialect, super.getExecutor());
   }
 
   override getExecutor(): QueryExecutor {
     return this.#executor;
   }
+
+  override async destroy(): Promise<void> {
+    await this.#pipelines.end();
+    await super.destroy();
+  }
 }
 
-class PoolExecutor extends DefaultQueryExecutor {
-  readonly #pool: pg.Pool;
+class PipelinedExecutor extends DefaultQueryExecutor {
+  readonly #pipelines: Pipelines;
 
-  constructor(pool: pg.Pool, dialect: PostgresDialect, connections: QueryExecutor) {
+  constructor(pipelines: Pipelines, dialect: PostgresDialect, connections: QueryExecutor) {
     super(dialect.createQueryCompiler(), dialect.createAdapter(), connections);
-    this.#pool = pool;
+    this.#pipelines = pipelines;
   }
 
   override async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows } = await this.#pool.query(sql, parameters as unknown[]);
+    const { rows } = await this.#pipelines.query(sql, parameters as unknown[]);
     return { rows: rows as Row[] };
   }
 }
