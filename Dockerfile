@@ -12,4 +12,4 @@ RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 3000
-CMD ["node", "--disable-warning=ExperimentalWarning", "--use-largepages=silent", "--max-semi-space-size=8", "apps/server/start.mjs"]
+CMD ["node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "apps/server/start.mjs"]

@@ -12,15 +12,10 @@ export interface Child {
 
 /**
  * How Node runs a server (figures: docs/performance.md). The same stands in the Dockerfile.
- * - Its own code on large pages takes a tenth off a join's processor time where the system has them.
- * - A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing.
+ * A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing.
  * What else is set of V8 is set later: apps/server/start.mjs, apps/server/memory.ts.
  */
-export const nodeFlags = [
-  '--disable-warning=ExperimentalWarning',
-  '--use-largepages=silent',
-  '--max-semi-space-size=8',
-];
+export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'];
 /** Programs start in half the time when what they are made of was compiled before. */
 export const compiledCode = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
