@@ -55,6 +55,14 @@ test('a refused line gives the exit code that the operator gives', async (t) => 
   assert.match(command.output(), /line 2/);
 });
 
+test('the operator ends, and says why, when the society cannot be read', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { DATA_DIR: join(folder, 'data'), SOCIETY_FILE: join(folder, 'none.json') };
+  const command = npmRun('operator', settings, ['invitations', 'import', join(folder, 'codes.csv')]);
+  assert.equal(await command.ended, 1, command.output());
+  assert.match(command.output(), /none\.json/);
+});
+
 test('help needs neither a database nor a folder', async (t) => {
   const command = npmRun('operator', { DATA_DIR: join(temporaryFolder(t), 'data') }, ['help']);
   assert.equal(await command.ended, 0);

@@ -19,14 +19,23 @@ export interface Wired {
   hubspot: HubspotClient;
 }
 
-/** Connects everything that the configuration names. The database must be migrated. */
+/** Connects everything that the configuration names, or nothing when a part of it fails. The database must be migrated. */
 export async function wire(config: Config, log: Log): Promise<Wired> {
   const database = connect(config.databaseUrl);
+  try {
+    return await wireWith(database, config, log);
+  } catch (error) {
+    await database.destroy();
+    throw error;
+  }
+}
+
+async function wireWith(database: Database, config: Config, log: Log): Promise<Wired> {
   // The file is read while the database is being reached.
   const [secret, environment, society] = await Promise.all([
     config.linkSecret ?? sharedSecret(database, 'link'),
     sharedSecret(database, 'environment', 8),
-    readSociety(config.societyFile),
+    Promise.resolve(config.societyFile).then(readSociety),
   ]);
   const crmBudget = sharedBudget(database);
   const hubspotFor = (urgency: 'joiner' | 'background') =>

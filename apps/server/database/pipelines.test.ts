@@ -118,9 +118,10 @@ test('a connection that was idle for long is not used again', async (t) => {
   assert.notEqual(await pidOf(pipelines), before);
 });
 
-test('the end waits for what is under way', async () => {
+test('the end waits for what is under way, and nothing is asked after it', async () => {
   const pipelines = new Pipelines(connecting, { most: 10 });
   const asked = Array.from({ length: 10 }, () => pidOf(pipelines));
   await pipelines.end();
   assert.equal((await Promise.all(asked)).length, 10);
+  await assert.rejects(pidOf(pipelines), /ended/);
 });

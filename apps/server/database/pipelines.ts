@@ -29,6 +29,7 @@ export class Pipelines {
   readonly #most: number;
   readonly #heldUpAfterMs: number;
   readonly #open = new Set<Pipeline>();
+  #isEnded = false;
 
   /** `make` gives a client that is not connected yet, with `pipeline: true`. */
   constructor(
@@ -41,6 +42,7 @@ export class Pipelines {
   }
 
   async query<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<QueryResult<Row>> {
+    if (this.#isEnded) throw new Error('The connections to the database were ended.');
     const pipeline = this.#choose();
     if (pipeline.underWay++ === 0) pipeline.since = performance.now();
     try {
@@ -54,8 +56,9 @@ export class Pipelines {
     }
   }
 
-  /** Waits for what is under way. */
+  /** Waits for what is under way; what is asked later rejects. */
   async end(): Promise<void> {
+    this.#isEnded = true;
     await Promise.all([...this.#open].map((pipeline) => this.#close(pipeline)));
   }
 
@@ -111,9 +114,12 @@ export class Pipelines {
   }
 }
 
-/** What one turn of the event loop asks goes out as one packet, which the database takes in at once. */
+/**
+ * What one turn of the event loop asks goes out as one packet, which the database takes in at once. While it has nothing to do,
+ * what comes first goes at once.
+ */
 function sendTogether(pipeline: Pipeline): void {
-  if (pipeline.isHeldBack) return;
+  if (pipeline.isHeldBack || pipeline.underWay === 1) return;
   pipeline.isHeldBack = true;
   const { stream } = pipeline.client.connection;
   stream.cork();
