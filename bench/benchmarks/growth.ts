@@ -28,14 +28,18 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
   const processes: ProcessRound[] = [];
   for (let round = 0; round <= options.repeat; round++) {
     const size = { small: await measure(world, onSmall, how), large: await measure(world, onLarge, how) };
-    const process = { one: await measure(world, onSmall, how), two: await measure(world, twice, how) };
+    const process = {
+      one: await measure(world, onSmall, how),
+      each: await measure(world, twice, { ...how, concurrency: 2 * CONCURRENCY }),
+      between: await measure(world, twice, how),
+    };
     // The first round is for warming up.
     if (round === 0) continue;
     sizes.push(size);
     processes.push(process);
     say(
       `round ${round}: CPU a join ${figure(cpuOf(size.small))} ms with ${few} sessions, ${figure(cpuOf(size.large))} ms with ${many}; ` +
-        `${figure(process.one.joinsPerSecond)} joins/s by one process, ${figure(process.two.joinsPerSecond)} by two`,
+        `${figure(process.one.joinsPerSecond)} joins/s by one process, ${figure(process.each.joinsPerSecond)} by two`,
     );
   }
 
@@ -47,7 +51,11 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
     filled: { small: small.bytes, large: large.bytes },
     statements,
     sizes: quietOnes(sizes, ({ small, large }) => [small.otherCores, large.otherCores]),
-    processes: quietOnes(processes, ({ one, two }) => [one.otherCores, two.otherCores]),
+    processes: quietOnes(processes, ({ one, each, between }) => [
+      one.otherCores,
+      each.otherCores,
+      between.otherCores,
+    ]),
     upkeep,
   });
 }
@@ -58,7 +66,10 @@ interface SizeRound {
 }
 interface ProcessRound {
   one: Run;
-  two: Run;
+  /** Two processes, each with as many joins at a time as the one. */
+  each: Run;
+  /** Two processes that share them. */
+  between: Run;
 }
 
 /** With the size that it had when nothing but the filling had been done. */
@@ -169,8 +180,24 @@ function report({
     `${median(rounds, (round) => of(round).cpuMs.node)} + ${median(rounds, (round) => of(round).cpuMs.postgres)}`,
     median(rounds, (round) => of(round).load.call.p99),
   ];
+  /** Of the second to the first. */
+  const ratios = <Round>(rounds: Rounds<Round>, both: (round: Round) => [Run, Run]) => {
+    const ratio = (of: (run: Run) => number) =>
+      spread(
+        spreadBy(rounds, (round) => {
+          const [first, second] = both(round);
+          return of(second) / of(first);
+        }),
+      );
+    return [
+      'ratio',
+      ratio(({ joinsPerSecond }) => joinsPerSecond),
+      ratio(cpuOf),
+      ratio(({ load }) => load.call.p99),
+    ];
+  };
   const each = (bytes: number, sessions: number) => `${figure(bytes / sessions / 1000)} kB`;
-  const capacity = spreadBy(processes, ({ one, two }) => (2 * one.cpuMs.node) / two.cpuMs.node);
+  const capacity = spreadBy(processes, ({ one, each }) => (2 * one.cpuMs.node) / each.cpuMs.node);
   const dead = Math.max(...upkeep.tables.filter(({ rows }) => rows > 1000).map((one) => one.dead / one.rows));
   const head = ['', 'joins/s', 'CPU ms a join, node + PostgreSQL', 'call p99 ms'];
   return [
@@ -198,12 +225,7 @@ function report({
     table(head, [
       run(sizes, `${count(few)} sessions`, ({ small }) => small),
       run(sizes, `${count(many)} sessions`, ({ large }) => large),
-      [
-        'ratio',
-        spread(spreadBy(sizes, ({ small, large }) => large.joinsPerSecond / small.joinsPerSecond)),
-        spread(spreadBy(sizes, ({ small, large }) => cpuOf(large) / cpuOf(small))),
-        spread(spreadBy(sizes, ({ small, large }) => large.load.call.p99 / small.load.call.p99)),
-      ],
+      ratios(sizes, ({ small, large }) => [small, large]),
     ]),
     '',
     'PostgreSQL’s time for each call, planning and execution (ms):',
@@ -249,18 +271,20 @@ function report({
     '',
     'Both with one database, on the smaller one. Joins/s show what this machine’s cores leave when the database and the load',
     'generator take theirs; node’s processor time for a join shows what a second process adds where there is a core for it.',
+    'It has its own load there: a process that is asked for less at a time has less to put into one packet.',
     '',
     table(head, [
-      run(processes, 'one process', ({ one }) => one),
-      run(processes, 'two processes', ({ two }) => two),
-      [
-        'ratio',
-        spread(spreadBy(processes, ({ one, two }) => two.joinsPerSecond / one.joinsPerSecond)),
-        spread(spreadBy(processes, ({ one, two }) => cpuOf(two) / cpuOf(one))),
-        spread(spreadBy(processes, ({ one, two }) => two.load.call.p99 / one.load.call.p99)),
-      ],
+      run(processes, `one process, ${CONCURRENCY} at a time`, ({ one }) => one),
+      ...(['each', 'between'] as const).flatMap((shared) => [
+        run(
+          processes,
+          `two processes, ${CONCURRENCY} at a time ${shared === 'each' ? 'for each' : 'between them'}`,
+          (round) => round[shared],
+        ),
+        ratios(processes, ({ one, [shared]: two }) => [one, two]),
+      ]),
     ]),
     '',
-    `Memory: ${megabytes(spreadBy(processes, ({ one }) => one.rssBytes).median)} and ${megabytes(spreadBy(processes, ({ two }) => two.rssBytes).median)}.`,
+    `Memory: ${megabytes(spreadBy(processes, ({ one }) => one.rssBytes).median)} and ${megabytes(spreadBy(processes, ({ each }) => each.rssBytes).median)}.`,
   ].join('\n');
 }
