@@ -14,6 +14,14 @@ async function setRootFontSize(page: Page, size: string): Promise<void> {
   }, size);
 }
 
+/** Runs in the page: animations without an end. */
+function endless(): string[] {
+  return document
+    .getAnimations()
+    .filter(({ effect }) => effect?.getTiming().iterations === Number.POSITIVE_INFINITY)
+    .map((animation) => (animation as CSSAnimation).animationName);
+}
+
 for (const { name, arrange, waitsFor, title, isThere } of screens) {
   test(`${name}: nothing moves by itself, the Tab key reaches all in order, and nothing is cut off @phone`, async ({
     page,
@@ -36,6 +44,8 @@ for (const { name, arrange, waitsFor, title, isThere } of screens) {
       await expect(page).toHaveTitle(title);
       await page.waitForLoadState('networkidle');
       expect(await shifts()).toEqual([]);
+      // What moves for ever, though nobody sees it, has a phone draw every frame.
+      await expect.poll(() => page.evaluate(endless)).toEqual([]);
     });
 
     await page.emulateMedia({ reducedMotion: 'reduce' });
