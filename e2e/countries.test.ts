@@ -1,4 +1,4 @@
-import { startedJoin } from './arrange.ts';
+import { holdRequests, startedJoin } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { fillDetails, save } from './steps.ts';
 
@@ -37,13 +37,7 @@ test('a state whose list cannot be had is typed', async ({ page, complaints }) =
 
 test('while a country’s states are on their way their field is there, and says so', async ({ page }) => {
   await startedJoin(page);
-  let arrive = () => {};
-  await page.route('**/static/countries/**', async (route) => {
-    await new Promise<void>((resolve) => {
-      arrive = resolve;
-    });
-    await route.continue();
-  });
+  const arrive = await holdRequests(page, '**/static/countries/**');
   await page.goto(DETAILS);
   await fillDetails(page);
   await page.getByLabel('Country').selectOption('Germany');

@@ -42,3 +42,10 @@ test('the style sheet, which has that of every screen, weighs at most 8 kB', () 
 test('all scripts of all screens together weigh at most 180 kB with gzip', () => {
   assertAtMost(180_000, globSync(join(dist, 'static/js/**/*.js')), 'gz');
 });
+
+test('what a step from screen to screen runs asks to be compiled as a whole while it comes', () => {
+  for (const name of ['index', 'async/shared', 'async/studentDetails', 'async/membership', 'async/checkout']) {
+    const [script] = globSync(join(dist, `static/js/${name}.*.js`));
+    assert.match(readFileSync(script!, 'utf8'), /^\/\/# allFunctionsCalledOnLoad\n/, name);
+  }
+});

@@ -1,4 +1,4 @@
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, memo, useEffect, useState } from 'react';
 import { Outlet, useNavigation } from 'react-router';
 import { phoneLink, useSite } from '../site.ts';
 import { onFirstToast } from '../toasts.ts';
@@ -6,10 +6,12 @@ import { Crest } from './Crest.tsx';
 import { Icon } from './icons.tsx';
 import styles from './Layout.module.css';
 
-/** What is the same on every page: who asks, how to reach them, and the toasts. */
-export function Layout() {
+/**
+ * What is the same on every page: who asks, how to reach them, and the toasts. Drawn once: the router would draw it again with
+ * every change of its state.
+ */
+export const Layout = memo(() => {
   const { society } = useSite();
-  const navigation = useNavigation();
   return (
     <div className={styles.page}>
       <a className={styles.skip} href="#main">
@@ -28,7 +30,7 @@ export function Layout() {
             <span className={styles.number}>{society.supportPhone}</span>
           </a>
         </p>
-        <div className={styles.progress} data-busy={navigation.state !== 'idle' || undefined} />
+        <Progress />
       </header>
       <main id="main" className={styles.main}>
         <Outlet />
@@ -37,6 +39,11 @@ export function Layout() {
       <Toasts />
     </div>
   );
+});
+
+function Progress() {
+  const { state } = useNavigation();
+  return <div className={styles.progress} data-busy={state !== 'idle' || undefined} />;
 }
 
 function Footer() {

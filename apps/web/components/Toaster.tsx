@@ -1,4 +1,4 @@
-import { type PointerEvent, useEffect, useRef, useState } from 'react';
+import { type PointerEvent, startTransition, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { connectToaster, type ToastMessage } from '../toasts.ts';
 import { Icon } from './allIcons.tsx';
@@ -30,7 +30,8 @@ export function Toaster() {
     () =>
       connectToaster((toast) => {
         const id = ++count.current;
-        setToasts((now) => [{ ...toast, id }, ...now].slice(0, LIMIT));
+        // After the screen that it comes with.
+        startTransition(() => setToasts((now) => [{ ...toast, id }, ...now].slice(0, LIMIT)));
       }),
     [],
   );

@@ -3,6 +3,7 @@ import { Drawing, firstPaths } from './icons.tsx';
 
 const paths = {
   ...firstPaths,
+  tick: 'm5 12.500 4.500 4.500L19 7.500',
   arrowLeft: 'M19 12H5m6-6-6 6 6 6',
   chevron: 'm6 9 6 6 6-6',
   upload: 'M12 16V5m-5 4.500L12 4.500l5 5M5 19.500h14',

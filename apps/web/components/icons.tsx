@@ -1,6 +1,5 @@
 /** Small line icons, decorative: the words beside them say it. These are those of the first load; allIcons.tsx has the others. */
 export const firstPaths = {
-  tick: 'm5 12.500 4.500 4.500L19 7.500',
   alert: 'M12 8v5m0 3.200v.1M12 3 2.500 20h19z',
   phone:
     'M6 3.500h3l1.500 4-2 1.500a12 12 0 0 0 6 6l1.500-2 4 1.500v3c0 1-1 2-2 2C10.500 19.500 4.500 13 4 5.500c0-1 1-2 2-2z',

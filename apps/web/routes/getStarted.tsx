@@ -8,7 +8,6 @@ import { Alert } from '../components/Alert.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Checkbox, TextField } from '../components/Field.tsx';
-import { Icon } from '../components/icons.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { useSite } from '../site.ts';
@@ -153,10 +152,7 @@ function Eligibility({ programme, children }: { programme: Programme; children: 
       <p>{intro}</p>
       <ul className={ui.ticks}>
         {rules.map((rule) => (
-          <li key={rule}>
-            <Icon name="tick" size={18} />
-            {rule}
-          </li>
+          <li key={rule}>{rule}</li>
         ))}
       </ul>
       <p className={ui.hint}>{note}</p>

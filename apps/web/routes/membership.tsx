@@ -185,10 +185,7 @@ function MembershipCard({
       </p>
       <ul className={`${ui.ticks} ${styles.features}`}>
         {membership.features.map(({ id, description }) => (
-          <li key={id}>
-            <Icon name="tick" size={18} />
-            <span>{description}</span>
-          </li>
+          <li key={id}>{description}</li>
         ))}
       </ul>
       <Button

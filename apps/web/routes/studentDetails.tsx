@@ -1,4 +1,4 @@
-import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import {
   type ActionFunctionArgs,
   redirect,
@@ -132,6 +132,13 @@ function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (has
   );
 }
 
+/** Made once: a form is drawn with every letter that is typed, and hundreds of options with it. */
+const optionsOf = (names: readonly (string | number)[]) =>
+  names.map((name) => <option key={name}>{name}</option>);
+const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
+const countryOptions = optionsOf(namesOf(countries));
+const gpaOptions = optionsOf(gpaValues);
+
 function DetailsForm({
   invitation,
   initial,
@@ -151,6 +158,11 @@ function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
+  const yearOptions = useMemo(() => optionsOf(graduationYears(currentYear)), [currentYear]);
+  const subdivisionOptions = useMemo(
+    () => Array.isArray(subdivisions) && optionsOf(namesOf(subdivisions)),
+    [subdivisions],
+  );
   const broken = studentDetailsFields.flatMap((field) => {
     const message = errors[field];
     return message ? [{ field, message }] : [];
@@ -246,9 +258,7 @@ function DetailsForm({
       </Group>
       <Group title="Where you live">
         <SelectField {...field('country')} label="Country" autoComplete="country-name" required>
-          {countries.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
+          {countryOptions}
         </SelectField>
         <TextField {...field('address1')} label="Address line 1" autoComplete="address-line1" required />
         <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
@@ -263,8 +273,7 @@ function DetailsForm({
               required
             >
               <option value="">{subdivisions === 'coming' ? 'Loading…' : 'Choose…'}</option>
-              {subdivisions !== 'coming' &&
-                subdivisions.map(({ name }) => <option key={name}>{name}</option>)}
+              {subdivisionOptions}
             </SelectField>
           ) : (
             <TextField
@@ -290,15 +299,11 @@ function DetailsForm({
         <div className={styles.short}>
           <SelectField {...field('highSchoolGraduationYear')} label="Graduation year" required>
             <option value="">Choose…</option>
-            {graduationYears(currentYear).map((year) => (
-              <option key={year}>{year}</option>
-            ))}
+            {yearOptions}
           </SelectField>
           <SelectField {...field('highSchoolGpa')} label="High school GPA" required>
             <option value="">Choose…</option>
-            {gpaValues.map((gpa) => (
-              <option key={gpa}>{gpa}</option>
-            ))}
+            {gpaOptions}
           </SelectField>
         </div>
       </Group>

@@ -161,7 +161,6 @@ function Offer({
         <ul className={`${ui.ticks} ${styles.features}`}>
           {details.features.map(({ id, description }) => (
             <li key={id}>
-              <Icon name="tick" size={20} />
               <PurifiedHtml html={description} />
             </li>
           ))}

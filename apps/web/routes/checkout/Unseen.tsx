@@ -21,7 +21,6 @@ export function Unseen({
       <ul className={ui.ticks}>
         {features.map(({ id, description }) => (
           <li key={id}>
-            <Icon name="tick" size={18} />
             <PurifiedHtml html={description} />
           </li>
         ))}
