@@ -22,6 +22,8 @@ export interface Subject {
   databaseUrl: string;
   /** A connection of our own to it. */
   database: pg.Client;
+  /** Vacuums and checkpoints it. */
+  tidy(): Promise<void>;
   /** Makes ready so many people who may join, each once. Those of whose joins the CRM will be told must be known to it. */
   people(count: number, areKnown: boolean): Promise<People>;
   /** Ends what joins of a measurement left to be done later, so that it does not fall into another one. */
@@ -49,6 +51,7 @@ export async function startFloor(world: World): Promise<Subject> {
     pids: { node: [server.pid!], postgres: [world.postgres.pid], stripe: [], hubspot: [] },
     databaseUrl: url,
     database,
+    tidy: () => tidy(database),
     async people() {
       // Anybody may join, so nobody is made ready: numbers that the last measurement did not reach.
       const people = { first: last + 1, last: last + 1_000_000 };
@@ -135,6 +138,7 @@ export async function startOurs(
     },
     databaseUrl: url,
     database: client,
+    tidy: () => tidy(client),
     async people(count, areKnown) {
       const first = 1 + (areKnown ? invited.known : UNKNOWN + invited.unknown);
       if (areKnown) invited.known += count;
@@ -153,6 +157,38 @@ export async function startOurs(
       );
     },
   };
+}
+
+/**
+ * Two that have nothing to do with one another, at work at the same time, under one load whose steps speak to no provider. The
+ * same people are made ready on both.
+ */
+export function together(first: Subject, second: Subject): Subject {
+  const both = async (act: (one: Subject) => Promise<void>) => {
+    await act(first);
+    await act(second);
+  };
+  return {
+    ...first,
+    urls: [...first.urls, ...second.urls],
+    pids: {
+      ...first.pids,
+      node: [...first.pids.node, ...second.pids.node],
+    },
+    tidy: () => both((one) => one.tidy()),
+    async people(count, areKnown) {
+      const people = await first.people(count, areKnown);
+      const others = await second.people(count, areKnown);
+      if (others.first !== people.first) throw new Error('Each of the two has had other people before.');
+      return people;
+    },
+    settle: () => both((one) => one.settle()),
+  };
+}
+
+async function tidy(database: pg.Client): Promise<void> {
+  await database.query('vacuum (analyze)');
+  await database.query('checkpoint');
 }
 
 /** The server's own program as it is built, its log in a file. */

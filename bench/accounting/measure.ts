@@ -37,8 +37,7 @@ export async function measure(
 ): Promise<Run> {
   const willPay = steps.includes('card');
   const people = await subject.people(mostJoins(world.options, willPay), willPay);
-  await subject.database.query('vacuum (analyze)');
-  await subject.database.query('checkpoint');
+  await subject.tidy();
   const run = await underLoad(world, subject, { concurrency, steps, people, ...world.options });
   await subject.settle();
   return run;

@@ -6,7 +6,7 @@ import { countStatements, type StatementCount } from '../accounting/statements.t
 import { withoutProvider } from '../flows/flows.ts';
 import { figure, megabytes, spread, table } from '../report/table.ts';
 import { atLeast, atMost, verdictTable } from '../report/verdicts.ts';
-import { makeOurDatabase, type OurDatabase, startOurs } from '../servers.ts';
+import { makeOurDatabase, type OurDatabase, startOurs, together } from '../servers.ts';
 import { type Bench, innerWorld, startWorld, switchCounting, type World } from '../world.ts';
 
 const CONCURRENCY = 16;
@@ -23,15 +23,19 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
 
   const onSmall = await startOurs(world, small);
   const onLarge = await startOurs(world, large);
-  const twice = await startOurs(world, small, { processes: 2 });
+  const sharing = await startOurs(world, await filled(world, few, 'shared'), { processes: 2 });
+  const apart = together(
+    await startOurs(world, await filled(world, few, 'first')),
+    await startOurs(world, await filled(world, few, 'second')),
+  );
   const sizes: SizeRound[] = [];
   const processes: ProcessRound[] = [];
   for (let round = 0; round <= options.repeat; round++) {
     const size = { small: await measure(world, onSmall, how), large: await measure(world, onLarge, how) };
     const process = {
       one: await measure(world, onSmall, how),
-      each: await measure(world, twice, { ...how, concurrency: 2 * CONCURRENCY }),
-      between: await measure(world, twice, how),
+      apart: await measure(world, apart, { ...how, concurrency: 2 * CONCURRENCY }),
+      sharing: await measure(world, sharing, { ...how, concurrency: 2 * CONCURRENCY }),
     };
     // The first round is for warming up.
     if (round === 0) continue;
@@ -39,7 +43,7 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
     processes.push(process);
     say(
       `round ${round}: CPU a join ${figure(cpuOf(size.small))} ms with ${few} sessions, ${figure(cpuOf(size.large))} ms with ${many}; ` +
-        `${figure(process.one.joinsPerSecond)} joins/s by one process, ${figure(process.each.joinsPerSecond)} by two`,
+        `${figure(process.one.joinsPerSecond)} joins/s by one process, ${figure(process.sharing.joinsPerSecond)} by two`,
     );
   }
 
@@ -51,10 +55,10 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
     filled: { small: small.bytes, large: large.bytes },
     statements,
     sizes: quietOnes(sizes, ({ small, large }) => [small.otherCores, large.otherCores]),
-    processes: quietOnes(processes, ({ one, each, between }) => [
+    processes: quietOnes(processes, ({ one, apart, sharing }) => [
       one.otherCores,
-      each.otherCores,
-      between.otherCores,
+      apart.otherCores,
+      sharing.otherCores,
     ]),
     upkeep,
   });
@@ -66,15 +70,19 @@ interface SizeRound {
 }
 interface ProcessRound {
   one: Run;
-  /** Two processes, each with as many joins at a time as the one. */
-  each: Run;
-  /** Two processes that share them. */
-  between: Run;
+  /** Two servers with a database each, and as many joins at a time for each as for the one. */
+  apart: Run;
+  /** The same with one database. */
+  sharing: Run;
 }
 
 /** With the size that it had when nothing but the filling had been done. */
-async function filled(world: World, sessions: number): Promise<OurDatabase & { bytes: Bytes }> {
-  const database = await makeOurDatabase(world, `filled_${sessions}`);
+async function filled(
+  world: World,
+  sessions: number,
+  name = `filled_${sessions}`,
+): Promise<OurDatabase & { bytes: Bytes }> {
+  const database = await makeOurDatabase(world, name);
   const began = performance.now();
   await fillDatabase(database.client, sessions, (done) => {
     world.scope.signal.throwIfAborted();
@@ -189,15 +197,10 @@ function report({
           return of(second) / of(first);
         }),
       );
-    return [
-      'ratio',
-      ratio(({ joinsPerSecond }) => joinsPerSecond),
-      ratio(cpuOf),
-      ratio(({ load }) => load.call.p99),
-    ];
+    return [ratio(({ joinsPerSecond }) => joinsPerSecond), ratio(cpuOf), ratio(({ load }) => load.call.p99)];
   };
   const each = (bytes: number, sessions: number) => `${figure(bytes / sessions / 1000)} kB`;
-  const capacity = spreadBy(processes, ({ one, each }) => (2 * one.cpuMs.node) / each.cpuMs.node);
+  const capacity = spreadBy(processes, ({ apart, sharing }) => (2 * apart.cpuMs.node) / sharing.cpuMs.node);
   const dead = Math.max(...upkeep.tables.filter(({ rows }) => rows > 1000).map((one) => one.dead / one.rows));
   const head = ['', 'joins/s', 'CPU ms a join, node + PostgreSQL', 'call p99 ms'];
   return [
@@ -225,7 +228,7 @@ function report({
     table(head, [
       run(sizes, `${count(few)} sessions`, ({ small }) => small),
       run(sizes, `${count(many)} sessions`, ({ large }) => large),
-      ratios(sizes, ({ small, large }) => [small, large]),
+      ['ratio', ...ratios(sizes, ({ small, large }) => [small, large])],
     ]),
     '',
     'PostgreSQL’s time for each call, planning and execution (ms):',
@@ -269,22 +272,19 @@ function report({
     '',
     '### Two processes',
     '',
-    'Both with one database, on the smaller one. Joins/s show what this machine’s cores leave when the database and the load',
-    'generator take theirs; node’s processor time for a join shows what a second process adds where there is a core for it.',
-    'It has its own load there: a process that is asked for less at a time has less to put into one packet.',
+    `${CONCURRENCY} joins at a time for each process, with ${count(few)} sessions in every database. Joins/s show what this machine’s cores`,
+    'leave when the database and the load generator take theirs; node’s processor time for a join shows what a second process',
+    'adds where there is a core for it. It is compared with that of two servers that have nothing to do with one another:',
+    'on two cores that are both busy, the same work takes longer than on one.',
     '',
     table(head, [
-      run(processes, `one process, ${CONCURRENCY} at a time`, ({ one }) => one),
-      ...(['each', 'between'] as const).flatMap((shared) => [
-        run(
-          processes,
-          `two processes, ${CONCURRENCY} at a time ${shared === 'each' ? 'for each' : 'between them'}`,
-          (round) => round[shared],
-        ),
-        ratios(processes, ({ one, [shared]: two }) => [one, two]),
-      ]),
+      run(processes, 'one process', ({ one }) => one),
+      run(processes, 'two, with a database each', ({ apart }) => apart),
+      run(processes, 'two, with one database', ({ sharing }) => sharing),
+      ['of one process', ...ratios(processes, ({ one, sharing }) => [one, sharing])],
+      ['of two with a database each', ...ratios(processes, ({ apart, sharing }) => [apart, sharing])],
     ]),
     '',
-    `Memory: ${megabytes(spreadBy(processes, ({ one }) => one.rssBytes).median)} and ${megabytes(spreadBy(processes, ({ each }) => each.rssBytes).median)}.`,
+    `Memory: ${megabytes(spreadBy(processes, ({ one }) => one.rssBytes).median)} and ${megabytes(spreadBy(processes, ({ sharing }) => sharing.rssBytes).median)}.`,
   ].join('\n');
 }
