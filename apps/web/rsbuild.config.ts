@@ -45,7 +45,7 @@ export default defineConfig({
       tools: {
         rspack(config) {
           // Chromium then compiles all of a file on another thread while it comes, and not each function when a press first
-          // needs it. What no step waits for is small without.
+          // needs it. What no step waits for does without: the line is 25 bytes in every file.
           config.plugins.push(
             new rspack.BannerPlugin({
               banner: '//# allFunctionsCalledOnLoad',
