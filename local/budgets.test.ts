@@ -44,7 +44,13 @@ test('all scripts of all screens together weigh at most 180 kB with gzip', () =>
 });
 
 test('what a step from screen to screen runs asks to be compiled as a whole while it comes', () => {
-  for (const name of ['index', 'async/shared', 'async/studentDetails', 'async/membership', 'async/checkout']) {
+  for (const name of [
+    'index',
+    'async/shared',
+    'async/studentDetails',
+    'async/membership',
+    'async/checkout',
+  ]) {
     const [script] = globSync(join(dist, `static/js/${name}.*.js`));
     assert.match(readFileSync(script!, 'utf8'), /^\/\/# allFunctionsCalledOnLoad\n/, name);
   }
