@@ -139,3 +139,27 @@ test('Start Over forgets the session and what was typed', async ({ page }) => {
   await expect(page.getByLabel('High school name')).toHaveValue('Lincoln High School');
   await expect(page.getByLabel('First name')).toHaveValue('');
 });
+
+test('a new screen begins at its top, once it is there; Back is where one was @phone', async ({ page }) => {
+  await startedJoin(page);
+  await page.goto('/registration/student-details');
+  await fillDetails(page);
+  // What is seen when the page is moved to its top.
+  await page.evaluate(() => {
+    const scrollTo = window.scrollTo.bind(window);
+    window.scrollTo = ((x: number, y: number) => {
+      const { dataset } = document.body;
+      dataset.seenAtTop = `${dataset.seenAtTop ?? ''}[${document.querySelector('h1')?.textContent}]`;
+      scrollTo(x, y);
+    }) as typeof window.scrollTo;
+  });
+  await button(page, 'Save').scrollIntoViewIfNeeded();
+  const before = await page.evaluate(() => window.scrollY);
+  expect(before).toBeGreaterThan(0);
+  await save(page);
+  await expect(page.locator('body')).toHaveAttribute('data-seen-at-top', '[Choose your membership]');
+  expect(await page.evaluate(() => window.scrollY)).toBe(0);
+  await page.goBack();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
+});

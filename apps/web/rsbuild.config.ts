@@ -67,6 +67,13 @@ export default defineConfig({
             cacheGroups: {
               // What nearly every screen but the first needs: the calls, their sentences, prices. Once, not in each.
               shared: { name: 'shared', minChunks: 5, minSize: 0, priority: 50 },
+              // And what the steps share, which is too little for a request of its own.
+              steps: {
+                name: 'shared',
+                test: /(ProgressBar|Skeleton|answerAhead)\.tsx?$/,
+                minSize: 0,
+                priority: 50,
+              },
               styles: {
                 name: 'index',
                 type: 'css/mini-extract',

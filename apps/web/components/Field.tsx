@@ -1,8 +1,9 @@
-import type { ComponentProps, ReactNode } from 'react';
+import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-interface Common {
+/** What every field has. */
+export interface Common {
   id: string;
   label: ReactNode;
   optional?: boolean;
@@ -10,11 +11,17 @@ interface Common {
   error?: string | undefined;
 }
 
-function describedBy({ id, hint, error }: Common): string | undefined {
-  return [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+/** What ties a control to its label, hint and error. */
+export function tied({ id, hint, error }: Common): AriaAttributes & { id: string } {
+  return {
+    id,
+    'aria-invalid': error ? true : undefined,
+    'aria-describedby': [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined,
+  };
 }
 
-function Frame({ id, label, optional, hint, error, children }: Common & { children: ReactNode }) {
+/** A field's label, hint and error around its control. */
+export function Frame({ id, label, optional, hint, error, children }: Common & { children: ReactNode }) {
   return (
     <div className={styles.field}>
       <label className={styles.label} htmlFor={id}>
@@ -54,39 +61,7 @@ export function TextField({
   const common = { id, label, optional, hint, error };
   return (
     <Frame {...common}>
-      <input
-        type="text"
-        {...rest}
-        id={id}
-        className={styles.input}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={describedBy(common)}
-      />
-    </Frame>
-  );
-}
-
-export function SelectField({
-  id,
-  label,
-  optional = false,
-  hint,
-  error,
-  children,
-  ...rest
-}: Common & ComponentProps<'select'>) {
-  const common = { id, label, optional, hint, error };
-  return (
-    <Frame {...common}>
-      <select
-        {...rest}
-        id={id}
-        className={styles.input}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={describedBy(common)}
-      >
-        {children}
-      </select>
+      <input type="text" {...rest} {...tied(common)} className={styles.input} />
     </Frame>
   );
 }
@@ -95,13 +70,7 @@ export function Checkbox({ id, label, hint, error, ...rest }: Common & Component
   return (
     <div>
       <div className={styles.check}>
-        <input
-          {...rest}
-          id={id}
-          type="checkbox"
-          aria-invalid={error ? true : undefined}
-          aria-describedby={describedBy({ id, label, hint, error })}
-        />
+        <input {...rest} {...tied({ id, label, hint, error })} type="checkbox" />
         <label htmlFor={id}>{label}</label>
       </div>
       {hint && (

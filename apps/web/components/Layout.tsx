@@ -5,6 +5,7 @@ import { onFirstToast } from '../toasts.ts';
 import { Crest } from './Crest.tsx';
 import { Icon } from './icons.tsx';
 import styles from './Layout.module.css';
+import { useTop } from './PageHeading.tsx';
 
 /**
  * What is the same on every page: who asks, how to reach them, and the toasts. Drawn once: the router would draw it again with
@@ -43,6 +44,7 @@ export const Layout = memo(() => {
 
 function Progress() {
   const { state } = useNavigation();
+  useTop();
   return <div className={styles.progress} data-busy={state !== 'idle' || undefined} />;
 }
 

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
+import { useLocation } from 'react-router';
 
 /** The part of the router that is needed here. */
 interface Moment {
@@ -10,7 +11,8 @@ interface Navigating {
   subscribe(listener: (moment: Moment) => void): () => void;
 }
 
-let navigated = false;
+/** Whether the screen is a new one and not yet at its top; undefined until the first navigation. */
+let isNew: boolean | undefined;
 
 /**
  * From the first navigation on, a new screen's heading takes the focus, so that a screen reader says where one is.
@@ -21,8 +23,18 @@ export function noteNavigation(router: Navigating): void {
   router.subscribe(({ location, historyAction }) => {
     if (location.key === last) return;
     last = location.key;
-    navigated = true;
-    if (historyAction !== 'POP') window.scrollTo(0, 0);
+    isNew = historyAction !== 'POP';
+  });
+}
+
+/** Once the new screen is there: earlier, the old one would be painted at its top. */
+export function useTop(): void {
+  // Drawn with every address.
+  useLocation();
+  useLayoutEffect(() => {
+    if (!isNew) return;
+    isNew = false;
+    window.scrollTo(0, 0);
   });
 }
 
@@ -47,7 +59,7 @@ export function PageHeading({
     document.title = hasErrors ? `Error: ${title}` : title;
   }, [title, hasErrors]);
   useEffect(() => {
-    if (navigated || takesFocus) heading.current?.focus({ preventScroll: true });
+    if (isNew !== undefined || takesFocus) heading.current?.focus({ preventScroll: true });
   }, [takesFocus]);
   return (
     <h1 ref={heading} tabIndex={-1} className={className}>

@@ -33,10 +33,11 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { EmailSuggestion } from '../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../components/ErrorSummary.tsx';
-import { Checkbox, SelectField, TextField } from '../components/Field.tsx';
+import { Checkbox, TextField } from '../components/Field.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
+import { optionsOf, SelectField } from '../components/SelectField.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
@@ -132,12 +133,11 @@ function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (has
   );
 }
 
+const CHOOSE = 'Choose…';
 /** Made once: a form is drawn with every letter that is typed, and hundreds of options with it. */
-const optionsOf = (names: readonly (string | number)[]) =>
-  names.map((name) => <option key={name}>{name}</option>);
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
 const countryOptions = optionsOf(namesOf(countries));
-const gpaOptions = optionsOf(gpaValues);
+const gpaOptions = optionsOf(gpaValues, CHOOSE);
 
 function DetailsForm({
   invitation,
@@ -158,9 +158,10 @@ function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
-  const yearOptions = useMemo(() => optionsOf(graduationYears(currentYear)), [currentYear]);
+  const yearOptions = useMemo(() => optionsOf(graduationYears(currentYear), CHOOSE), [currentYear]);
   const subdivisionOptions = useMemo(
-    () => Array.isArray(subdivisions) && optionsOf(namesOf(subdivisions)),
+    () =>
+      Array.isArray(subdivisions) ? optionsOf(namesOf(subdivisions), CHOOSE) : optionsOf([], 'Loading…'),
     [subdivisions],
   );
   const broken = studentDetailsFields.flatMap((field) => {
@@ -257,9 +258,13 @@ function DetailsForm({
         </div>
       </Group>
       <Group title="Where you live">
-        <SelectField {...field('country')} label="Country" autoComplete="country-name" required>
-          {countryOptions}
-        </SelectField>
+        <SelectField
+          {...field('country')}
+          label="Country"
+          autoComplete="country-name"
+          options={countryOptions}
+          required
+        />
         <TextField {...field('address1')} label="Address line 1" autoComplete="address-line1" required />
         <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
         <div className={styles.place}>
@@ -270,11 +275,9 @@ function DetailsForm({
               {...field('state')}
               label="State/Province"
               autoComplete="address-level1"
+              options={subdivisionOptions}
               required
-            >
-              <option value="">{subdivisions === 'coming' ? 'Loading…' : 'Choose…'}</option>
-              {subdivisionOptions}
-            </SelectField>
+            />
           ) : (
             <TextField
               key={country?.name}
@@ -297,14 +300,13 @@ function DetailsForm({
           required
         />
         <div className={styles.short}>
-          <SelectField {...field('highSchoolGraduationYear')} label="Graduation year" required>
-            <option value="">Choose…</option>
-            {yearOptions}
-          </SelectField>
-          <SelectField {...field('highSchoolGpa')} label="High school GPA" required>
-            <option value="">Choose…</option>
-            {gpaOptions}
-          </SelectField>
+          <SelectField
+            {...field('highSchoolGraduationYear')}
+            label="Graduation year"
+            options={yearOptions}
+            required
+          />
+          <SelectField {...field('highSchoolGpa')} label="High school GPA" options={gpaOptions} required />
         </div>
       </Group>
       <div className={styles.end}>

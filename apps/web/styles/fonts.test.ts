@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const web = resolve(import.meta.dirname, '..');
+
+/** Every pair of a size and a weight is a font that the browser looks for before it can paint (docs/performance.md). */
+test('text is of the sizes in tokens.css; headings and the serif are 700, all else is 400 or 600', () => {
+  const sheets = globSync('{components,routes,styles}/**/*.css', { cwd: web });
+  const odd: string[] = [];
+  let seen = 0;
+  for (const sheet of sheets) {
+    const css = readFileSync(join(web, sheet), 'utf8').replace(/\/\*.*?\*\//gs, '');
+    for (const [, selector, rule] of css.matchAll(/([^{}]+)\{([^{}]*)\}/g))
+      for (const [, property, value] of rule!.matchAll(
+        /(?<![\w-])(font|font-size|font-weight):\s*([^;]+);/g,
+      )) {
+        seen++;
+        if (value === 'inherit') continue;
+        const hasSize = property === 'font-weight' || /var\(--text-\w+\)/.test(value!);
+        const mayBeBold = value!.includes('var(--serif)') || selector!.trim().startsWith('h1,');
+        const hasWeight = property === 'font-size' || (mayBeBold ? /^[47]00\b/ : /^[46]00\b/).test(value!);
+        if (!hasSize || !hasWeight) odd.push(`${sheet}: ${selector!.trim()} { ${property}: ${value} }`);
+      }
+  }
+  assert.ok(seen > 50, `${seen} declarations`);
+  assert.deepEqual(odd, []);
+});
