@@ -5,11 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** How long the network lets a page wait for its next piece (ms): enough for a browser to paint what it has. */
 const BETWEEN_MS = 150;
 
-/** What `url` serves, with every page cut after each of `cuts`, as a slow network brings it. */
+/** What `url` serves, with every page cut after each of `cuts`, as a slow network brings it; until the test is done. */
 export async function serveInPieces(
   url: string,
   cuts: readonly string[],
-): Promise<{ url: string; close(): void }> {
+): Promise<AsyncDisposable & { url: string }> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -41,6 +41,8 @@ export async function serveInPieces(
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => void server.close().closeAllConnections(),
+    async [Symbol.asyncDispose]() {
+      server.close().closeAllConnections();
+    },
   };
 }

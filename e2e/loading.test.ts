@@ -58,13 +58,12 @@ test('Get Started is drawn before any script runs, and downloads nothing of a la
 
 for (const path of ['/registration/get-started', '/initialize/checkout?vid=103&mp=1'])
   test(`a page that comes in pieces is shown when it is whole: ${path}`, async ({ page, baseURL }) => {
-    const pieces = await serveInPieces(baseURL!, ['Questions? ', '<main', '</h1>']);
+    await using pieces = await serveInPieces(baseURL!, ['Questions? ', '<main', '</h1>']);
     const shifts = await watchShifts(page);
     await page.goto(pieces.url + path);
     await expect(button(page, path.includes('checkout') ? 'Buy Now' : 'Submit')).toBeVisible();
     await page.waitForLoadState('networkidle');
     expect(await shifts()).toEqual([]);
-    pieces.close();
   });
 
 test('a card form whose script does not load says so, and Try again brings it', async ({

@@ -46,10 +46,11 @@ const stateOf = async (uuid: string) =>
       .executeTakeFirstOrThrow()
   ).state;
 
-/** As Stripe would send it. */
-async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET): Promise<Response> {
+/** As Stripe would send it, or as somebody else does again who caught it. */
+async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
   const payload = JSON.stringify(event);
-  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret });
+  const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
   return fetch(`${server.url}/api/webhooks/stripe`, {
     method: 'POST',
     headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
@@ -285,6 +286,14 @@ test('a webhook needs a signature that holds, and events of others are none of o
   const answer = await webhook(foreign);
   assert.deepEqual([answer.status, await answer.json()], [200, { received: true, handled: false }]);
   assert.equal(await stateOf(uuid), 'ordering');
+});
+
+test('a webhook caught on its way and sent again later than five minutes is refused', async () => {
+  const client = server.client();
+  const intent = await openIntent(client, await orderingJoin(client));
+  const event = await eventAbout('payment_intent.processing', intent.id);
+  assert.equal((await webhook(event, STRIPE_WEBHOOK_SECRET, 330)).status, 400);
+  assert.equal((await webhook(event, STRIPE_WEBHOOK_SECRET, 270)).status, 200);
 });
 
 test('a webhook whose work fails answers 5xx, so that Stripe tries again', async () => {
