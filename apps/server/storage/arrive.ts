@@ -10,7 +10,7 @@ const LOOK_EVERY_BYTES = 16 * 1_048_576;
 /** Held of each upload before it is written; as much again is being written. */
 const WRITE_BYTES = 524_288;
 /** After so many bytes those that were written are given back: by itself V8 keeps up to 64 MiB of them, which it does not count. */
-const CLEAR_EVERY_BYTES = 2 * 1_048_576;
+const CLEAR_EVERY_BYTES = 8 * 1_048_576;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
