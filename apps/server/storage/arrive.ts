@@ -2,15 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { clearNursery } from '../memory.ts';
+import { noteUsedUp } from '../memory.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
 /** How many bytes are written before the room is looked at again. */
 const LOOK_EVERY_BYTES = 16 * 1_048_576;
 /** Held of each upload before it is written; as much again is being written. */
 const WRITE_BYTES = 524_288;
-/** After so many bytes those that were written are given back: by itself V8 keeps up to 64 MiB of them, which it does not count. */
-const CLEAR_EVERY_BYTES = 8 * 1_048_576;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -78,7 +76,6 @@ async function write(
   let gathered: Buffer[] = [];
   let gatheredBytes = 0;
   let lookAt = 0;
-  let clearAt = CLEAR_EVERY_BYTES;
   let writing: Promise<void> = Promise.resolve();
   const hand = async () => {
     await writing;
@@ -99,9 +96,7 @@ async function write(
       sizeBytes += chunk.length;
       if (gatheredBytes >= WRITE_BYTES) await hand();
       hash.update(chunk);
-      if (sizeBytes < clearAt) continue;
-      clearNursery();
-      clearAt = sizeBytes + CLEAR_EVERY_BYTES;
+      noteUsedUp(chunk.length);
     }
     if (gatheredBytes > 0) await hand();
   } finally {

@@ -29,7 +29,7 @@ export function noteNavigation(router: Navigating): void {
 
 /** Once the new screen is there: earlier, the old one would be painted at its top. */
 export function useTop(): void {
-  // Drawn with every address.
+  // For no more than to be drawn with every address.
   useLocation();
   useLayoutEffect(() => {
     if (!isNew) return;

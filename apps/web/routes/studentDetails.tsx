@@ -134,8 +134,8 @@ function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (has
 }
 
 const CHOOSE = 'Choose…';
-/** Made once: a form is drawn with every letter that is typed, and hundreds of options with it. */
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
+/** Made once: a form is drawn with every letter that is typed, and hundreds of options with it. */
 const countryOptions = optionsOf(namesOf(countries));
 const gpaOptions = optionsOf(gpaValues, CHOOSE);
 
