@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 let collect: ((options: { type: 'minor' }) => void) | undefined;
 
 /** By itself V8 keeps up to 64 MiB of buffers that nobody uses any more: it does not count them. */
-const CLEAR_EVERY_BYTES = 8 * 1_048_576;
+const CLEAR_EVERY_BYTES = 4 * 1_048_576;
 let unusedBytes = 0;
 
 /** To be told of buffers that are used up. Counted of all uploads together: most are smaller than what is cleared at once. */

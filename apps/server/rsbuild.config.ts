@@ -1,5 +1,7 @@
 import { defineConfig, type Rspack } from '@rsbuild/core';
 
+const SERVER = 'server.js';
+
 /**
  * Makes the file a function, so that `start.mjs` need not copy it to do so, and writes what is not ASCII as `\\u…`: one such
  * letter, in a comment too, would have V8 keep the whole file at twice its size.
@@ -10,8 +12,8 @@ const asFunction: Rspack.RspackPluginInstance = {
       compilation.hooks.processAssets.tap(
         { name: 'asFunction', stage: Compilation.PROCESS_ASSETS_STAGE_REPORT },
         (assets) => {
-          for (const name of Object.keys(assets))
-            compilation.updateAsset(name, (old) => {
+          if (SERVER in assets)
+            compilation.updateAsset(SERVER, (old) => {
               const escaped = String(old.source()).replace(
                 /[^\0-\x7f]/g,
                 (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -26,7 +28,7 @@ const asFunction: Rspack.RspackPluginInstance = {
   },
 };
 
-/** The server in one file, which `start.mjs` runs. Readable, since errors name its lines. */
+/** The server in one file, which `start.mjs` runs, and each thread of it in another. Readable, since errors name its lines. */
 export default defineConfig({
   root: import.meta.dirname,
   source: {
@@ -45,7 +47,7 @@ export default defineConfig({
     target: 'node',
     module: false,
     distPath: { root: 'dist', js: '' },
-    filename: { js: '[name].js' },
+    filename: { js: SERVER },
     minify: false,
     // Loaded where they are needed alone: the one has files beside it, the other is large.
     externals: ['@fastify/swagger-ui', /^@aws-sdk\//],
@@ -63,6 +65,9 @@ export default defineConfig({
       config.output = {
         ...config.output,
         library: { type: 'commonjs2' },
+        // A thread's file lies beside the server's, and node goes by its name.
+        publicPath: '',
+        chunkFilename: '[name].cjs',
         // A module as `(function …)` is compiled with its file; as a method only when it is called, after it was read for nothing.
         environment: { ...config.output?.environment, methodShorthand: false },
       };

@@ -14,6 +14,17 @@ export interface Rounds<Round> {
   isNoisy: boolean;
 }
 
+/** Both sides of a round, each first in every other: what one leaves behind may fall into the next. */
+export async function eachFirstInTurn<Ours, Other>(
+  round: number,
+  ours: () => Promise<Ours>,
+  other: () => Promise<Other>,
+): Promise<{ ours: Ours; other: Other }> {
+  return round % 2 === 1
+    ? { ours: await ours(), other: await other() }
+    : { other: await other(), ours: await ours() };
+}
+
 /** Leaves out what was disturbed by other programs, as long as two undisturbed measurements remain, or the only one. */
 export function quietOnes<Round>(
   all: readonly Round[],

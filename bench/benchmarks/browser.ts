@@ -5,7 +5,7 @@ import { STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { describeMachine } from '../accounting/machine.ts';
 import { type Spread, spreadOf } from '../accounting/numbers.ts';
 import { machineBusySeconds, usageOf } from '../accounting/processTree.ts';
-import { quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
+import { eachFirstInTurn, quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
 import { launchOptions } from '../browser/launch.ts';
 import { findLighthouse, type Scores, scoreScreen } from '../browser/lighthouse.ts';
 import { type Screen, screensFor } from '../browser/screens.ts';
@@ -47,21 +47,20 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
   // A browser's very first page takes longer than any later one.
   for (const origin of [url!, shell.ready.listening]) await loadScreen(browser, origin, first!);
   const loads = new Map<string, Load[]>(screens.map(({ name }) => [name, []]));
-  const shells: { shell: Load; ours: Load }[] = [];
+  const pairs: { ours: Load; other: Load }[] = [];
   const walks: Record<string, StepTime>[] = [];
   const scripts: number[] = [];
-  // By themselves, one after the other and each first in turn: what a walk leaves to be cleared away would fall into one of them.
+  // By themselves: what a walk leaves to be cleared away would fall into one of them.
   for (let round = 1; round <= options.repeat * PAIRS; round++) {
-    const loadOurs = () => loadScreen(browser, url!, first!);
-    const loadShell = () => loadScreen(browser, shell.ready.listening, first!);
-    const pair =
-      round % 2 === 1
-        ? { ours: await loadOurs(), shell: await loadShell() }
-        : { shell: await loadShell(), ours: await loadOurs() };
-    shells.push(pair);
+    const pair = await eachFirstInTurn(
+      round,
+      () => loadScreen(browser, url!, first!),
+      () => loadScreen(browser, shell.ready.listening, first!),
+    );
+    pairs.push(pair);
     loads.get(first!.name)!.push(pair.ours);
     say(
-      `pair ${round}, Get Started: first paint ${Math.round(pair.ours.fcp)} ms, of the plain shell ${Math.round(pair.shell.fcp)} ms`,
+      `pair ${round}, Get Started: first paint ${Math.round(pair.ours.fcp)} ms, of the plain shell ${Math.round(pair.other.fcp)} ms`,
     );
   }
   for (let round = 1; round <= options.repeat; round++) {
@@ -91,7 +90,7 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
     scores,
     machine: `${await describeMachine(database.client)}, Chromium ${version}`,
     loads: new Map([...loads].map(([name, all]) => [name, quietOnes(all, ({ otherCores }) => [otherCores])])),
-    shells: quietOnes(shells, ({ shell, ours }) => [shell.otherCores, ours.otherCores]),
+    shells: quietOnes(pairs, ({ ours, other }) => [ours.otherCores, other.otherCores]),
     walks,
     scripts,
   });
@@ -190,11 +189,11 @@ function report({
   scores: ReadonlyMap<string, Scores>;
   machine: string;
   loads: Map<string, Rounds<Load>>;
-  shells: Rounds<{ shell: Load; ours: Load }>;
+  shells: Rounds<{ ours: Load; other: Load }>;
   walks: readonly Record<string, StepTime>[];
   scripts: readonly number[];
 }): string {
-  const toShell = (of: (load: Load) => number) => spreadBy(shells, ({ shell, ours }) => of(ours) / of(shell));
+  const toShell = (of: (load: Load) => number) => spreadBy(shells, ({ ours, other }) => of(ours) / of(other));
   const steps = Object.keys(walks[0]!).map((name) => {
     const of = (part: keyof StepTime): Spread => spreadOf(walks.map((walk) => walk[name]![part]));
     return { name, shown: of('shown'), afterAnswer: of('afterAnswer'), complete: of('complete') };
@@ -245,7 +244,7 @@ function report({
         ] as [string, (load: Load) => number][]
       ).map(([name, of]) => [
         name,
-        spread(spreadBy(shells, ({ shell }) => of(shell))),
+        spread(spreadBy(shells, ({ other }) => of(other))),
         spread(spreadBy(shells, ({ ours }) => of(ours))),
         spread(toShell(of)),
       ]),

@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describeMachine } from '../accounting/machine.ts';
 import { machineBusySeconds, peakBytes, usageOf } from '../accounting/processTree.ts';
-import { quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
+import { eachFirstInTurn, quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
 import { contactIdOf } from '../flows/ours.ts';
 import { megabytes, spread, table } from '../report/table.ts';
 import { atLeast, type Verdict, verdictTable } from '../report/verdicts.ts';
@@ -30,6 +31,12 @@ interface Taken {
   otherCores: number;
 }
 
+/** Beside something that writes what it takes as we do, synced or not. */
+type Beside = Rounds<{ ours: Taken; other: Taken }>;
+
+/** How long a server is left alone until its first document (ms): nobody sends one while it starts. */
+const STARTED_MS = 1000;
+
 /** One upload at a time, beside a bare multipart stream and nginx. */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
   const { options, say } = bench;
@@ -39,29 +46,20 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
   const database = await makeOurDatabase(world, 'ours');
   const sender = await startSender(world.scope);
 
-  const disk = {
-    ours: await ours(world, database),
-    floor: await floor(world.scope, join(world.folder, 'floor')),
-  };
-  await warmUp(sender, [disk.floor, disk.ours], bytes);
-  const onDisk: { ours: Taken; floor: Taken }[] = [];
-  for (let round = 1; round <= options.repeat; round++) {
-    const taken = {
-      floor: await send(sender, disk.floor, bytes),
-      ours: await send(sender, disk.ours, bytes),
-    };
-    onDisk.push(taken);
-    say(
-      `round ${round}: ${Math.round(taken.ours.megabytesPerSecond)} of ${Math.round(taken.floor.megabytesPerSecond)} MB/s, synced to disk`,
-    );
-  }
-
+  const onDisk = await beside(
+    world,
+    sender,
+    { ours: await ours(world, database), other: await floor(world.scope, join(world.folder, 'floor')) },
+    bytes,
+    'synced to disk',
+  );
   const nginx = await besideNginx(world, database, sender, bytes);
 
   const peaks: number[] = [];
   for (const size of sizes) {
     const inner = innerWorld(world);
     const taker = await ours(inner, database);
+    await setTimeout(STARTED_MS);
     for (let round = 0; round < 3; round++) await send(sender, taker, size);
     peaks.push(peakBytes(taker.pid));
     await inner.end();
@@ -72,7 +70,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
     bytes,
     sizes,
     peaks: peaks as [number, number],
-    onDisk: quietOnes(onDisk, ({ ours, floor }) => [ours.otherCores, floor.otherCores]),
+    onDisk,
     nginx,
   });
 }
@@ -106,7 +104,7 @@ async function besideNginx(
   database: OurDatabase,
   sender: Sender,
   bytes: number,
-): Promise<Rounds<{ ours: Taken; nginx: Taken }> | undefined> {
+): Promise<Beside | undefined> {
   const program = findNginx();
   if (program === undefined) return undefined;
   const folder = join(world.folder, 'nginx');
@@ -116,17 +114,32 @@ async function besideNginx(
   const mine = await ours(inner, database, {
     NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${withoutSync}`,
   });
-  await warmUp(sender, [nginx, mine], bytes);
-  const rounds: { ours: Taken; nginx: Taken }[] = [];
-  for (let round = 1; round <= world.options.repeat; round++) {
-    const taken = { nginx: await send(sender, nginx, bytes), ours: await send(sender, mine, bytes) };
+  const rounds = await beside(world, sender, { ours: mine, other: nginx }, bytes, 'nginx, without a sync');
+  await inner.end();
+  return rounds;
+}
+
+async function beside(
+  { options, say }: Bench,
+  sender: Sender,
+  { ours, other }: { ours: Taker; other: Taker },
+  bytes: number,
+  what: string,
+): Promise<Beside> {
+  await warmUp(sender, [ours, other], bytes);
+  const rounds: { ours: Taken; other: Taken }[] = [];
+  for (let round = 1; round <= options.repeat; round++) {
+    const taken = await eachFirstInTurn(
+      round,
+      () => send(sender, ours, bytes),
+      () => send(sender, other, bytes),
+    );
     rounds.push(taken);
-    world.say(
-      `round ${round}: ${Math.round(taken.ours.megabytesPerSecond)} MB/s, nginx ${Math.round(taken.nginx.megabytesPerSecond)} MB/s, without a sync`,
+    say(
+      `round ${round}: ${Math.round(taken.ours.megabytesPerSecond)} of ${Math.round(taken.other.megabytesPerSecond)} MB/s, ${what}`,
     );
   }
-  await inner.end();
-  return quietOnes(rounds, ({ ours, nginx }) => [ours.otherCores, nginx.otherCores]);
+  return quietOnes(rounds, ({ ours, other }) => [ours.otherCores, other.otherCores]);
 }
 
 /** Both have compiled what they run often before anything counts: that takes some gigabytes. */
@@ -157,12 +170,13 @@ function report({
   bytes: number;
   sizes: [number, number];
   peaks: [number, number];
-  onDisk: Rounds<{ ours: Taken; floor: Taken }>;
-  nginx: Rounds<{ ours: Taken; nginx: Taken }> | undefined;
+  onDisk: Beside;
+  nginx: Beside | undefined;
 }): string {
   const rate = ({ megabytesPerSecond }: Taken) => megabytesPerSecond;
-  const toFloor = spreadBy(onDisk, ({ ours, floor }) => rate(ours) / rate(floor));
-  const toNginx = nginx && spreadBy(nginx, ({ ours, nginx }) => rate(ours) / rate(nginx));
+  const ratio = (rounds: Beside) => spreadBy(rounds, ({ ours, other }) => rate(ours) / rate(other));
+  const toFloor = ratio(onDisk);
+  const toNginx = nginx && ratio(nginx);
   const size = (bytes: number) => `${bytes / MIB} MiB`;
   const memory: Verdict[] = peaks.map((peak, index) => ({
     what: `peak memory while ${size(sizes[index]!)} are taken, three times`,
@@ -187,23 +201,14 @@ function report({
     table(
       ['', 'Induct, MB/s', 'floor, MB/s', 'ratio'],
       [
-        [
-          '@fastify/multipart to a file, synced',
-          spread(spreadBy(onDisk, ({ ours }) => rate(ours))),
-          spread(spreadBy(onDisk, ({ floor }) => rate(floor))),
-          spread(toFloor),
-        ],
-        ...(nginx && toNginx
-          ? [
-              [
-                'nginx, its body in a file, neither synced',
-                spread(spreadBy(nginx, ({ ours }) => rate(ours))),
-                spread(spreadBy(nginx, ({ nginx }) => rate(nginx))),
-                spread(toNginx),
-              ],
-            ]
-          : []),
-      ],
+        { what: '@fastify/multipart to a file, synced', rounds: onDisk },
+        ...(nginx ? [{ what: 'nginx, its body in a file, neither synced', rounds: nginx }] : []),
+      ].map(({ what, rounds }) => [
+        what,
+        spread(spreadBy(rounds, ({ ours }) => rate(ours))),
+        spread(spreadBy(rounds, ({ other }) => rate(other))),
+        spread(ratio(rounds)),
+      ]),
     ),
     ...(nginx ? [] : ['', 'nginx is not installed.']),
   ].join('\n');

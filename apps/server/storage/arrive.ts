@@ -1,14 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { noteUsedUp } from '../memory.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
+import { openWriter } from './writer.ts';
 
 /** How many bytes are written before the room is looked at again. */
 const LOOK_EVERY_BYTES = 16 * 1_048_576;
 /** Held of each upload before it is written; as much again is being written. */
-const WRITE_BYTES = 524_288;
+const PIECE_BYTES = 524_288;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -65,51 +66,43 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
   }
 }
 
-/** Gathers what comes into larger writes, and takes more while one is under way: the hash costs as much as the disk. */
+/** Gathers what comes into larger pieces, and takes more while one is written and summed up: that costs as much as taking it. */
 async function write(
   file: FileHandle,
   bytes: Readable,
   room: () => Promise<number>,
 ): Promise<Omit<StoredFile, 'key'>> {
-  const hash = createHash('sha256');
+  await using writer = openWriter(file.fd);
   let sizeBytes = 0;
-  let gathered: Buffer[] = [];
-  let gatheredBytes = 0;
   let lookAt = 0;
-  let writing: Promise<void> = Promise.resolve();
+  let piece = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  let other = Promise.resolve(new Uint8Array(PIECE_BYTES));
   const hand = async () => {
-    await writing;
     if (sizeBytes >= lookAt) {
       if ((await room()) === 0) throw new StorageFull();
       lookAt = sizeBytes + LOOK_EVERY_BYTES;
     }
-    writing = writeAll(file, gathered);
+    const written = writer.append(piece.subarray(0, filled));
     // Its failure is thrown where it is waited for.
-    writing.catch(() => {});
-    gathered = [];
-    gatheredBytes = 0;
+    written.catch(() => {});
+    piece = await other;
+    other = written;
+    filled = 0;
   };
-  try {
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
-      gathered.push(chunk);
-      gatheredBytes += chunk.length;
-      sizeBytes += chunk.length;
-      if (gatheredBytes >= WRITE_BYTES) await hand();
-      hash.update(chunk);
-      noteUsedUp(chunk.length);
+  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + PIECE_BYTES - filled);
+      piece.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled === PIECE_BYTES) await hand();
     }
-    if (gatheredBytes > 0) await hand();
-  } finally {
-    await writing;
+    noteUsedUp(chunk.length);
   }
-  return { sizeBytes, sha256: hash.digest() };
-}
-
-async function writeAll(file: FileHandle, chunks: Buffer[]): Promise<void> {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  let { bytesWritten } = await file.writev(chunks);
-  if (bytesWritten === length) return;
-  // A disk that is nearly full takes less than it was given.
-  const all = Buffer.concat(chunks);
-  while (bytesWritten < length) bytesWritten += (await file.write(all, bytesWritten)).bytesWritten;
+  if (filled > 0) await hand();
+  await other;
+  noteUsedUp(Math.min(sizeBytes, 2 * PIECE_BYTES));
+  return { sizeBytes, sha256: await writer.sha256() };
 }
