@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type CallName, calls } from '#contract/calls.ts';
 import { deliver } from '../testing/deliver.ts';
-import { details, openIntent, payByCard } from '../testing/steps.ts';
+import { beginPayment, details, openIntent, payByCard, reportPayment } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
@@ -63,11 +63,10 @@ async function join(
     body: details({ firstName: `First${contactId}`, personalEmail: `${contactId}@example.com` }),
   });
   await call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  const { id, clientSecret, revision } = await openIntent(timed, uuid);
-  await call('beginPayment', { params: { uuid }, body: { revision } });
-  await payByCard(server, id);
-  const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
-  assert.equal((await call('postPayment', { params: { uuid }, body })).data.status, 'succeeded');
+  const intent = await openIntent(timed, uuid);
+  await beginPayment(timed, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(timed, uuid, intent)).data.status, 'succeeded');
   return { uuid, slowest };
 }
 

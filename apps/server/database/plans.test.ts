@@ -8,7 +8,15 @@ import { catchUpOnEvents } from '../payments/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../payments/sweep.ts';
 import { deliver } from '../testing/deliver.ts';
 import { fillDatabase } from '../testing/fillDatabase.ts';
-import { details, openIntent, orderingJoin, payByCard, startJoin } from '../testing/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+  startJoin,
+} from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 /** So many that the planner reads a table as a whole only where no index leads to the rows. */
@@ -104,7 +112,7 @@ async function assertByIndex(statements: readonly Statement[]): Promise<void> {
 
 async function pay(client: Client, uuid: string): Promise<{ id: string; clientSecret: string }> {
   const intent = await openIntent(client, uuid);
-  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+  await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   return intent;
 }
@@ -134,11 +142,10 @@ test('the statements of a whole join, from its invite code to its welcome, read 
       params: { sessionProductUuid: sessionProductUuid! },
       body: {},
     });
-    const { id, clientSecret } = await pay(client, uuid);
-    const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
-    assert.equal((await client.call('postPayment', { params, body })).data.status, 'succeeded');
+    const intent = await pay(client, uuid);
+    assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
     await client.call('getUpgradeDetails', { params });
-    await client.call('createUpgradeCharge', { params, body: { paymentIntent: id } });
+    await client.call('createUpgradeCharge', { params, body: { paymentIntent: intent.id } });
     await upload(client, `/api/public/join-session/${uuid}/upload-transcript`);
     await client.call('getDocuments', { params });
     assert.equal((await client.call('getWelcome', { params })).status, 200);

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { details, openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+} from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { handleEvent } from './handleEvent.ts';
 
@@ -18,8 +26,6 @@ after(() => server.close());
 
 const stripeStatus = async (intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;
-const begin = (client: Client, uuid: string, revision: number) =>
-  client.call('beginPayment', { params: { uuid }, body: { revision } });
 const askIntent = (client: Client, uuid: string) =>
   client.call('createPaymentIntent', {
     params: { uuid },
@@ -30,7 +36,7 @@ const forget = () => sql`delete from card_failure`.execute(server.deps.database)
 /** A card that is declined, as the page does it: begin, confirm, release. */
 async function decline(client: Client, uuid: string): Promise<string> {
   const { id, revision } = await openIntent(client, uuid);
-  assert.equal((await begin(client, uuid, revision)).status, 200);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
   assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
   await client.call('releasePayment', { params: { uuid }, body: {} });
   return id;
@@ -55,7 +61,7 @@ test('after three declined cards a join has to wait, its intent is cancelled, an
   );
   const next = await openIntent(client, uuid);
   assert.notEqual(next.id, id);
-  assert.equal((await begin(client, uuid, next.revision)).status, 200);
+  assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
   assert.equal((await payByCard(server, next.id)).status, 200);
   await forget();
 });
@@ -101,7 +107,7 @@ test('many joins from one address wait together, and the counts outlive a restar
   assert.equal((await askIntent(other, waiting)).status, 200);
   await decline(server.client(), uuids[0]!);
   const { revision } = (await askIntent(other, waiting)).data;
-  const refused = await begin(other, waiting, revision);
+  const refused = await beginPayment(other, waiting, revision);
   assert.equal(refused.status, 429, 'it has an intent, and may not begin to pay');
   assert.ok(Number(refused.headers.get('retry-after')) > 3500);
   const elsewhere = await orderingJoin(other);
@@ -155,12 +161,21 @@ test('a failure that Stripe reports late does not open an order whose next card 
         server.deps.database,
       )
     ).rows[0]?.state;
-  await begin(client, uuid, revision);
+  await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
   assert.equal(await state(), 'paying');
   await handleEvent(server.deps, event(new Date()));
   assert.equal(await state(), 'ordering');
 });
+
+/** HubSpot answers four searches a second, and this lesson takes seconds: who is told to come back in five does. */
+async function askForCode(client: Client, invitationCode: string) {
+  for (;;) {
+    const answer = await client.call('checkEligibility', { body: { invitationCode } });
+    if (answer.status !== 503) return answer;
+    await pause(Number(answer.headers.get('retry-after')) * 1000);
+  }
+}
 
 test('a school of 300 behind one address joins in one lesson without meeting a limit', async (t) => {
   const school = await startTestServer({ LIMITS: 'on' });
@@ -173,11 +188,7 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
   async function pupil(number: number): Promise<void> {
     const client = school.client();
     // Every twentieth one mistypes the code first, every tenth one's first card is declined.
-    if (number % 20 === 0)
-      note(
-        'a wrong code',
-        await client.call('checkEligibility', { body: { invitationCode: `LINCLN${number}` } }),
-      );
+    if (number % 20 === 0) note('a wrong code', await askForCode(client, `LINCLN${number}`));
     note('code', await client.call('checkEligibility', { body: { invitationCode: 'LINCOLN2026' } }));
     const started = await client.call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } });
     note('start', started);
@@ -188,16 +199,16 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
       await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) }),
     );
     note('membership', await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } }));
-    const { id, clientSecret, revision } = await openIntent(client, uuid);
+    const intent = await openIntent(client, uuid);
+    const { id, revision } = intent;
     if (number % 10 === 0) {
-      note('begin', await begin(client, uuid, revision));
+      note('begin', await beginPayment(client, uuid, revision));
       await payByCard(school, id, 'pm_card_chargeDeclined');
       note('release', await client.call('releasePayment', { params: { uuid }, body: {} }));
     }
-    note('begin', await begin(client, uuid, revision));
+    note('begin', await beginPayment(client, uuid, revision));
     await payByCard(school, id);
-    const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
-    const paid = await client.call('postPayment', { params: { uuid }, body });
+    const paid = await reportPayment(client, uuid, intent);
     note('paid', paid);
     if (paid.data.status !== 'succeeded') met.push(`payment: ${paid.data.status}`);
     note('skip', await client.call('skipUpgrade', { params: { uuid }, body: {} }));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { stateOf } from '../testing/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
@@ -25,12 +26,6 @@ const paymentsOf = (uuid: string) =>
     .orderBy('kind')
     .orderBy('attempt')
     .execute();
-const stateOf = async (uuid: string) =>
-  (
-    await sql<{ state: string }>`select state from join_session where uuid = ${uuid}`.execute(
-      server.deps.database,
-    )
-  ).rows[0]?.state;
 
 test('a payment whose webhook was lost and whose page never came back is confirmed, once', async () => {
   const client = server.client();
@@ -38,7 +33,7 @@ test('a payment whose webhook was lost and whose page never came back is confirm
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   assert.ok((await catchUp()) > 0);
-  assert.equal(await stateOf(uuid), 'paid');
+  assert.equal(await stateOf(server, uuid), 'paid');
   assert.equal(await catchUp(), 0, 'nothing is left to act on');
 });
 
@@ -99,13 +94,16 @@ test('an event that cannot be acted on is tried again, and does not keep the oth
   await server.stripeFault({ kind: 'status', status: 500, path: `/v1/payment_intents/${one!.id}`, times: 3 });
   await catchUp();
   await server.stripeFault(null);
-  assert.deepEqual([await stateOf(one!.uuid), await stateOf(two!.uuid)], ['ordering', 'paid']);
+  assert.deepEqual(
+    [await stateOf(server, one!.uuid), await stateOf(server, two!.uuid)],
+    ['ordering', 'paid'],
+  );
   const { rows } = await sql<{ waits: boolean }>`
     select reached_at <= (select created_at from payment where intent_id = ${one!.id}) + interval '1 second' as waits
     from schedule where name = 'events'`.execute(server.deps.database);
   assert.deepEqual(rows, [{ waits: true }], 'it is read again, however long that takes');
   await catchUp();
-  assert.equal(await stateOf(one!.uuid), 'paid');
+  assert.equal(await stateOf(server, one!.uuid), 'paid');
 });
 
 test('two servers do not fetch the same: the turn is one of theirs', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, openIntent, paidJoin, payByCard } from '../testing/steps.ts';
+import { details, openIntent, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -31,11 +31,6 @@ async function joinsOfOne(contactId: string, clients: Client[]) {
   );
 }
 
-const returns = (client: Client, uuid: string, { id, clientSecret }: { id: string; clientSecret: string }) =>
-  client.call('postPayment', {
-    params: { uuid },
-    body: { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' },
-  });
 const refundedOf = async (client: Client, uuid: string) =>
   (await client.call('getWelcome', { params: { uuid } })).data.refunded;
 
@@ -43,14 +38,14 @@ test('a payment that went back is told with its amount and card to who brings it
   const [first, second] = await joinsOfOne('7001', [server.client(), server.client()]);
   await payByCard(server, first!.intent.id);
   await payByCard(server, second!.intent.id, 'pm_card_mastercard');
-  const won = await returns(first!.client, first!.uuid, first!.intent);
+  const won = await reportPayment(first!.client, first!.uuid, first!.intent);
   assert.deepEqual(
     [won.data.status, won.data.refunded, won.data.goOn],
     ['succeeded', null, null],
     'the first one bought the membership',
   );
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), []);
-  const lost = await returns(second!.client, second!.uuid, second!.intent);
+  const lost = await reportPayment(second!.client, second!.uuid, second!.intent);
   assert.deepEqual(lost.data, {
     status: 'refunded',
     paymentIntent: second!.intent.id,
@@ -62,9 +57,9 @@ test('a payment that went back is told with its amount and card to who brings it
     },
     goOn: '/registration/checkout',
   });
-  assert.deepEqual((await returns(second!.client, second!.uuid, second!.intent)).data, lost.data);
+  assert.deepEqual((await reportPayment(second!.client, second!.uuid, second!.intent)).data, lost.data);
   const wrong = { ...second!.intent, clientSecret: first!.intent.clientSecret };
-  assert.equal((await returns(second!.client, second!.uuid, wrong)).status, 404);
+  assert.equal((await reportPayment(second!.client, second!.uuid, wrong)).status, 404);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', amount: 6500, isReturned: true },
   ]);
@@ -74,9 +69,9 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   const [first, second] = await joinsOfOne('7002', [server.client(), server.client()]);
   await payByCard(server, first!.intent.id);
   await payByCard(server, second!.intent.id);
-  await returns(first!.client, first!.uuid, first!.intent);
+  await reportPayment(first!.client, first!.uuid, first!.intent);
   await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 3 });
-  const lost = await returns(second!.client, second!.uuid, second!.intent);
+  const lost = await reportPayment(second!.client, second!.uuid, second!.intent);
   await server.stripeFault(null);
   assert.deepEqual([lost.data.status, lost.data.refunded?.isReturned], ['refunded', false]);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
@@ -122,7 +117,7 @@ test('a second payment of the same join is told on its welcome page; another joi
 test('who became a member by another join is told so at Membership and at Checkout', async () => {
   const [first, second] = await joinsOfOne('7003', [server.client(), server.client()]);
   await payByCard(server, first!.intent.id);
-  await returns(first!.client, first!.uuid, first!.intent);
+  await reportPayment(first!.client, first!.uuid, first!.intent);
   const { client, uuid, intent } = second!;
   const saved = await client.call('submitDetails', { params: { uuid }, body: details() });
   assert.equal(saved.data.membershipDetails, null);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
-import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
@@ -94,20 +94,12 @@ test('a payer who is not eligible gets the membership less the processing fee, o
 
 test('across both payments: the membership, the upgrade and the items, each only when asked for', async () => {
   const { client, uuid, intentId } = await undergraduate();
-  await client.call('postPayment', {
-    params: { uuid },
-    body: {
-      paymentIntent: intentId,
-      paymentIntentClientSecret: (
-        await server.deps.database
-          .selectFrom('payment')
-          .select('client_secret')
-          .where('intent_id', '=', intentId)
-          .executeTakeFirstOrThrow()
-      ).client_secret,
-      redirectStatus: 'succeeded',
-    },
-  });
+  const { client_secret: clientSecret } = await server.deps.database
+    .selectFrom('payment')
+    .select('client_secret')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  await reportPayment(client, uuid, { id: intentId, clientSecret });
   const charged = await client.call('createUpgradeCharge', {
     params: { uuid },
     body: { paymentIntent: intentId },

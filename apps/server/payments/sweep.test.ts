@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { stateOf } from '../testing/rows.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { sweepPayments, sweepRefunds } from './sweep.ts';
 
@@ -18,14 +19,6 @@ const pass = (time: string) =>
     update payment set checked_at = checked_at - ${time}::interval, created_at = created_at - ${time}::interval`.execute(
     server.deps.database,
   );
-const stateOf = async (uuid: string) =>
-  (
-    await server.deps.database
-      .selectFrom('join_session')
-      .select('state')
-      .where('uuid', '=', uuid)
-      .executeTakeFirstOrThrow()
-  ).state;
 const statusOf = async (intentId: string) =>
   (
     await server.deps.database
@@ -39,17 +32,17 @@ async function begun() {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const intent = await openIntent(client, uuid);
-  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+  await beginPayment(client, uuid, intent.revision);
   return { uuid, intentId: intent.id };
 }
 
 test('a payment that neither the browser nor a webhook reported is confirmed within ten minutes', async () => {
   const { uuid, intentId } = await begun();
   await payByCard(server, intentId);
-  assert.equal(await stateOf(uuid), 'paying');
+  assert.equal(await stateOf(server, uuid), 'paying');
   await pass('6 minutes');
   await sweepPayments(server.deps);
-  assert.deepEqual([await stateOf(uuid), await statusOf(intentId)], ['paid', 'succeeded']);
+  assert.deepEqual([await stateOf(server, uuid), await statusOf(intentId)], ['paid', 'succeeded']);
 });
 
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
@@ -68,7 +61,7 @@ test('a success confirms even when it is found only after a day', async () => {
   await payByCard(server, intentId);
   await pass('26 hours');
   await sweepPayments(server.deps);
-  assert.equal(await stateOf(uuid), 'paid');
+  assert.equal(await stateOf(server, uuid), 'paid');
 });
 
 test('while Stripe is down nothing is given up, and one failure does not hold up the others', async () => {
@@ -79,7 +72,10 @@ test('while Stripe is down nothing is given up, and one failure does not hold up
   await server.stripeFault({ kind: 'status', status: 500, path, times: 3 });
   await sweepPayments(server.deps);
   await server.stripeFault(null);
-  assert.deepEqual([await stateOf(first.uuid), await stateOf(second.uuid)], ['paying', 'paid']);
+  assert.deepEqual(
+    [await stateOf(server, first.uuid), await stateOf(server, second.uuid)],
+    ['paying', 'paid'],
+  );
 });
 
 test('a refund that an outage kept from being made is made', async () => {
@@ -118,10 +114,10 @@ test('an order that is frozen for a payment which does not exist any more opens'
     server.deps.database,
   );
   await sweepPayments(server.deps);
-  assert.equal(await stateOf(uuid), 'paying', 'a page may still be about to ask');
+  assert.equal(await stateOf(server, uuid), 'paying', 'a page may still be about to ask');
   await pass('6 minutes');
   await sweepPayments(server.deps);
-  assert.equal(await stateOf(uuid), 'ordering');
+  assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
 test('an upgrade that nobody paid is given up after an hour, a skipped one at once; the membership stays', async () => {
@@ -146,6 +142,6 @@ test('an upgrade that nobody paid is given up after an hour, a skipped one at on
     assert.equal(await statusOf(upgrade), 'canceled');
     const { body: atStripe } = await server.stripe('GET', `/v1/payment_intents/${upgrade}`);
     assert.equal((atStripe as unknown as { status: string }).status, 'canceled');
-    assert.equal(await stateOf(uuid), 'paid');
+    assert.equal(await stateOf(server, uuid), 'paid');
   }
 });

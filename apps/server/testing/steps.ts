@@ -54,11 +54,29 @@ export async function openIntent(
   return { ...data, id: data.clientSecret.split('_secret_')[0]! };
 }
 
+/** The page freezes the order that it shows, and asks for the card. */
+export function beginPayment(client: Client, uuid: string, revision: number) {
+  return client.call('beginPayment', { params: { uuid }, body: { revision } });
+}
+
 /** What Stripe.js does in the browser: confirms the intent with a card. */
 export function payByCard(server: TestServer, intentId: string, card = 'pm_card_visa') {
   return server.stripe('POST', `/v1/payment_intents/${intentId}/confirm`, {
     payment_method: card,
     return_url: `${server.url}/registration/post-payment`,
+  });
+}
+
+/** The page to which Stripe sends the browser tells what came with it. */
+export function reportPayment(
+  client: Client,
+  uuid: string,
+  { id, clientSecret }: { id: string; clientSecret: string },
+  redirectStatus = 'succeeded',
+) {
+  return client.call('postPayment', {
+    params: { uuid },
+    body: { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus },
   });
 }
 
@@ -76,15 +94,8 @@ export async function paidJoin(server: TestServer, client: Client, code?: string
 /** Pays an open order and comes back from it. */
 export async function payOrder(server: TestServer, client: Client, uuid: string): Promise<Paid> {
   const intent = await openIntent(client, uuid);
-  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
+  await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
-  await client.call('postPayment', {
-    params: { uuid },
-    body: {
-      paymentIntent: intent.id,
-      paymentIntentClientSecret: intent.clientSecret,
-      redirectStatus: 'succeeded',
-    },
-  });
+  await reportPayment(client, uuid, intent);
   return { uuid, intentId: intent.id, clientSecret: intent.clientSecret };
 }

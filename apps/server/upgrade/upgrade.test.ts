@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { details, openIntent, paidJoin, payByCard } from '../testing/steps.ts';
+import { details, openIntent, paidJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
@@ -429,17 +429,7 @@ test('a self-nominator is sent to the transcript after the upgrade', async () =>
   ).data.uuid;
   await client.call('submitDetails', { params: { uuid }, body: details() });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
-  const intent = await openIntent(client, uuid);
-  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
-  await payByCard(server, intent.id);
-  await client.call('postPayment', {
-    params: { uuid },
-    body: {
-      paymentIntent: intent.id,
-      paymentIntentClientSecret: intent.clientSecret,
-      redirectStatus: 'succeeded',
-    },
-  });
+  await payOrder(server, client, uuid);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual(
     [data.isSelfNomination, data.upgradeOption?.displayPrice, data.goOn],
@@ -456,14 +446,7 @@ test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade 
       body: { revision: intent.revision, agreeToPolicies: true },
     });
     await payByCard(server, intent.id);
-    await client.call('postPayment', {
-      params: { uuid },
-      body: {
-        paymentIntent: intent.id,
-        paymentIntentClientSecret: intent.clientSecret,
-        redirectStatus: 'succeeded',
-      },
-    });
+    await reportPayment(client, uuid, intent);
     return (await client.call('getUpgradeDetails', { params: { uuid } })).data;
   };
   const byLink = await pay(server.client(), {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { refundJoin } from '../payments/refundJoin.ts';
-import { details, openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../testing/steps.ts';
+import { details, orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
@@ -16,14 +16,7 @@ test('the receipt lists what was paid for the membership, the gifts and the upgr
   const client = server.client();
   const uuid = await orderingJoin(client);
   await client.call('setCustomDonation', { params: { uuid }, body: { amount: 7.5 } });
-  const intent = await openIntent(client, uuid);
-  await client.call('beginPayment', { params: { uuid }, body: { revision: intent.revision } });
-  await payByCard(server, intent.id);
-  const { id, clientSecret } = intent;
-  await client.call('postPayment', {
-    params: { uuid },
-    body: { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' },
-  });
+  const { intentId: id } = await payOrder(server, client, uuid);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: id, amount: 4500 } });
   const { receipt } = (await client.call('getWelcome', { params: { uuid } })).data;
   assert.equal(receipt?.name, 'Jordan Rivera');

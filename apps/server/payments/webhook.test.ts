@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import Stripe from 'stripe';
+import { membershipsOf, stateOf } from '../testing/rows.ts';
+import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from '../testing/steps.ts';
+import { STRIPE_WEBHOOK_SECRET, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { confirmPayment } from './confirmPayment.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** As Stripe would send it, or as somebody else does again who caught it. */
+async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {
+  const payload = JSON.stringify(event);
+  const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;
+  const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  return fetch(`${server.url}/api/webhooks/stripe`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body: payload,
+  });
+}
+const eventAbout = async (type: string, intentId: string) => {
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  return {
+    id: `evt_${intentId}`,
+    object: 'event',
+    type,
+    api_version: '2026-10-28.endive',
+    created: 1,
+    livemode: false,
+    pending_webhooks: 0,
+    request: null,
+    data: { object: body },
+  };
+};
+
+test('return page, webhook and a repeat confirm once, in whatever order and at once', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  const answers = await Promise.all([
+    reportPayment(client, uuid, intent),
+    webhook(event),
+    confirmPayment(server.deps, intent.id),
+    webhook(event),
+    reportPayment(client, uuid, intent),
+  ]);
+  assert.equal(answers[0].data.status, 'succeeded');
+  assert.equal(answers[1].status, 200);
+  assert.equal((await membershipsOf(server, uuid)).length, 1);
+  assert.equal(await stateOf(server, uuid), 'paid');
+});
+
+test('a webhook needs a signature that holds, and events of others are none of our business', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  assert.equal((await webhook(event, 'whsec_forged')).status, 400);
+  assert.equal(
+    (await fetch(`${server.url}/api/webhooks/stripe`, { method: 'POST', body: '{}' })).status,
+    400,
+  );
+  const foreign = structuredClone(event) as unknown as {
+    data: { object: { metadata: Record<string, string> } };
+  };
+  foreign.data.object.metadata.environment = 'somebody-else';
+  const answer = await webhook(foreign);
+  assert.deepEqual([answer.status, await answer.json()], [200, { received: true, handled: false }]);
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
+test('a webhook caught on its way and sent again later than five minutes is refused', async () => {
+  const client = server.client();
+  const intent = await openIntent(client, await orderingJoin(client));
+  const event = await eventAbout('payment_intent.processing', intent.id);
+  assert.equal((await webhook(event, STRIPE_WEBHOOK_SECRET, 330)).status, 400);
+  assert.equal((await webhook(event, STRIPE_WEBHOOK_SECRET, 270)).status, 200);
+});
+
+test('a webhook whose work fails answers 5xx, so that Stripe tries again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  const event = await eventAbout('payment_intent.succeeded', intent.id);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({
+      kind: 'status',
+      status: 500,
+      method: 'GET',
+      path: '/v1/payment_intents/*',
+      times: 3,
+    }),
+  });
+  const failed = await webhook(event);
+  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  assert.ok(failed.status >= 500);
+  assert.equal((await webhook(event)).status, 200);
+  assert.equal(await stateOf(server, uuid), 'paid');
+});

@@ -1,0 +1,16 @@
+import type { TestServer } from './testServer.ts';
+
+/** A join's state as the database has it. */
+export async function stateOf({ deps }: TestServer, uuid: string) {
+  const { state } = await deps.database
+    .selectFrom('join_session')
+    .select('state')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return state;
+}
+
+/** What a join has bought that stands in the list of members. */
+export function membershipsOf({ deps }: TestServer, uuid: string) {
+  return deps.database.selectFrom('membership').selectAll().where('session_uuid', '=', uuid).execute();
+}
