@@ -92,18 +92,15 @@ test('a webhook whose work fails answers 5xx, so that Stripe tries again', async
   await beginPayment(client, uuid, intent.revision);
   await payByCard(server, intent.id);
   const event = await eventAbout('payment_intent.succeeded', intent.id);
-  await fetch(`${server.stripeUrl}/_emulator/faults`, {
-    method: 'POST',
-    body: JSON.stringify({
-      kind: 'status',
-      status: 500,
-      method: 'GET',
-      path: '/v1/payment_intents/*',
-      times: 3,
-    }),
+  await server.stripeFault({
+    kind: 'status',
+    status: 500,
+    method: 'GET',
+    path: '/v1/payment_intents/*',
+    times: 3,
   });
   const failed = await webhook(event);
-  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  await server.stripeFault(null);
   assert.ok(failed.status >= 500);
   assert.equal((await webhook(event)).status, 200);
   assert.equal(await stateOf(server, uuid), 'paid');

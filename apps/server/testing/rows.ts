@@ -10,7 +10,7 @@ export async function stateOf({ deps }: TestServer, uuid: string) {
   return state;
 }
 
-/** What a join has bought that stands in the list of members. */
+/** The memberships that a join has bought, its upgrade too. */
 export function membershipsOf({ deps }: TestServer, uuid: string) {
   return deps.database.selectFrom('membership').selectAll().where('session_uuid', '=', uuid).execute();
 }
