@@ -103,6 +103,7 @@ async function write(
   }
   if (filled > 0) await hand();
   await other;
+  // The pieces themselves: of a small document they are most of what it leaves.
   noteUsedUp(Math.min(sizeBytes, 2 * PIECE_BYTES));
   return { sizeBytes, sha256: await writer.sha256() };
 }
