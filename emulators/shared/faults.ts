@@ -68,10 +68,16 @@ export class Faults {
     this.#waiting = [];
   }
 
-  /** The fault that this request meets, counted as used. `text` is all that it says of itself. */
-  take(method: string, path: string, text = ''): Fault | undefined {
+  /** The fault that this request meets, counted as used. `text` is all that it says of itself; `kinds` can befall it. */
+  take(
+    method: string,
+    path: string,
+    text = '',
+    kinds: (kind: FaultKind) => boolean = () => true,
+  ): Fault | undefined {
     const fault = this.#waiting.find(
       (candidate) =>
+        kinds(candidate.kind) &&
         (!candidate.method || candidate.method.toUpperCase() === method) &&
         (!candidate.path || matchPath(candidate.path, path) !== undefined) &&
         (!candidate.about || text.includes(candidate.about)),

@@ -20,6 +20,14 @@ interface Gateway {
   faultBody: (status: number) => object;
 }
 
+/** What a provider remembers of a request that it may get again. */
+export interface Remembered {
+  /** It has answered this request before: it does so again, and only the network can still fail. */
+  isAnswered: () => boolean;
+  /** A failure of its own is an answer that it keeps. */
+  keep: (failure: Answer) => void;
+}
+
 /**
  * Takes one request through the faults that wait for it, to `work` and back, and writes it into the ledger.
  * `work` does the whole request in one go and says what to answer; `finished` is called when the client can
@@ -31,7 +39,7 @@ export async function passThrough(
   reply: FastifyReply,
   params: unknown,
   work: () => Answer,
-  finished: () => void = () => {},
+  { remembered, finished = () => {} }: { remembered?: Remembered | undefined; finished?: () => void } = {},
 ): Promise<void> {
   const path = request.url.split('?', 1)[0]!;
   const key = request.headers['idempotency-key'];
@@ -39,6 +47,7 @@ export async function passThrough(
     request.method,
     path,
     `${request.url} ${key ?? ''} ${JSON.stringify(params)}`,
+    remembered?.isAnswered() ? (kind) => !kind.startsWith('status') : undefined,
   );
   const time = gateway.clock();
   const note = (status: number | null): void =>
@@ -60,7 +69,9 @@ export async function passThrough(
     const before = fault?.kind === 'cut' || fault?.kind === 'hang' || fault?.kind === 'status';
     const answer = before ? undefined : work();
     if (fault?.kind === 'status' || fault?.kind === 'status_after') {
-      note(send(reply, faultAnswer(gateway, fault)));
+      const failure = faultAnswer(gateway, fault);
+      if (failure.status >= 500) remembered?.keep(failure);
+      note(send(reply, failure));
     } else if (fault?.kind === 'cut' || fault?.kind === 'cut_after') {
       note(null);
       reply.hijack();

@@ -65,3 +65,27 @@ test('keys outlive a restart and are forgotten after a day', async (t) => {
   now += 24 * 3_600_000;
   assert.notEqual((await client.paymentIntents.create(order, { idempotencyKey: 'k1' })).id, first.id);
 });
+
+for (const kind of ['status', 'status_after'] as const)
+  test(`a failure of Stripe's own is kept under its key for a day (${kind}); with another key the work is done`, async (t) => {
+    let now = Date.now();
+    const { stripe, control } = await emulate(t, { clock: () => now });
+    await control('POST', 'faults', { kind, method: 'POST', path: '/v1/payment_intents' });
+    const create = (idempotencyKey: string) => stripe.paymentIntents.create(order, { idempotencyKey });
+    assert.equal((await errorOf(create('k1'))).statusCode, 500);
+    const again = await errorOf(create('k1'));
+    assert.deepEqual([again.statusCode, again.headers?.['idempotent-replayed']], [500, 'true']);
+    assert.equal((await create('k2')).amount, 500);
+    now += 86_401_000;
+    assert.equal((await create('k1')).amount, 500);
+  });
+
+test('that a request came too often, or twice at once, is not kept', async (t) => {
+  const { stripe, control } = await emulate(t);
+  for (const status of [429, 409]) {
+    await control('POST', 'faults', { kind: 'status', status, method: 'POST', path: '/v1/payment_intents' });
+    const create = () => stripe.paymentIntents.create(order, { idempotencyKey: `k${status}` });
+    assert.equal((await errorOf(create())).statusCode, status);
+    assert.equal((await create()).amount, 500);
+  }
+});

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Remembered } from '../shared/gateway.ts';
 import { ApiError } from './errors.ts';
 import type { Store } from './store.ts';
 
@@ -67,6 +68,18 @@ export class IdempotencyKeys {
       status: row.status as number,
       body: JSON.parse(row.body as string),
       headers: { 'idempotent-replayed': 'true' },
+    };
+  }
+
+  /** For the faults on a request's way. `clock` is in milliseconds. */
+  memoryOf(key: string, fingerprint: string, clock: () => number): Remembered {
+    const now = () => Math.floor(clock() / 1000);
+    return {
+      isAnswered: () =>
+        this.#store.database
+          .prepare('select 1 from idempotency where key = ? and fingerprint = ? and time > ?')
+          .get(key, fingerprint, now() - KEPT_FOR) !== undefined,
+      keep: ({ status, body }) => this.keep(key, fingerprint, { status, body: body! }, now()),
     };
   }
 

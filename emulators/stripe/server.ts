@@ -95,10 +95,10 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
     const text =
       request.method === 'GET' ? (request.url.split('?')[1] ?? '') : ((request.body as string | null) ?? '');
     const inUse = key && keys.claim(key);
+    const path = request.url.split('?', 1)[0]!;
+    const fingerprint = IdempotencyKeys.fingerprint(request.method, path, text);
 
     const answer = (): Answer => {
-      const path = request.url.split('?', 1)[0]!;
-      const fingerprint = IdempotencyKeys.fingerprint(request.method, path, text);
       const now = Math.floor(clock() / 1000);
       const stored = key && keys.replay(key, fingerprint, now);
       if (stored) return stored;
@@ -141,8 +141,12 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       reply,
       safeForm(text),
       work,
-      () => {
-        if (key && !inUse) keys.release(key);
+      {
+        // The v1 API keeps its own failures too (https://docs.stripe.com/api/idempotent_requests).
+        remembered: key && !inUse ? keys.memoryOf(key, fingerprint, clock) : undefined,
+        finished: () => {
+          if (key && !inUse) keys.release(key);
+        },
       },
     );
     return reply;
