@@ -81,6 +81,8 @@ export interface JoinSessionTable {
   revision: Generated<number>;
   paying_since: NullableTimestamp;
   intent_changing_since: NullableTimestamp;
+  intent_change: string | null;
+  provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
@@ -115,6 +117,7 @@ export interface PaymentTable {
   amount_cents: number;
   revision: number;
   receipt_email: string | null;
+  saves_card: boolean | null;
   payment_method_id: string | null;
   card_brand: string | null;
   card_last4: string | null;

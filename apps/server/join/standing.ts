@@ -37,7 +37,10 @@ export interface JoinStanding {
   origin: string;
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
-  /** What may still be offered, or null: none is on sale, it was decided, the window has closed, or the membership has ended. */
+  /**
+   * What may still be offered, or null: none is on sale, it was decided, the window has closed, the membership has ended, or
+   * the card that paid for it was not saved.
+   */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
@@ -53,6 +56,7 @@ export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding
     upgrade: string;
     upsell_product_id: number | null;
     in_window: boolean;
+    has_saved_card: boolean;
     intent_id: string | null;
     membership_id: number | null;
     has_transcript: boolean;
@@ -61,6 +65,7 @@ export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding
     select state, programme, origin, is_checkout_only, upgrade, upsell_product_id,
       coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
       (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
+      exists (select from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' and saves_card is not false) as has_saved_card,
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
@@ -69,7 +74,7 @@ export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding
   const row = rows[0];
   if (!row) return null;
   const upgrade =
-    row.upgrade === 'open' && row.in_window && !row.owns_upgrade
+    row.upgrade === 'open' && row.in_window && row.has_saved_card && !row.owns_upgrade
       ? upgradeOffer(deps, row.membership_id, row.upsell_product_id)
       : null;
   const isSelfNomination = row.origin === 'self_nomination';

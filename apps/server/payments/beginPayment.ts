@@ -29,7 +29,7 @@ export async function beginPayment(
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
-  if (order.changingMs !== null) throw totalChanged(order.totalCents);
+  if (order.change) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, { revision, agreeToPolicies });
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);

@@ -216,6 +216,7 @@ function success(
     amount_cents: intent.amountReceivedCents,
     revision,
     payment_method_id: intent.paymentMethodId,
+    saves_card: intent.savesCard,
     card_brand: intent.card?.brand ?? null,
     card_last4: intent.card?.last4 ?? null,
     succeeded_at: sql<Date>`now()`,

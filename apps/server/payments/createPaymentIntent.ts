@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { lineMetadata, orderDescription } from '#core/intentText.ts';
 import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
-import { type OrderLine, summarise } from '#core/orderSummary.ts';
+import { summarise } from '#core/orderSummary.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import { hasLineOf } from '../checkout/orderLines.ts';
@@ -18,41 +19,42 @@ import { type Intent, UnexpectedState } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import { countingFailures } from './providerFailures.ts';
 
 /** How long a change of the intent may take before it is given up (ms), and how often one looks. */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
-interface Line extends OrderLine {
-  productId: number;
-  name: string;
-}
-
 export interface Order {
   state: string;
   revision: number;
-  lines: Line[];
+  lines: PaidLine[];
   totalCents: number;
-  membershipId: number;
-  upsellProductId: number | null;
+  /** An upgrade will be offered after it: its intent is to save the card. */
+  saveCard: boolean;
   email: string | null;
   name: string | null;
-  /** How many intents this session has had: part of the next one's idempotency key. */
+  /** How many intents this session has had, and how often Stripe failed to make one: parts of the next one's idempotency key. */
   attempts: number;
+  providerFailures: number;
   /** Of them, those that count for the limit. */
   recentAttempts: number;
   addressHash: string | null;
   /** Too many cards were declined: seconds to wait. */
   pauseSeconds: number;
-  /** Its intent is being changed in Stripe, for so many milliseconds; null when it is not. */
-  changingMs: number | null;
+  /**
+   * Its intent is being changed in Stripe, for so many milliseconds; null when it is not. The mark is that change's own: nobody
+   * else's ends with it. Null where a server wrote it that gave none.
+   */
+  change: { mark: string | null; ms: number } | null;
   open: {
     intentId: string;
     clientSecret: string;
     revision: number;
     amountCents: number;
     email: string | null;
+    savesCard: boolean | null;
   } | null;
 }
 
@@ -78,123 +80,148 @@ export async function createPaymentIntent(
     const order = await orderOf(deps, uuid);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
     const email = order.email ?? (isEmail(given.billingEmail) ? given.billingEmail : null);
-    const { open } = order;
+    const { open, change } = order;
     const isReady =
-      open?.revision === order.revision && open.amountCents === order.totalCents && open.email === email;
-    if (open && (order.state === 'paying' || (isReady && order.changingMs === null)))
+      open?.revision === order.revision &&
+      open.amountCents === order.totalCents &&
+      open.email === email &&
+      open.savesCard === order.saveCard;
+    if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
 
     await keepSnapshot(deps, uuid, order);
     if (!open) {
       // Left by a change of an intent that has ended since.
-      if (order.changingMs !== null) await endChange(deps, uuid);
+      if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
     }
-    if (order.changingMs !== null) {
+    if (change) {
       // Another tab is at it, and mostly done in a moment.
-      if (order.changingMs < CHANGE_PATIENCE_MS && performance.now() < waitsUntil) await pause(LOOK_MS);
-      else await replace(deps, uuid, open.intentId);
-    } else if (await beginChange(deps, uuid, order.revision)) {
-      if (await changeIntent(deps, uuid, order, open.intentId, email))
+      if (change.ms < CHANGE_PATIENCE_MS && performance.now() < waitsUntil) await pause(LOOK_MS);
+      else await replace(deps, uuid, open.intentId, change.mark);
+      continue;
+    }
+    const mark = await beginChange(deps, uuid, order.revision);
+    if (mark !== null) {
+      if (await changeIntent(deps, uuid, order, { intentId: open.intentId, mark, email }))
         return { clientSecret: open.clientSecret, revision: order.revision, amount: order.totalCents };
     } else if (round > MOST_ROUNDS) throw await whyNot(deps, 'changeOrder', uuid);
   }
 }
 
-/** Written before Stripe is asked, and only while the order is open at this revision. False when it is not, or somebody is at it. */
-async function beginChange(deps: Deps, uuid: string, revision: number): Promise<boolean> {
+/**
+ * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision.
+ * Answers the mark; null when the order is another one, or somebody is at it.
+ */
+async function beginChange(deps: Deps, uuid: string, revision: number): Promise<string | null> {
+  const mark = randomUUID();
   const { rows } = await sql`
-    update join_session set intent_changing_since = now()
+    update join_session set intent_change = ${mark}, intent_changing_since = now()
     where uuid = ${uuid} and ${stateAllows('changeOrder')} and revision = ${revision} and intent_changing_since is null
     returning uuid`.execute(deps.database);
-  return rows.length > 0;
+  return rows.length > 0 ? mark : null;
 }
 
 /**
- * Amount, revision and snapshot together on the open intent, in Stripe and here. False when it has ended meanwhile. When
- * Stripe does not answer, nobody knows whether and when the change arrives: the mark stays, and the intent is replaced.
+ * All that follows from the order, on the open intent in Stripe and then here. False when the intent has ended meanwhile.
+ * When Stripe does not answer, nobody knows whether and when the change arrives: the mark stays, and the intent is replaced.
  */
 async function changeIntent(
   deps: Deps,
   uuid: string,
   order: Order,
-  intentId: string,
-  email: string | null,
+  { intentId, mark, email }: { intentId: string; mark: string; email: string | null },
 ): Promise<boolean> {
   try {
-    await deps.payments.updateIntent(intentId, {
-      amountCents: order.totalCents,
-      receiptEmail: email,
-      metadata: metadataOf(deps, uuid, order.revision),
-    });
+    await deps.payments.updateIntent(intentId, askedOf(deps, uuid, order, email));
   } catch (error) {
     if (error instanceof Refusal) {
-      await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_changing_since is not null`.execute(
+      await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
       );
       throw error;
     }
-    await endChange(deps, uuid);
+    await endChange(deps, uuid, mark);
     if (!(error instanceof UnexpectedState)) throw error;
     const status = await confirmPayment(deps, intentId);
     if (status === 'succeeded' || status === 'processing') throw await whyNot(deps, 'changeOrder', uuid);
     return false;
   }
-  await sql`
-    with changed as (
-      update payment set amount_cents = ${order.totalCents}, revision = ${order.revision}, receipt_email = ${email}, updated_at = now()
-      where intent_id = ${intentId}
+  // Only together with the mark: one that was given up meanwhile has been replaced, with its intent.
+  const { rows } = await sql`
+    with ended as (
+      update join_session set intent_change = null, intent_changing_since = null
+      where uuid = ${uuid} and intent_change = ${mark} returning uuid
     )
-    update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
-  return true;
+    update payment set amount_cents = ${order.totalCents}, revision = ${order.revision}, receipt_email = ${email},
+      saves_card = ${order.saveCard}, updated_at = now()
+    from ended where intent_id = ${intentId}
+    returning intent_id`.execute(deps.database);
+  return rows.length > 0;
 }
 
 /** A change that is still on its way finds the intent cancelled: the next one is for the order as it is. */
-async function replace(deps: Deps, uuid: string, intentId: string): Promise<void> {
+async function replace(deps: Deps, uuid: string, intentId: string, mark: string | null): Promise<void> {
   if (!(await cancelIntent(deps, intentId))) {
     await confirmPayment(deps, intentId);
     throw await whyNot(deps, 'changeOrder', uuid);
   }
-  await endChange(deps, uuid);
+  await endChange(deps, uuid, mark);
 }
 
-async function endChange(deps: Deps, uuid: string): Promise<void> {
-  await sql`update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
+/** Removes the mark of a change that has ended or was given up, and no other one. */
+async function endChange(deps: Deps, uuid: string, mark: string | null): Promise<void> {
+  await sql`
+    update join_session set intent_change = null, intent_changing_since = null
+    where uuid = ${uuid} and intent_change is not distinct from ${mark}`.execute(deps.database);
 }
 
-function metadataOf(deps: Deps, uuid: string, revision: number) {
+/** What Stripe is asked for an order: amount, what names it, and whether the card is kept. */
+function askedOf(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {
-    app: 'induct',
-    environment: deps.environment,
-    session: uuid,
-    kind: 'join',
-    revision: String(revision),
+    amountCents: order.totalCents,
+    receiptEmail: email,
+    saveCard: order.saveCard,
+    description: orderDescription(deps.society.society.name, order.lines),
+    metadata: {
+      app: 'induct',
+      environment: deps.environment,
+      session: uuid,
+      kind: 'join',
+      revision: String(order.revision),
+      ...lineMetadata(order.lines),
+    },
   } as const;
 }
 
 /**
  * Keys come from the session, the attempt and what is asked for, so a call repeated after a crash or by a second tab
- * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key.
+ * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key. A failure of
+ * Stripe's own, which it would repeat for a day, makes the next call another attempt; what it may have made all the same is
+ * cancelled when its event is caught up with.
  */
 async function openIntent(deps: Deps, uuid: string, order: Order, email: string | null): Promise<Intent> {
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
-  const asked = createHash('sha256').update(JSON.stringify([email, order.name, order.totalCents]));
-  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}-${asked.digest('base64url').slice(0, 12)}`;
-  const customerId = await deps.payments.createCustomer({
-    email,
-    name: order.name,
-    sessionUuid: uuid,
-    idempotencyKey: `${key}-customer`,
-  });
-  const intent = await deps.payments.createIntent({
-    amountCents: order.totalCents,
-    customerId,
-    receiptEmail: email,
-    saveCard: upgradeOffer(deps, order.membershipId, order.upsellProductId) !== null,
-    metadata: metadataOf(deps, uuid, order.revision),
-    idempotencyKey: `${key}-intent`,
+  const asked = askedOf(deps, uuid, order, email);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([order.name, asked]))
+    .digest('base64url');
+  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}-${order.providerFailures}-${digest.slice(0, 12)}`;
+  const { customerId, intent } = await countingFailures(deps, uuid, order.providerFailures, async () => {
+    const customerId = await deps.payments.createCustomer({
+      email,
+      name: order.name,
+      sessionUuid: uuid,
+      idempotencyKey: `${key}-customer`,
+    });
+    const intent = await deps.payments.createIntent({
+      ...asked,
+      customerId,
+      idempotencyKey: `${key}-intent`,
+    });
+    return { customerId, intent };
   });
   const inserted = await deps.database
     .insertInto('payment')
@@ -209,6 +236,7 @@ async function openIntent(deps: Deps, uuid: string, order: Order, email: string 
       amount_cents: order.totalCents,
       revision: order.revision,
       receipt_email: email,
+      saves_card: order.saveCard,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('intent_id')
@@ -241,12 +269,6 @@ async function refuseTooMany(deps: Deps, order: Order): Promise<void> {
 }
 
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {
-  const items: PaidLine[] = order.lines.map(({ productId, productType, name, priceCents }) => ({
-    productId,
-    type: productType,
-    name,
-    priceCents,
-  }));
   await deps.database
     .insertInto('order_snapshot')
     .values({
@@ -254,7 +276,7 @@ async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<voi
       kind: 'join',
       revision: order.revision,
       amount_cents: order.totalCents,
-      items: JSON.stringify(items),
+      items: JSON.stringify(order.lines),
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
@@ -274,7 +296,8 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     address_hash: string | null;
     pause_seconds: number;
     is_held: boolean;
-    changing_ms: number | null;
+    change: Order['change'];
+    provider_failures: number;
     open: Order['open'];
     lines: OpenLine[];
   }>`
@@ -285,35 +308,38 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
         and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
-      case when not isfinite(intent_changing_since) then 1e9 else extract(epoch from now() - intent_changing_since) * 1000 end::float as changing_ms,
+      case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
+        case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
+      provider_failures,
       exists (
         select from membership held
         where held.contact_id = session.contact_id and held.is_held and ${hasLineOf('held.type')}
       ) as is_held,
-      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email)
+      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
   const row = rows[0];
   if (!row) throw await whyNot(deps, 'createPaymentIntent', uuid);
   if (row.is_held) throw new Refusal(409, ALREADY_MEMBER);
-  const lines = row.lines.map(({ type: productType, ...line }) => ({ productType, ...line }));
-  const { membership, totalDueTodayCents } = summarise(lines);
+  const { membership, totalDueTodayCents } = summarise(
+    row.lines.map(({ type: productType, ...line }) => ({ productType, ...line })),
+  );
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await standingOf(deps, uuid))?.goOn });
   return {
     state: row.state,
     revision: row.revision,
-    lines,
+    lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
     totalCents: totalDueTodayCents,
-    membershipId: membership.productId,
-    upsellProductId: row.upsell_product_id,
+    saveCard: upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
     email: row.email,
     name: row.name,
     attempts: row.attempts,
+    providerFailures: row.provider_failures,
     recentAttempts: row.recent_attempts,
     addressHash: row.address_hash,
     pauseSeconds: row.pause_seconds,
-    changingMs: row.changing_ms,
+    change: row.change,
     open: row.open,
   };
 }

@@ -14,6 +14,8 @@ export interface Intent {
   customerId: string | null;
   paymentMethodId: string | null;
   card: { brand: string; last4: string } | null;
+  /** It keeps its card for a later charge. */
+  savesCard: boolean;
   metadata: Record<string, string>;
   createdAt: Date;
   /** The last try to charge it: a declined one, or the one that succeeded. */
@@ -40,6 +42,10 @@ export interface NewIntent {
   amountCents: number;
   customerId: string;
   receiptEmail: string | null;
+  /** Keeps the card for an upgrade with the member present. */
+  saveCard: boolean;
+  /** Printed on Stripe's receipt: at most 1,000 characters. */
+  description: string;
   metadata: IntentMetadata;
   idempotencyKey: string;
 }
@@ -75,6 +81,12 @@ export class Declined extends Error {
   }
 }
 
+/**
+ * Stripe has answered with a failure of its own (5xx), perhaps after doing the work. It keeps that answer under the call's
+ * idempotency key for a day (docs.stripe.com/api/idempotent_requests): another try needs another key.
+ */
+export class ProviderFailed extends Refusal {}
+
 /** The intent has moved on and does not take this change any more (Stripe: payment_intent_unexpected_state). */
 export class UnexpectedState extends Error {}
 
@@ -91,13 +103,10 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
-  /** An intent for the card form; `saveCard` keeps the card for an upgrade with the member present. */
-  createIntent(intent: NewIntent & { saveCard: boolean }): Promise<Intent>;
-  /** Amount and metadata in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
-  updateIntent(
-    id: string,
-    change: Pick<NewIntent, 'amountCents' | 'receiptEmail' | 'metadata'>,
-  ): Promise<Intent>;
+  /** An intent for the card form. */
+  createIntent(intent: NewIntent): Promise<Intent>;
+  /** All that follows from the order in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
+  updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe}. */
   retrieveIntent(id: string): Promise<Intent>;
   /** Every intent of the account since then, newest first, other apps' too. */
@@ -170,7 +179,15 @@ export function stripeProvider({
       );
       return customer.id;
     },
-    async createIntent({ amountCents, customerId, receiptEmail, saveCard, metadata, idempotencyKey }) {
+    async createIntent({
+      amountCents,
+      customerId,
+      receiptEmail,
+      saveCard,
+      description,
+      metadata,
+      idempotencyKey,
+    }) {
       return read(
         await attempt(async () =>
           (await client()).paymentIntents.create(
@@ -179,6 +196,7 @@ export function stripeProvider({
               currency: 'usd',
               customer: customerId,
               allowed_payment_method_types: ['card'],
+              description,
               metadata,
               ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
               ...(saveCard ? { setup_future_usage: 'on_session' } : {}),
@@ -189,12 +207,14 @@ export function stripeProvider({
         ),
       );
     },
-    async updateIntent(id, { amountCents, receiptEmail, metadata }) {
+    async updateIntent(id, { amountCents, receiptEmail, saveCard, description, metadata }) {
       return read(
         await attempt(async () =>
           (await client()).paymentIntents.update(id, {
             amount: amountCents,
+            description,
             metadata,
+            setup_future_usage: saveCard ? 'on_session' : '',
             ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
             ...withCard,
           }),
@@ -314,6 +334,7 @@ function read(intent: Stripe.PaymentIntent): Intent {
     customerId: typeof intent.customer === 'string' ? intent.customer : (intent.customer?.id ?? null),
     paymentMethodId: method?.id ?? (typeof intent.payment_method === 'string' ? intent.payment_method : null),
     card: method?.card ? { brand: brandName(method.card.brand), last4: method.card.last4 } : null,
+    savesCard: intent.setup_future_usage !== null,
     metadata: intent.metadata,
     createdAt: new Date(intent.created * 1000),
     charge: charge && {
@@ -368,9 +389,9 @@ async function understood(error: unknown, unanswered = UNAVAILABLE): Promise<unk
     error instanceof errors.StripeConnectionError ||
     error instanceof errors.StripeRateLimitError ||
     // The same call is still under way at Stripe.
-    error.statusCode === 409 ||
-    (error.statusCode ?? 0) >= 500
+    error.statusCode === 409
   )
     return new Refusal(503, unanswered, { retryAfter: 5 });
+  if ((error.statusCode ?? 0) >= 500) return new ProviderFailed(503, unanswered, { retryAfter: 5 });
   return error;
 }

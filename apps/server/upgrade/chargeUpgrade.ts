@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
+import { lineMetadata, orderDescription } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
@@ -9,8 +10,9 @@ import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { countingFailures } from '../payments/providerFailures.ts';
 import type { CatalogueProduct } from '../society.ts';
-import { Declined, type Intent, UnexpectedState } from '../stripe/provider.ts';
+import { Declined, type Intent, ProviderFailed, UnexpectedState } from '../stripe/provider.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
@@ -60,7 +62,7 @@ export async function chargeUpgrade(
   // A card typed in the page was declined there: it counts as well.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent.id);
 
-  const { card, attempts, pause } = await payerOf(deps, uuid, paymentIntent);
+  const { card, attempts, failures, pause } = await payerOf(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
   if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
   if (pause > 0) throw tooManyDeclined(pause);
@@ -70,7 +72,7 @@ export async function chargeUpgrade(
     if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
     open = null;
   }
-  open ??= await openUpgrade(deps, uuid, offer, card, attempts + 1);
+  open ??= await openUpgrade(deps, uuid, offer, card, { attempt: attempts + 1, failures });
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
@@ -103,15 +105,11 @@ async function chargeSavedCard(
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    else if (!(error instanceof UnexpectedState)) throw error;
+    // Stripe would repeat its failure for a day. The next press asks first whether this one was charged all the same.
+    else if (error instanceof ProviderFailed) await endAttempt();
+    if (!(error instanceof Declined || error instanceof UnexpectedState)) throw error;
   }
-  await deps.database
-    .updateTable('payment')
-    .set({ attempt: attempt + 1, updated_at: sql`now()` })
-    .where('intent_id', '=', intentId)
-    .where('attempt', '=', attempt)
-    .where('status', '=', 'open')
-    .execute();
+  await endAttempt();
 
   const intent = await deps.payments.retrieveIntent(intentId);
   const end = await endOf(deps, intent);
@@ -122,6 +120,16 @@ async function chargeSavedCard(
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
   // Cancelled: too many cards were declined, or Skip was pressed in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
+
+  async function endAttempt(): Promise<void> {
+    await deps.database
+      .updateTable('payment')
+      .set({ attempt: attempt + 1, updated_at: sql`now()` })
+      .where('intent_id', '=', intentId)
+      .where('attempt', '=', attempt)
+      .where('status', '=', 'open')
+      .execute();
+  }
 }
 
 async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
@@ -161,26 +169,30 @@ async function openUpgrade(
   uuid: string,
   offer: CatalogueProduct,
   { customerId, email }: SavedCard,
-  attempt: number,
+  { attempt, failures }: { attempt: number; failures: number },
 ): Promise<OpenUpgrade | null> {
   const amountCents = offer.price!;
-  const intent = await deps.payments.createIntent({
-    amountCents,
-    customerId,
-    receiptEmail: email,
-    saveCard: false,
-    metadata: {
-      app: 'induct',
-      environment: deps.environment,
-      session: uuid,
-      kind: 'upgrade',
-      revision: String(attempt),
-    },
-    idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${amountCents}`,
-  });
   const items: PaidLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
+  const intent = await countingFailures(deps, uuid, failures, () =>
+    deps.payments.createIntent({
+      amountCents,
+      customerId,
+      receiptEmail: email,
+      saveCard: false,
+      description: orderDescription(deps.society.society.name, items),
+      metadata: {
+        app: 'induct',
+        environment: deps.environment,
+        session: uuid,
+        kind: 'upgrade',
+        revision: String(attempt),
+        ...lineMetadata(items),
+      },
+      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}`,
+    }),
+  );
   await sql`
     with session as (
       select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
@@ -224,29 +236,26 @@ async function isBought(deps: Deps, uuid: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Who pays, how often it was tried, and for how many seconds no card may be tried. */
+/** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
 async function payerOf(
   deps: Deps,
   uuid: string,
   paymentIntent: string,
-): Promise<{ card: SavedCard; attempts: number; pause: number }> {
+): Promise<{ card: SavedCard; attempts: number; failures: number; pause: number }> {
   const { rows } = await sql<{
     customer_id: string;
     payment_method_id: string | null;
     email: string | null;
     attempts: number;
+    failures: number;
     pause: number;
   }>`
     select customer_id, payment_method_id,
       coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
       (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
-      ${pauseSeconds(deps)} as pause
+      provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
-  const { customer_id, payment_method_id, email, attempts, pause } = rows[0]!;
-  return {
-    card: { customerId: customer_id, paymentMethodId: payment_method_id, email },
-    attempts,
-    pause,
-  };
+  const { customer_id, payment_method_id, email, ...counted } = rows[0]!;
+  return { card: { customerId: customer_id, paymentMethodId: payment_method_id, email }, ...counted };
 }

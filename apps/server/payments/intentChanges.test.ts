@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { changeSociety } from '../testing/changeSociety.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const presets = {
+  25: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021',
+  50: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0022',
+} as const;
+
+async function donate(client: Client, uuid: string, dollars: keyof typeof presets): Promise<string> {
+  const body = { productUuid: presets[dollars] };
+  return (await client.call('setSessionProduct', { params: { uuid }, body })).data.sessionProductUuid!;
+}
+
+async function atStripe(intentId: string) {
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  return body as unknown as {
+    amount: number;
+    status: string;
+    setup_future_usage: string | null;
+    description: string | null;
+    metadata: Record<string, string>;
+  };
+}
+
+/** The change that is under way is as old as one that is given up. */
+async function ageChange(uuid: string): Promise<void> {
+  await sql`
+    update join_session set intent_changing_since = now() - interval '4 seconds'
+    where uuid = ${uuid} and intent_changing_since is not null`.execute(server.deps.database);
+}
+
+/** Holds each change of an intent before it reaches Stripe; `arrived` resolves when it has come so far. */
+function holdChanges(t: TestContext) {
+  const { payments } = server.deps;
+  const real = payments.updateIntent.bind(payments);
+  const held: { letGo: () => void }[] = [];
+  const waiting: (() => void)[] = [];
+  t.mock.method(payments, 'updateIntent', async (...args: Parameters<typeof real>) => {
+    await new Promise<void>((letGo) => {
+      held.push({ letGo });
+      waiting.shift()?.();
+    });
+    return real(...args);
+  });
+  return {
+    arrived: () =>
+      held.length > 0
+        ? Promise.resolve(held.shift()!)
+        : new Promise<{ letGo: () => void }>((resolve) => waiting.push(() => resolve(held.shift()!))),
+    end: () => t.mock.restoreAll(),
+  };
+}
+
+test('a change that ends late leaves the mark of another one alone: what is begun is what is charged', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const first = await openIntent(client, uuid);
+  const changes = holdChanges(t);
+
+  await donate(client, uuid, 25);
+  const late = openIntent(client, uuid).catch(() => {});
+  const lateAtStripe = await changes.arrived();
+  await ageChange(uuid);
+  const second = await openIntent(client, uuid);
+  assert.notEqual(second.id, first.id);
+
+  const line = await donate(client, uuid, 50);
+  const dear = openIntent(client, uuid).catch(() => {});
+  const dearAtStripe = await changes.arrived();
+  lateAtStripe.letGo();
+  await late;
+  changes.end();
+
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid: line }, body: {} });
+  await ageChange(uuid);
+  const shown = await openIntent(client, uuid);
+  assert.equal(shown.amount, 9000);
+  assert.equal((await beginPayment(client, uuid, shown.revision)).status, 200);
+  dearAtStripe.letGo();
+  await dear;
+  assert.equal((await atStripe(shown.id)).amount, 9000);
+  await payByCard(server, shown.id);
+  assert.equal((await reportPayment(client, uuid, shown)).data.status, 'succeeded');
+});
+
+for (const [from, to] of [
+  [1, 2],
+  [2, 1],
+] as const)
+  test(`the card is saved only for a membership with an upgrade: ${from} chosen, then ${to}`, async (t) => {
+    // Membership 2 without its upgrade.
+    changeSociety(t, server, (source) => source.replace(/(price: "89\.00"\n.*\n) *upgrade: 10\n/, '$1'));
+    const client = server.client();
+    const uuid = await orderingJoin(client);
+    const choose = (membershipId: number) =>
+      client.call('setMembership', { params: { uuid }, body: { membershipId } });
+    await choose(from);
+    const { id } = await openIntent(client, uuid);
+    await choose(to);
+    assert.equal((await openIntent(client, uuid)).id, id);
+    assert.equal((await atStripe(id)).setup_future_usage, to === 1 ? 'on_session' : null);
+    const { intentId } = await payOrder(server, client, uuid);
+    const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+    assert.equal(data.isEligibleForUpgrade, to === 1);
+    if (to === 1) {
+      const bought = await client.call('createUpgradeCharge', {
+        params: { uuid },
+        body: { paymentIntent: intentId },
+      });
+      assert.equal(bought.data.status, 'succeeded');
+    }
+  });
+
+test('a failure that Stripe keeps under its key does not keep an order from being paid: the next press is a new attempt', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const path of ['/v1/customers', '/v1/payment_intents']) {
+    await server.stripeFault({ kind: 'status_after', method: 'POST', path });
+    const refused = await client.call('createPaymentIntent', {
+      params: { uuid },
+      body: { amount: 6500, currency: 'usd', billingEmail: '' },
+    });
+    assert.equal(refused.status, 503);
+  }
+  const { intentId } = await payOrder(server, client, uuid);
+  assert.equal((await atStripe(intentId)).status, 'succeeded');
+});
+
+test('an intent says what it is for, in words for the receipt and in its metadata, as the order is now', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const line = await donate(client, uuid, 25);
+  const { id } = await openIntent(client, uuid);
+  const before = await atStripe(id);
+  assert.match(before.description!, /: Membership \$65\.00; Donation to scholarships \$25\.00$/);
+  assert.equal(
+    before.metadata.lines,
+    '1 membership 65.00 Membership\n21 donation 25.00 Donation to scholarships',
+  );
+  await client.call('deleteSessionProduct', { params: { sessionProductUuid: line }, body: {} });
+  await openIntent(client, uuid);
+  const after = await atStripe(id);
+  assert.match(after.description!, /: Membership \$65\.00$/);
+  assert.equal(after.metadata.lines, '1 membership 65.00 Membership');
+});

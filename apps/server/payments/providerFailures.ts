@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { ProviderFailed } from '../stripe/provider.ts';
+
+/**
+ * Runs calls to Stripe whose idempotency keys carry `failures`, the number of failures that the session has seen. One more is
+ * counted, so that the next try has other keys: Stripe would repeat a kept failure for a day. What it may have made all the
+ * same is found by its event and cancelled (catchUp.ts).
+ */
+export async function countingFailures<T>(
+  deps: Deps,
+  sessionUuid: string,
+  failures: number,
+  calls: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await calls();
+  } catch (error) {
+    if (error instanceof ProviderFailed)
+      await sql`
+        update join_session set provider_failures = provider_failures + 1
+        where uuid = ${sessionUuid} and provider_failures = ${failures}`.execute(deps.database);
+    throw error;
+  }
+}

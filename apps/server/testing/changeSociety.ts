@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { parseSociety } from '../society.ts';
+import type { TestServer } from './testServer.ts';
+
+/** The society's file is another one from now on, as after staff edited it and started anew; until the test ends. */
+export function changeSociety(t: TestContext, { deps }: TestServer, edit: (source: string) => string): void {
+  const { society } = deps;
+  t.after(() => {
+    deps.society = society;
+  });
+  const source = readFileSync(deps.config.societyFile, 'utf8');
+  const edited = edit(source);
+  if (edited === source) throw new Error('The edit of the society file changes nothing.');
+  deps.society = parseSociety(edited, deps.config.societyFile);
+}
