@@ -328,7 +328,10 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
 
 /** A product as the wire carries it; a session's own line has its uuid and the price stored in it, in cents. */
 export function toWireProduct(
-  product: CatalogueProduct,
+  product: Pick<
+    CatalogueProduct,
+    'id' | 'uuid' | 'type' | 'name' | 'price' | 'description' | 'icon' | 'sortOrder'
+  >,
   line: { uuid: string | null; priceCents: number } = { uuid: null, priceCents: product.price ?? 0 },
 ) {
   return {
@@ -344,4 +347,23 @@ export function toWireProduct(
     productType: product.type,
     sortOrder: product.sortOrder,
   };
+}
+
+/**
+ * A line of an order as the wire carries it, at the name and price of the day on which it was added (cents). What the
+ * catalogue does not have any more stays what it was, without a description or picture: what is charged is always shown.
+ */
+export function toWireLine(
+  society: Pick<Society, 'product'>,
+  line: { uuid: string; productId: number; type: ProductType; name: string; priceCents: number },
+) {
+  const product = society.product(line.productId) ?? {
+    id: line.productId,
+    uuid: line.uuid,
+    type: line.type,
+    description: '',
+    icon: '',
+    sortOrder: line.productId,
+  };
+  return { ...toWireProduct({ ...product, name: line.name }, line), productType: line.type };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, orderingJoin, startJoin } from '../testing/steps.ts';
+import { changeSociety } from '../testing/changeSociety.ts';
+import { details, orderingJoin, payOrder, startJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
@@ -228,4 +229,44 @@ test('a member may still be sold an upgrade by link', async () => {
     body: { hubspotContactId: '105', mainProductId: 10 },
   });
   assert.deepEqual(await lines(client, data.joinSessionUuid), [['membership_upgrade', '45.00']]);
+});
+
+test('a product that left the catalogue stays in open orders, is shown, can be removed, and is charged at its price', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  for (const productUuid of [uuids.pin, uuids.donation25])
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  changeSociety(t, server, (source) => source.replace(/ {2}- id: 30\n(?: {4}.*\n)+/, ''));
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
+  const shown = data.products.map(({ productType, name, price }) => [productType, name, price]);
+  assert.deepEqual(shown[1], ['store', 'Lapel Pin', '12.00']);
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal((body as unknown as { amount_received: number }).amount_received, 10200);
+
+  const other = await orderingJoin(client, 'LINCOLN2026');
+  assert.equal(
+    (await client.call('setSessionProduct', { params: { uuid: other }, body: { productUuid: uuids.pin } }))
+      .status,
+    404,
+  );
+});
+
+test('a membership that left the catalogue is still paid by who chose it, and can be changed', async (t) => {
+  const client = server.client();
+  const [kept, changed] = [await orderingJoin(client), await orderingJoin(client)];
+  for (const uuid of [kept, changed])
+    await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  changeSociety(t, server, (source) => source.replace(/ {2}- id: 2\n(?: {4}.*\n)+/, ''));
+  assert.deepEqual(await lines(client, kept), [['membership', '89.00']]);
+  const { data } = await client.call('getMembershipDetails', { params: { uuid: changed } });
+  assert.deepEqual([data.memberships.map(({ id }) => id), data.selectedMembershipId], [[1], 2]);
+  assert.equal(
+    (await client.call('setMembership', { params: { uuid: changed }, body: { membershipId: 1 } })).status,
+    200,
+  );
+  assert.deepEqual(await lines(client, changed), [['membership', '65.00']]);
+  await payOrder(server, client, kept);
+  const welcome = await client.call('getWelcome', { params: { uuid: kept } });
+  assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honour Cord', standing: 'active' }]);
 });

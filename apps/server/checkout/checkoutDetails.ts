@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import { eligibilityOf, fillIn, toWireProduct } from '../society.ts';
+import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
@@ -26,17 +26,9 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
   const billable = country?.code === 'US' || country?.code === 'CA' ? country : undefined;
   const subdivision = billable && known.state ? findSubdivision(billable, known.state) : undefined;
   return {
-    products: session.lines.flatMap((line) => {
-      const product = society.product(line.productId);
-      return product
-        ? [
-            {
-              ...toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents }),
-              name: line.name,
-            },
-          ]
-        : [];
-    }),
+    products: session.lines.map((line) =>
+      toWireLine(society, { ...line, uuid: lineUuid(uuid, line.number) }),
+    ),
     donationOptions: society.catalogue
       .filter(({ type }) => type === 'donation')
       .map(({ id, uuid: productUuid, price }) => ({ id, uuid: productUuid, amount: price! / 100 })),

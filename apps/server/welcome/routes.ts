@@ -21,20 +21,20 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
   if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
     first_name: string | null;
-    bought: { product_id: number; standing: MembershipStanding }[];
+    bought: { name: string; standing: MembershipStanding }[];
   }>`
     select coalesce(details ->> 'firstName', contact.profile ->> 'firstName') as first_name, coalesce((
-        select json_agg(json_build_object('product_id', product_id, 'standing', standing) order by type, id)
-        from membership where session_uuid = session.uuid), '[]') as bought
+        select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
+        from membership join payment on intent_id = payment_intent
+        join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
+          and snapshot.revision = payment.revision, jsonb_array_elements(items) as line
+        where membership.session_uuid = session.uuid and (line ->> 'productId')::int = product_id), '[]') as bought
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
   const bought = rows[0]?.bought ?? [];
   // One whose payment never was counts only where nothing else was bought.
   const real = bought.filter((one) => one.standing !== 'void');
-  const memberships = (real.length > 0 ? real : bought).flatMap(({ product_id, standing: stands }) => {
-    const product = deps.society.product(product_id);
-    return product ? [{ name: product.name, standing: stands }] : [];
-  });
+  const memberships = real.length > 0 ? real : bought;
   const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
