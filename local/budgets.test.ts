@@ -25,9 +25,9 @@ function assertAtMost(most: number, files: readonly string[], packed: 'gz' | 'br
   assert.ok(total <= most, `${total} bytes of ${most} (${packed}): ${told.join(', ')}`);
 }
 
-test('the scripts of the first load weigh at most 105 kB with gzip and 92 kB with Brotli', () => {
-  assertAtMost(105_000, firstLoad('js'), 'gz');
-  assertAtMost(92_000, firstLoad('js'), 'br');
+test('the scripts of the first load weigh at most 112 kB with gzip and 98 kB with Brotli', () => {
+  assertAtMost(112_000, firstLoad('js'), 'gz');
+  assertAtMost(98_000, firstLoad('js'), 'br');
 });
 
 test('the style sheet, which has that of every screen, weighs at most 8 kB', () => {
@@ -39,8 +39,8 @@ test('the style sheet, which has that of every screen, weighs at most 8 kB', () 
   );
 });
 
-test('all scripts of all screens together weigh at most 180 kB with gzip', () => {
-  assertAtMost(180_000, globSync(join(dist, 'static/js/**/*.js')), 'gz');
+test('all scripts of all screens together weigh at most 215 kB with gzip', () => {
+  assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')), 'gz');
 });
 
 test('what a step from screen to screen runs asks to be compiled as a whole while it comes', () => {

@@ -13,6 +13,7 @@ export class ApiError extends Error {
   readonly said: string | undefined;
   readonly errors: Record<string, string>;
   readonly goOn: string | undefined;
+  readonly code: Failure['code'];
 
   constructor(status: number, answer: Partial<Failure>) {
     super(answer.message ?? `The call failed with status ${status}.`);
@@ -20,11 +21,14 @@ export class ApiError extends Error {
     this.said = answer.message || undefined;
     this.errors = answer.errors ?? {};
     this.goOn = answer.goOn;
+    this.code = answer.code;
   }
 }
 
 /** The request never reached the server, or its answer never reached us. */
 export class Unsent extends Error {}
+
+type Quiet = boolean | number | NonNullable<Failure['code']>;
 
 export type CallOptions<Name extends CallName> = (Params<Name> extends Record<string, never>
   ? { params?: undefined }
@@ -33,10 +37,10 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
     /** The call loads a screen: when the session is somewhere else, the screen goes there and nothing is an error. */
     loading?: boolean;
     /**
-     * A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). A status: only
-     * of that one, which the screen deals with itself.
+     * A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). A status or
+     * code: only of that one, which the screen deals with itself.
      */
-    quiet?: boolean | number;
+    quiet?: Quiet;
     /** Nobody waits for the answer any more, since the screen asks anew: then it is no failure. */
     signal?: AbortSignal;
   };
@@ -55,7 +59,7 @@ export async function call<Name extends CallName>(
     params?: Record<string, string>;
     body?: unknown;
     loading?: boolean;
-    quiet?: boolean | number;
+    quiet?: Quiet;
     signal?: AbortSignal;
   };
   let status: number;
@@ -93,7 +97,7 @@ export function readAnswer<Name extends CallName>(
     quiet = false,
   }: {
     loading?: boolean | undefined;
-    quiet?: boolean | number | undefined;
+    quiet?: Quiet | undefined;
   } = {},
 ): Data<Name> {
   const body = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Failure> & {
@@ -102,7 +106,7 @@ export function readAnswer<Name extends CallName>(
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
   const error = new ApiError(status, body);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  const isQuiet = quiet === true || quiet === status;
+  const isQuiet = quiet === true || quiet === status || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
   throw error;
 }

@@ -1,11 +1,30 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { drop, forgetSession, keep, recall, storedSession, storeSession } from './session.ts';
+import {
+  drop,
+  forgetSession,
+  keep,
+  keepOwnJoin,
+  leaveToPay,
+  recall,
+  returnFromPaying,
+  storedSession,
+  storeSession,
+} from './session.ts';
+
+interface Storages {
+  local: Map<string, string>;
+  tab: Map<string, string>;
+}
 
 /** A browser's storage; `broken` as in a private window or when it is full. */
-function storages({ broken = false } = {}): { local: Map<string, string>; tab: Map<string, string> } {
-  const local = new Map<string, string>();
-  const tab = new Map<string, string>();
+function storages({ broken = false } = {}): Storages {
+  const made = { local: new Map<string, string>(), tab: new Map<string, string>() };
+  use(made, { broken });
+  return made;
+}
+
+function use({ local, tab }: Storages, { broken = false } = {}): void {
   const storage = (map: Map<string, string>) => ({
     getItem: (key: string) => {
       if (broken) throw new Error('denied');
@@ -18,7 +37,6 @@ function storages({ broken = false } = {}): { local: Map<string, string>; tab: M
     removeItem: (key: string) => void map.delete(key),
   });
   Object.assign(globalThis, { localStorage: storage(local), sessionStorage: storage(tab) });
-  return { local, tab };
 }
 
 afterEach(() => forgetSession());
@@ -67,4 +85,54 @@ test('a storage that throws does not end the page: memory keeps the join', () =>
   keep('joinDraft', { city: 'Austin' });
   assert.equal(storedSession(), 'a');
   assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
+});
+
+/** Another tab has stored its join; this one hears of it. */
+function otherTabStores(
+  { local }: Storages,
+  newValue: string,
+  hear: (event: object) => void = () => {},
+): void {
+  const oldValue = local.get('joinSessionUuid') ?? null;
+  local.set('joinSessionUuid', newValue);
+  hear({ key: 'joinSessionUuid', oldValue, newValue });
+}
+
+test('a tab goes on with its own join when other tabs start theirs; a new tab has the newest', () => {
+  const storage = storages();
+  let hear: (event: object) => void = () => {};
+  Object.assign(globalThis, {
+    window: { addEventListener: (_: string, listener: typeof hear) => (hear = listener) },
+  });
+  keepOwnJoin();
+  storeSession('a');
+  keep('joinDraft', { city: 'Austin' });
+  otherTabStores(storage, 'b', hear);
+  otherTabStores(storage, 'c', hear);
+  assert.deepEqual([storedSession(), recall('joinDraft')], ['a', { city: 'Austin' }]);
+  use({ local: storage.local, tab: new Map() });
+  assert.equal(storedSession(), 'c');
+});
+
+test('back from the card provider a tab is at the join that it left for, though it heard of no other', () => {
+  const storage = storages();
+  storeSession('a');
+  leaveToPay('a');
+  otherTabStores(storage, 'b');
+  returnFromPaying();
+  keep('joinReturn', { paymentIntent: 'pi_1' });
+  assert.deepEqual([storedSession(), recall('joinReturn')], ['a', { paymentIntent: 'pi_1' }]);
+  storeSession('c');
+  assert.equal(storedSession(), 'c');
+});
+
+test('a session id that is stored by hand counts, and one that is gone is gone for every tab', () => {
+  const { local } = storages();
+  storeSession('a');
+  local.set('joinSessionUuid', 'by hand');
+  assert.equal(storedSession(), 'by hand');
+  local.delete('joinSessionUuid');
+  leaveToPay('a');
+  returnFromPaying();
+  assert.equal(storedSession(), null);
 });

@@ -6,7 +6,7 @@ import { screens } from '#core/navigation.ts';
 import { noteNavigation } from './components/PageHeading.tsx';
 import { askEarly } from './early.ts';
 import { createRouter, firstPath } from './router.tsx';
-import { storedSession } from './session.ts';
+import { keepOwnJoin, storedSession } from './session.ts';
 import { SiteContext, setSite } from './site.ts';
 
 /**
@@ -26,6 +26,7 @@ function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
 /** Draws the screen of this address, or takes over what was painted of it. */
 export function start(site: Site) {
   setSite(site);
+  keepOwnJoin();
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
   if (path !== pathname)

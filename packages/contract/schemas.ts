@@ -49,6 +49,8 @@ export const failure = z.object({
   errors: z.record(z.string(), z.string()).optional(),
   /** Where the session goes on, when the call does not fit its state. */
   goOn: z.string().optional(),
+  /** For the page: `perhaps_paid` asks whether a second payment is meant. */
+  code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
 });
 
@@ -285,6 +287,8 @@ export const schemas = {
     body: z.object({
       revision: z.int().min(0).max(2_147_483_647),
       agreeToPolicies: flag(false),
+      /** The payer has said that this membership is for somebody else than the one paid for in this browser before. */
+      isForAnother: flag(false),
     }),
     data: z.object({ revision: z.int(), amount: z.int() }),
   },

@@ -26,6 +26,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
       return send(error.status, error.message, {
         ...(error.errors ? { errors: error.errors } : {}),
         ...(error.goOn ? { goOn: error.goOn } : {}),
+        ...(error.code ? { code: error.code } : {}),
       });
     }
     if (hasZodFastifySchemaValidationErrors(error)) {

@@ -5,18 +5,26 @@ export class Refusal extends Error {
   readonly errors: Record<string, string> | undefined;
   /** Where the session goes on, when the call does not fit its state. */
   readonly goOn: string | undefined;
+  /** What a page can act on: `Failure['code']` of the contract. */
+  readonly code: 'perhaps_paid' | undefined;
   /** Seconds, for 429 and 503. */
   readonly retryAfter: number | undefined;
 
   constructor(
     status: number,
     message: string,
-    more: { errors?: Record<string, string>; goOn?: string | undefined; retryAfter?: number } = {},
+    more: {
+      errors?: Record<string, string>;
+      goOn?: string | undefined;
+      code?: 'perhaps_paid';
+      retryAfter?: number;
+    } = {},
   ) {
     super(message);
     this.status = status;
     this.errors = more.errors;
     this.goOn = more.goOn;
+    this.code = more.code;
     this.retryAfter = more.retryAfter;
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Data } from '#contract/schemas.ts';
+import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -12,6 +12,8 @@ import { settlePaying } from './settlePaying.ts';
 const PAYING_ELSEWHERE =
   'A payment for this membership is under way in another window or on another device. Finish it there, or wait a moment and try again.';
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
+const PERHAPS_PAID =
+  'A membership for the same name and email has already been paid for in this browser. Is this one for somebody else?';
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
@@ -22,23 +24,29 @@ const AGREE_FIRST = 'You must agree to the policies.';
 export async function beginPayment(
   deps: Deps,
   uuid: string,
-  { revision, agreeToPolicies }: { revision: number; agreeToPolicies: boolean },
+  asked: ParsedBody<'beginPayment'> & { joinsOfBrowser: readonly string[] },
 ): Promise<Data<'beginPayment'>> {
+  const { revision } = asked;
   const order = await orderOf(deps, uuid);
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   if (order.change) throw totalChanged(order.totalCents);
-  const session = await freeze(deps, uuid, { revision, agreeToPolicies });
+  const session = await freeze(deps, uuid, asked);
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
+  if (session.asks) throw new Refusal(409, PERHAPS_PAID, { code: 'perhaps_paid' });
   if (!session.frozen) throw totalChanged(order.totalCents);
   return { revision, amount: order.totalCents };
 }
 
+type Asked = Parameters<typeof beginPayment>[2];
+
 interface Frozen {
+  /** Another join of this browser has bought a membership for the same person, as far as name and email say. */
+  asks: boolean;
   has_agreed: boolean;
   is_member: boolean;
   frozen: boolean;
@@ -48,11 +56,11 @@ interface Frozen {
 async function freeze(
   deps: Deps,
   uuid: string,
-  { revision, agreeToPolicies }: { revision: number; agreeToPolicies: boolean },
+  asked: Asked,
   isSecondTry = false,
 ): Promise<Frozen | undefined> {
   try {
-    return await tryToFreeze(deps, uuid, revision, agreeToPolicies);
+    return await tryToFreeze(deps, uuid, asked);
   } catch (error) {
     if ((error as { constraint?: string }).constraint !== 'join_session_one_paying') throw error;
     const { rows } = await sql<{ uuid: string }>`
@@ -61,28 +69,39 @@ async function freeze(
     // A payment that was begun there and left does not stand in the way here.
     const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
     if (other === 'paying' || isSecondTry) throw new Refusal(409, PAYING_ELSEWHERE);
-    return freeze(deps, uuid, { revision, agreeToPolicies }, true);
+    return freeze(deps, uuid, asked, true);
   }
 }
 
 async function tryToFreeze(
   deps: Deps,
   uuid: string,
-  revision: number,
-  agreeToPolicies: boolean,
+  { revision, agreeToPolicies, isForAnother, joinsOfBrowser }: Asked,
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
       select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
         select from membership held
         where held.contact_id = join_session.contact_id and held.is_held and ${hasLineOf('held.type')}
-      ) as is_member
+      ) as is_member, not ${isForAnother} and exists (
+        select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
+        where paid.uuid = any(${joinsOfBrowser}::uuid[]) and paid.uuid <> join_session.uuid and held.type = 'membership'
+          and ${payer('paid')} = ${payer('join_session')}
+      ) as asks
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
       update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
-      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member
+      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member and not asks
       returning join_session.uuid
     )
-    select has_agreed, is_member, exists (select from frozen) as frozen from session`.execute(deps.database);
+    select has_agreed, is_member, asks, exists (select from frozen) as frozen from session`.execute(
+    deps.database,
+  );
   return rows[0];
+}
+
+/** Name and email of a join's details, as two joins of one person have them alike. */
+function payer(session: 'paid' | 'join_session') {
+  const field = (name: string) => sql`lower(trim(${sql.ref(`${session}.details`)} ->> ${name}))`;
+  return sql`(${field('firstName')}, ${field('lastName')}, ${field('personalEmail')})`;
 }

@@ -13,8 +13,8 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'createPaymentIntent', async ({ params, body }) => ({
     data: await createPaymentIntent(deps, params.uuid, body),
   }));
-  serve(app, 'beginPayment', async ({ params, body }) => ({
-    data: await beginPayment(deps, params.uuid, body),
+  serve(app, 'beginPayment', async ({ params, body, request }) => ({
+    data: await beginPayment(deps, params.uuid, { ...body, joinsOfBrowser: deps.browser.joinsOf(request) }),
   }));
   serve(app, 'releasePayment', async ({ params }) => {
     const state = await settlePaying(deps, params.uuid, 'failed');

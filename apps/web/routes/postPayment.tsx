@@ -12,7 +12,7 @@ import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import ui from '../components/ui.module.css';
-import { drop, keep, recall } from '../session.ts';
+import { drop, keep, recall, returnFromPaying } from '../session.ts';
 import { useSite } from '../site.ts';
 
 type Settled = Data<'postPayment'>;
@@ -29,6 +29,7 @@ interface Return {
  * settled the tab keeps them, so that a reload loses nothing.
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
+  returnFromPaying();
   const uuid = requireSession();
   const query = new URL(request.url).searchParams;
   const paymentIntent = query.get('payment_intent');

@@ -11,7 +11,7 @@ import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { Checkbox } from '../../components/Field.tsx';
-import { storedSession } from '../../session.ts';
+import { leaveToPay, storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
 import styles from '../checkout.module.css';
 import type { CheckoutDetails, PaymentIntent } from '../checkoutOrder.ts';
@@ -42,6 +42,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   const [updating, setUpdating] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
+  const [question, setQuestion] = useState<string | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [mustAgree, setMustAgree] = useState(false);
   const [ready, setReady] = useState({ address: false, card: false });
@@ -82,10 +83,11 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   // What was known when the form was drawn; later answers do not overwrite what was typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
-  async function buy() {
+  async function buy({ isForAnother = false } = {}) {
     if (atWork.current || !stripe || !elements) return;
     setError(null);
     setChanged(null);
+    setQuestion(null);
     if (!details.hasAgreedToPolicies && !agreed) {
       setMustAgree(true);
       document.getElementById('agreeToPolicies')?.focus();
@@ -98,14 +100,14 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
     }
     atWork.current = true;
     setProcessing(true);
-    const leaving = await pay(uuid);
+    const leaving = await pay(uuid, isForAnother);
     if (leaving) return;
     atWork.current = false;
     setProcessing(false);
   }
 
   /** Whether the page is being left, so that the button must not come back. */
-  async function pay(uuid: string): Promise<boolean> {
+  async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
     if (!stripe || !elements) return false;
     const checked = await elements.submit();
     if (checked.error) {
@@ -115,15 +117,22 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
     try {
       await call('beginPayment', {
         params: { uuid },
-        body: { revision: intent.revision, agreeToPolicies: details.hasAgreedToPolicies || agreed },
+        body: {
+          revision: intent.revision,
+          agreeToPolicies: details.hasAgreedToPolicies || agreed,
+          isForAnother,
+        },
+        quiet: 'perhaps_paid',
       });
     } catch (refused) {
-      if (refused instanceof ApiError && refused.status === 409) {
+      if (refused instanceof ApiError && refused.code === 'perhaps_paid') setQuestion(refused.message);
+      else if (refused instanceof ApiError && refused.status === 409) {
         setChanged(messageOf(refused, 'Your order has changed.'));
         await revalidate();
       } else setError(messageOf(refused, fallback.payment));
       return false;
     }
+    leaveToPay(uuid);
     try {
       const { error: refused } = await stripe.confirmPayment({
         elements,
@@ -205,6 +214,14 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
         >
           Buy Now
         </Button>
+        {question && (
+          <>
+            <Note>{question} Nothing was charged yet.</Note>
+            <Button look="second" full onClick={() => void buy({ isForAnother: true })}>
+              Yes, pay for somebody else
+            </Button>
+          </>
+        )}
         {changed && <Note>{changed}</Note>}
         {error && <Alert>{error}</Alert>}
         <p className={styles.small}>

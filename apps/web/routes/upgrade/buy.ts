@@ -4,6 +4,7 @@ import { screens } from '#core/navigation.ts';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
 import { call } from '../../api.ts';
 import { loadPayments } from '../../payments.ts';
+import { leaveToPay } from '../../session.ts';
 import { theSite } from '../../site.ts';
 
 /** What the joiner sees and agrees to. `amount` is cents; `paymentIntent` is the one that paid for the membership. */
@@ -42,6 +43,7 @@ export async function buyWithOtherCard(
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
+  leaveToPay(purchase.uuid);
   const { error } = await stripe.confirmPayment({
     elements,
     redirect: 'if_required',

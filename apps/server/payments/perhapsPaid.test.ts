@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { pathOf } from '#contract/calls.ts';
+import { details, openIntent, paidJoin, startJoin } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { refundJoin } from './refundJoin.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+async function orderFor(client: Client, change: Parameters<typeof details>[0] = {}): Promise<string> {
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', { params: { uuid }, body: details(change) });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  return uuid;
+}
+
+async function begin(client: Client, uuid: string, more: object = {}) {
+  const { revision } = await openIntent(client, uuid);
+  return client.call('beginPayment', { params: { uuid }, body: { revision, ...more } });
+}
+
+test('who pays a second time for the same name and email in one browser is asked first, and can say that it is meant', async () => {
+  const client = server.client();
+  await paidJoin(server, client);
+  const uuid = await orderFor(client, { firstName: ' jordan', personalEmail: 'Jordan.Rivera@Example.com' });
+  const asked = await begin(client, uuid);
+  assert.deepEqual([asked.status, (asked.body as { code?: string }).code], [409, 'perhaps_paid']);
+  assert.equal((await begin(client, uuid, { isForAnother: true })).status, 200);
+});
+
+test('nobody is asked for another person, in another browser, or once the first membership has ended', async () => {
+  const client = server.client();
+  const { uuid: first } = await paidJoin(server, client);
+  assert.equal((await begin(client, await orderFor(client, { firstName: 'Sam' }))).status, 200);
+  assert.equal(
+    (await begin(client, await orderFor(client, { personalEmail: 'sam@example.com' }))).status,
+    200,
+  );
+  const other = server.client();
+  assert.equal((await begin(other, await orderFor(other))).status, 200);
+  await refundJoin(server.deps, first, {
+    membership: true,
+    ineligible: false,
+    upgrade: false,
+    items: 'none',
+  });
+  assert.equal((await begin(client, await orderFor(client))).status, 200);
+});
+
+test('a browser holds the joins that were last started in it, and none that it only names', async () => {
+  const client = server.client();
+  const joins = [];
+  for (let count = 0; count < 4; count++) joins.push((await paidJoin(server, client)).uuid);
+  const namesOf = async (uuid: string) =>
+    (await client.call('getWelcome', { params: { uuid } })).data.firstName;
+  assert.deepEqual(await Promise.all(joins.map(namesOf)), [null, 'Jordan', 'Jordan', 'Jordan']);
+  const response = await fetch(server.url + pathOf('getWelcome', { uuid: joins[3]! }), {
+    headers: { cookie: `induct_join=${joins[3]}.${'A'.repeat(43)}` },
+  });
+  assert.equal(((await response.json()) as { data: { firstName: null } }).data.firstName, null);
+});
