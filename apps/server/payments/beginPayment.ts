@@ -32,7 +32,6 @@ export async function beginPayment(
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
-  if (order.change) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, asked);
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);

@@ -208,7 +208,7 @@ async function openIntent(deps: Deps, uuid: string, order: Order, email: string 
   const digest = createHash('sha256')
     .update(JSON.stringify([order.name, asked]))
     .digest('base64url');
-  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.revision}-${order.providerFailures}-${digest.slice(0, 12)}`;
+  const key = `${deps.environment}-${uuid}-join-${attempt}-${order.providerFailures}-${digest.slice(0, 16)}`;
   const { customerId, intent } = await countingFailures(deps, uuid, order.providerFailures, async () => {
     const customerId = await deps.payments.createCustomer({
       email,

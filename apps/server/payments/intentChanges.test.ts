@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { changeSociety } from '../testing/changeSociety.ts';
 import {
   beginPayment,
+  details,
   openIntent,
   orderingJoin,
   payByCard,
@@ -159,4 +160,50 @@ test('an intent says what it is for, in words for the receipt and in its metadat
   const after = await atStripe(id);
   assert.match(after.description!, /: Membership \$65\.00$/);
   assert.equal(after.metadata.lines, '1 membership 65.00 Membership');
+});
+
+test('an order that changed after the answer to its first intent was lost gets an intent of its own', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const path = '/v1/payment_intents';
+  await server.stripeFault({ kind: 'cut_after', method: 'POST', path, times: 3 });
+  const lost = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  await server.stripeFault(null);
+  assert.equal(lost.status, 503);
+  await donate(client, uuid, 25);
+  const intent = await openIntent(client, uuid);
+  const { amount, metadata } = await atStripe(intent.id);
+  assert.deepEqual([amount, metadata.revision], [9000, String(intent.revision)]);
+});
+
+test('nobody begins to pay an order whose intent is still for the one before', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  await donate(client, uuid, 25);
+  const refused = await beginPayment(client, uuid, revision + 1);
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'Your order has changed: the total is now $90.00. Please check it and try again.'],
+  );
+  assert.equal((await atStripe(id)).amount, 6500);
+  assert.equal((await beginPayment(client, uuid, (await openIntent(client, uuid)).revision)).status, 200);
+});
+
+test('nobody begins to pay while the intent is being changed, even by a change of nothing but the email', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { revision } = await openIntent(client, uuid);
+  const changes = holdChanges(t);
+  const personalEmail = 'jordan.corrected@example.com';
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  const changing = openIntent(client, uuid);
+  const atStripe = await changes.arrived();
+  assert.equal((await beginPayment(client, uuid, revision)).status, 409);
+  atStripe.letGo();
+  await changing;
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
 });
