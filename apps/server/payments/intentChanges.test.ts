@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../testing/changeSociety.ts';
+import { stateOf } from '../testing/rows.ts';
 import {
   beginPayment,
   details,
@@ -206,4 +207,36 @@ test('nobody begins to pay while the intent is being changed, even by a change o
   atStripe.letGo();
   await changing;
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+});
+
+test('a look at a payment that came to nothing leaves the next one alone, however late it ends', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  const release = () => client.call('releasePayment', { params: { uuid }, body: {} });
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id, 'pm_card_visa_chargeDeclined');
+
+  const { payments } = server.deps;
+  const real = payments.retrieveIntent.bind(payments);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  t.mock.method(
+    payments,
+    'retrieveIntent',
+    async (intentId: string) => {
+      const intent = await real(intentId);
+      asked.resolve();
+      await answered.promise;
+      return intent;
+    },
+    { times: 1 },
+  );
+  const late = release();
+  await asked.promise;
+  assert.equal((await release()).data.state, 'ordering');
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+  answered.resolve();
+  assert.equal((await late).data.state, 'paying');
+  assert.equal(await stateOf(server, uuid), 'paying');
 });

@@ -30,9 +30,11 @@ export async function settlePaying(
     state: JoinSessionState;
     intent_id: string | null;
     paying_since: Date | null;
+    /** The same to the microsecond, which a Date has not. */
+    begun: string | null;
     seconds: number;
   }>`
-    select state, intent_id, paying_since, extract(epoch from now() - paying_since)::float as seconds
+    select state, intent_id, paying_since, paying_since::text as begun, extract(epoch from now() - paying_since)::float as seconds
     from join_session left join payment on session_uuid = uuid and kind = 'join' and payment.status = 'open'
     where uuid = ${uuid}`.execute(deps.database);
   const session = rows[0];
@@ -54,13 +56,18 @@ export async function settlePaying(
       if (!(await cancelIntent(deps, session.intent_id))) return settlePaying(deps, uuid, 'look');
     }
   }
-  await deps.database
-    .updateTable('join_session')
-    .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
+  const { rows: reopened } = await sql`
+    update join_session set state = 'ordering', paying_since = null, updated_at = now()
+    where uuid = ${uuid} and state = 'paying' and paying_since = ${session.begun}::timestamptz
+    returning uuid`.execute(deps.database);
+  if (reopened.length > 0) return 'ordering';
+  // Somebody else opened it, and perhaps began to pay it again: what was learnt here is of the time before.
+  const now = await deps.database
+    .selectFrom('join_session')
+    .select('state')
     .where('uuid', '=', uuid)
-    .where('state', '=', 'paying')
-    .execute();
-  return 'ordering';
+    .executeTakeFirst();
+  return now?.state ?? null;
 }
 
 /** A change that finds the order frozen is tried once more when the payment turns out to have come to nothing. */
