@@ -21,6 +21,7 @@ const commands = [
   'check',
   'gallery',
   'bench',
+  'mutants',
 ];
 const [command = '', ...args] = process.argv.slice(2);
 
