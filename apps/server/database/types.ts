@@ -82,6 +82,8 @@ export interface JoinSessionTable {
   paying_since: NullableTimestamp;
   intent_changing_since: NullableTimestamp;
   paid_at: NullableTimestamp;
+  /** Email and name of who paid, in small letters; null before, and when they are not known. */
+  payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;

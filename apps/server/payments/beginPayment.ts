@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { orderOf, totalChanged } from './createPaymentIntent.ts';
 import { settlePaying } from './settlePaying.ts';
@@ -32,7 +31,7 @@ export async function beginPayment(
   if (order.changingMs !== null) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, { revision, agreeToPolicies });
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
-  if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (session.refusal) throw refusedSale(session.refusal);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
   if (!session.frozen) throw totalChanged(order.totalCents);
   return { revision, amount: order.totalCents };
@@ -40,7 +39,7 @@ export async function beginPayment(
 
 interface Frozen {
   has_agreed: boolean;
-  is_member: boolean;
+  refusal: SaleRefusal | null;
   frozen: boolean;
 }
 
@@ -73,16 +72,13 @@ async function tryToFreeze(
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
-      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
-        select from membership held
-        where held.contact_id = join_session.contact_id and held.is_held and ${hasLineOf('held.type')}
-      ) as is_member
+      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session.contact_id')} as refusal
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
       update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
-      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member
+      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and refusal is null
       returning join_session.uuid
     )
-    select has_agreed, is_member, exists (select from frozen) as frozen from session`.execute(deps.database);
+    select has_agreed, refusal, exists (select from frozen) as frozen from session`.execute(deps.database);
   return rows[0];
 }
