@@ -92,7 +92,7 @@ test('a field that only fills blanks is written where nothing is, and nowhere el
   }
 });
 
-test('siblings who share an email are two joins: the second fills blanks of the first one and overwrites nothing', async () => {
+test('siblings who share an email are two joins: the second writes nothing into the contact of the first', async () => {
   const email = 'parent@example.com';
   for (const [firstName, city] of [
     ['Ada', 'Austin'],

@@ -15,6 +15,8 @@ create index join_session_by_payer on join_session (payer) where payer is not nu
 -- Which join a contact in HubSpot was created by.
 create index join_session_by_crm_contact on join_session (crm_contact_id) where crm_contact_id is not null;
 
--- Paid joins of contacts that are not proven counted as delivered without their status: they are looked at again.
-update join_session set crm_known = '{}', profile_revision = profile_revision + 1, crm_next_try_at = now()
-where state = 'paid' and contact_id is null and crm_contact_id like 'shared:%';
+-- What is known of a contact that is not proven is now what the join itself wrote there. Paid joins counted as delivered
+-- without their status: they are looked at again.
+update join_session set crm_known = '{}',
+  profile_revision = case state when 'paid' then profile_revision + 1 else profile_revision end, crm_next_try_at = now()
+where contact_id is null and crm_contact_id like 'shared:%';
