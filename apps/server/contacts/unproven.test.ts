@@ -211,6 +211,19 @@ test('a name and an email are no proof: who began first with those of another ge
   assert.equal(await whose(stranger.uuid), 'shared');
 });
 
+test("a contact that staff create while a stranger with its name and email is joining is not the stranger's", async () => {
+  const email = 'imported@example.com';
+  const { uuid } = await schoolJoin({ personalEmail: email, city: 'Nowhere' });
+  const id = await contactOf(email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
+  await deliver(server);
+  const { crm_contact_id } = await server.deps.database
+    .selectFrom('join_session')
+    .select('crm_contact_id')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.equal(crm_contact_id, `shared:${id}`);
+});
+
 test('a contact that is deleted in HubSpot before its email pays leaves the payer one of their own', async () => {
   const personalEmail = 'gone@example.com';
   const id = await contactOf(personalEmail);
