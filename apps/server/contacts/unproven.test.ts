@@ -7,7 +7,7 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { refundJoin } from '../payments/refundJoin.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
-import { details, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
+import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { diffCommand, linkCommand, statusCommand } from './commands.ts';
 
@@ -64,10 +64,7 @@ async function contactOf(email: string, properties: Record<string, string> = {})
 /** A school join with an order: what a stranger can make who knows an email. */
 async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
   const client = server.client();
-  const uuid = await startJoin(client, 'LINCOLN2026');
-  await client.call('submitDetails', { params: { uuid }, body: details(person) });
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  return { client, uuid };
+  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
 }
 
 async function paidSchoolJoin(person: Partial<StudentDetails>): Promise<string> {

@@ -5,7 +5,7 @@ import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
-import { beginPayment, details, openIntent, payByCard, payOrder, startJoin } from '../testing/steps.ts';
+import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { refundJoin } from './refundJoin.ts';
@@ -17,13 +17,8 @@ before(async () => {
 after(() => server.close());
 
 /** An open order of somebody. */
-async function orderOf(person: Partial<StudentDetails>, code = 'LINCOLN2026'): Promise<string> {
-  const client = server.client();
-  const uuid = await startJoin(client, code);
-  await client.call('submitDetails', { params: { uuid }, body: details(person) });
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  return uuid;
-}
+const orderOf = (person: Partial<StudentDetails>, code?: string) =>
+  orderingJoin(server.client(), code, person);
 
 /** The intent of an order, paid, and not yet told to us. */
 async function paidIntent(uuid: string): Promise<string> {
