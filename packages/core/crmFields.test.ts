@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import {
+  type CrmValues,
   contactFields,
+  crmFields,
   defaultFieldRules,
   type FieldValue,
   isSame,
@@ -120,5 +123,41 @@ test('numbers and times are compared as such', () => {
       isSame('May', 'may'),
     ],
     [true, false, false, true, false, false],
+  );
+});
+
+const values = fc
+  .uniqueArray(
+    fc.record({
+      field: fc.constantFrom(...crmFields),
+      value: fc.constantFrom('', 'a', 'b', paidAt, '65.00'),
+    }),
+    { selector: ({ field }) => field },
+  )
+  .filter((all) => all.length > 0);
+const word = fc.constantFrom('', 'a', 'b', 'prospect', '65', paidAt);
+const properties = Object.values(defaultFieldRules).map(({ property }) => property!);
+const held = fc.dictionary(fc.constantFrom(...properties), word);
+const wrote = fc.dictionary(fc.constantFrom(...crmFields), word);
+
+test('whatever is joined, held and known: an unproven contact gets nothing of a person, and nothing over what others wrote', () => {
+  fc.assert(
+    fc.property(values, wrote, held, (values, written, present) => {
+      const write = propertiesForUnproven(defaultFieldRules, values, written as CrmValues, present);
+      const isPaid = values.some(({ field, value }) => field === 'paidAt' && value !== '');
+      if (!isPaid) assert.deepEqual(write.properties, {});
+      for (const property of Object.keys(write.properties)) {
+        assert.ok(property in bought || property === 'upgrade_name', property);
+        const field = crmFields.find((field) => defaultFieldRules[field].property === property)!;
+        const standing = present[property] ?? '';
+        const isOwn = isSame(standing, written[field] ?? '') || Object.keys(written).length === 0;
+        assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
+      }
+      // A status that was to be written is written, stands there already, or is told.
+      const status = values.find(({ field }) => field === 'membershipStatus')?.value;
+      if (isPaid && status)
+        assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);
+    }),
+    { numRuns: 2_000 },
   );
 });
