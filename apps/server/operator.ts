@@ -1,7 +1,14 @@
 import { pino } from 'pino';
 import type { Command, LoneCommand } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
-import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './contacts/commands.ts';
+import {
+  diffCommand,
+  failedCommand,
+  linkCommand,
+  retryCommand,
+  statusCommand,
+  syncCommand,
+} from './contacts/commands.ts';
 import { migrate } from './database/migrate.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
@@ -30,6 +37,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   failedCommand,
   retryCommand,
   diffCommand,
+  linkCommand,
   linkCheckCommand,
   linksCommand,
   findCommand,

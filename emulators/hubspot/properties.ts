@@ -52,6 +52,8 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   ),
   ...['high_school_name', 'high_school_graduation_year', 'high_school_gpa'].map((name) => own(name)),
   ...['invitation_code', 'membership_status', 'membership_name', 'join_stage'].map((name) => own(name)),
+  ...['upgrade_name', 'store_items'].map((name) => own(name)),
+  own('donation_amount', 'number'),
   own('amount_paid', 'number'),
   own('paid_at', 'datetime'),
   own('transcript_received_at', 'datetime'),

@@ -48,8 +48,13 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   [
     'an upgrade sold to a member by a link, as a join of its own',
-    { ...first, bought: 'membership_upgrade', heldByContact: ['membership'] },
+    { ...first, bought: 'membership_upgrade', heldByContact: ['membership'], holdsBase: true },
     'wanted',
+  ],
+  [
+    'an upgrade sold by a link to who is no member any more',
+    { ...first, bought: 'membership_upgrade', heldByContact: [], holdsBase: false },
+    'unwanted',
   ],
 ];
 for (const [what, facts, expected] of cases)

@@ -14,7 +14,10 @@ export interface PaymentFacts {
   contactId: string | null;
   /** The types of membership that the contact holds, by whatever join. */
   heldByContact: readonly ProductType[];
-  /** The join still holds the membership that an upgrade is for. */
+  /**
+   * The membership that an upgrade is for is held: by the join itself, or, where a link sold the upgrade as a join of its
+   * own, by its contact.
+   */
   holdsBase: boolean;
 }
 
@@ -39,7 +42,13 @@ export function confirmationOf(facts: PaymentFacts): Confirmation {
       is: 'unwanted',
       why: `was for ${what} that contact ${facts.contactId} already holds by another join.`,
     };
-  if (facts.kind === 'upgrade' && !facts.holdsBase)
-    return { is: 'unwanted', why: 'was for the upgrade of a membership that has ended meanwhile.' };
+  if (facts.bought === 'membership_upgrade' && !facts.holdsBase)
+    return {
+      is: 'unwanted',
+      why:
+        facts.kind === 'upgrade'
+          ? 'was for the upgrade of a membership that has ended meanwhile.'
+          : 'was for the upgrade of somebody who is not a member.',
+    };
   return { is: 'wanted' };
 }

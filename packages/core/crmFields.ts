@@ -23,10 +23,29 @@ export const joinFields = [
   'stage',
   'membershipStatus',
   'membership',
+  'upgrade',
+  'donation',
+  'items',
   'amountPaid',
   'paidAt',
   'transcriptReceivedAt',
 ] as const;
+/**
+ * Added after societies had made their properties: where the CRM lacks one of these, a join is told without it. A join is
+ * refused for want of any other.
+ */
+export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
+/** What a paid join may tell of itself in a contact that was not proven to be its payer. */
+const purchaseFields: readonly CrmField[] = [
+  'stage',
+  'membershipStatus',
+  'membership',
+  'upgrade',
+  'donation',
+  'items',
+  'amountPaid',
+  'paidAt',
+];
 /** Read only: what an invitation is found by. */
 export const codeField = 'invitationCode';
 
@@ -67,46 +86,102 @@ export const defaultFieldRules: FieldRules = {
   stage: { property: 'join_stage', write: 'overwrite' },
   membershipStatus: { property: 'membership_status', write: 'overwrite' },
   membership: { property: 'membership_name', write: 'overwrite' },
+  upgrade: { property: 'upgrade_name', write: 'overwrite' },
+  donation: { property: 'donation_amount', write: 'overwrite' },
+  items: { property: 'store_items', write: 'overwrite' },
   amountPaid: { property: 'amount_paid', write: 'overwrite' },
   paidAt: { property: 'paid_at', write: 'overwrite' },
   transcriptReceivedAt: { property: 'transcript_received_at', write: 'overwrite' },
   invitationCode: { property: 'invitation_code', write: 'never' },
 };
 
-/** A value that the join has for a field. */
+/** A value that the join has for a field; empty for one of its own that it had and has no more. */
 export interface FieldValue {
   field: CrmField;
   value: string;
 }
 
+export type CrmValues = Partial<Record<CrmField, string>>;
+type Held = Record<string, string | null | undefined>;
+
 /**
- * What a write sends, by property. `known` is what the CRM had of each field when we last knew: as the form showed it,
- * then as it was written. What the member left as it was is not sent, so that what staff wrote meanwhile stays. `present`
- * is what the CRM holds now, where that had to be read: fields that only fill blanks are sent where it has none.
+ * What a write sends to a join's own contact, by property. `known` is what the CRM had of each field when we last knew: as
+ * the form showed it, then as it was written. What the member left as it was is not sent, so that what staff wrote
+ * meanwhile stays. `present` is what the CRM holds now, where that had to be read: fields that only fill blanks are sent
+ * where it has none. Nothing of the member's is blanked; what the join itself wrote is, when it holds no more.
  */
 export function propertiesToSend(
   rules: FieldRules,
   values: readonly FieldValue[],
-  known: Partial<Record<CrmField, string>>,
-  present: Record<string, string | null | undefined> | null,
-  mode: 'own' | 'blanks',
+  known: CrmValues,
+  present: Held | null,
 ): Record<string, string> {
   const properties: Record<string, string> = {};
   for (const { field, value } of values) {
     const { property, write } = rules[field];
-    if (property === null || write === 'never' || value === '' || known[field] === value) continue;
-    if ((mode === 'blanks' || write === 'blanks') && (!present || present[property])) continue;
+    if (property === null || write === 'never' || (known[field] ?? '') === value) continue;
+    if (value === '' && !(joinFields as readonly CrmField[]).includes(field)) continue;
+    if (write === 'blanks' && (!present || present[property])) continue;
     properties[property] = value;
   }
   return properties;
 }
 
-/** Whether what the CRM holds now must be read before these values can be written. */
-export function mustRead(
+/** What may be written into a contact with the payer's email that nobody has proven to be the payer. */
+export interface UnprovenWrite {
+  properties: Record<string, string>;
+  /** What of the join the CRM then has, by field. */
+  written: CrmValues;
+  /** The status that stands there and was not written over: staff are to look. */
+  statusInTheWay: string | null;
+}
+
+/**
+ * A contact of somebody with the same email, which a payment does not prove (docs/decisions/0020-contacts-that-are-not-proven.md).
+ * A join that is not paid writes nothing. A paid one says what was bought where nothing stands, or where what stands is
+ * what it wrote (`written`); never a personal field, an address or consent.
+ */
+export function propertiesForUnproven(
   rules: FieldRules,
   values: readonly FieldValue[],
-  known: Partial<Record<CrmField, string>>,
-): boolean {
+  written: CrmValues,
+  present: Held,
+): UnprovenWrite {
+  const write: UnprovenWrite = { properties: {}, written: {}, statusInTheWay: null };
+  const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
+  const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
+  if (!paidAt) return write;
+  // The server died between writing and noting that it wrote: no other payment was made in that millisecond.
+  const isOfThisPayment = Object.keys(written).length === 0 && isSame(heldOf('paidAt'), paidAt);
+  for (const { field, value } of values) {
+    const { property, write: rule } = rules[field];
+    if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
+    const held = heldOf(field);
+    const isOurs = isOfThisPayment || isSame(held, written[field] ?? '');
+    if (held !== '' && (!isOurs || rule === 'blanks')) {
+      if (field === 'membershipStatus' && !isOurs) write.statusInTheWay = held;
+      continue;
+    }
+    if (!isSame(held, value)) write.properties[property] = value;
+    write.written[field] = value;
+  }
+  return write;
+}
+
+/** Whether two values are the same to the CRM, which may write numbers and times in another way. */
+export function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (one === '' || other === '') return false;
+  if (!Number.isNaN(Number(one)) && !Number.isNaN(Number(other))) return Number(one) === Number(other);
+  return isTime(one) && isTime(other) && Date.parse(one) === Date.parse(other);
+}
+
+function isTime(value: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}T/.test(value);
+}
+
+/** Whether what the CRM holds now must be read before these values can be written. */
+export function mustRead(rules: FieldRules, values: readonly FieldValue[], known: CrmValues): boolean {
   return values.some(
     ({ field, value }) => rules[field].write === 'blanks' && value !== '' && known[field] !== value,
   );

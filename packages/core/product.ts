@@ -9,7 +9,7 @@ export const productTypes = [
 export type ProductType = (typeof productTypes)[number];
 
 /** Membership and membership_upgrade fill the one membership line of an order (specification, section 4, checkout load). */
-export function isMembershipType(type: ProductType): boolean {
+export function isMembershipType(type: ProductType): type is 'membership' | 'membership_upgrade' {
   return type === 'membership' || type === 'membership_upgrade';
 }
 

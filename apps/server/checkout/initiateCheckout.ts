@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { refusedSale, type SaleRefusal, saleRefusal } from '../session/isMemberNow.ts';
 import { firstLine, lineOf } from './orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
@@ -16,7 +16,7 @@ const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 /**
  * Starts a checkout without details, from a link: `mainProductId` is what is sold (the default membership without it),
  * `upsellProductId` what the upgrade screen will offer, `overrideMainPriceCents` its price, refused below the
- * product's floor in the catalogue.
+ * product's floor in the catalogue. A membership is sold to who is no member, an upgrade to members.
  */
 export async function initiateCheckout(
   deps: Deps,
@@ -65,11 +65,9 @@ export async function initiateCheckout(
 
   const addressHash = deps.hashAddress(given.address);
   const limit = deps.config.limits?.joinsPerAddress;
-  const { rows } = await sql<{ uuid: string | null; owns_it: boolean }>`
+  const { rows } = await sql<{ uuid: string | null; refusal: SaleRefusal | null }>`
     with allowed as (
-      select id, ${product.type === 'membership'} and is_member or exists (
-        select from membership where membership.contact_id = contact.id and type = ${product.type} and is_held
-      ) as owns_it, ${
+      select id, ${saleRefusal(product.type, 'contact.id')} as refusal, ${
         limit
           ? sql`(select count(*) from (
               select from join_session where address_hash = ${addressHash}
@@ -80,13 +78,13 @@ export async function initiateCheckout(
     ), started as (
       insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
       select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}
-      from allowed where not owns_it and under_limit
+      from allowed where refusal is null and under_limit
       returning uuid
     )
-    select started.uuid, owns_it from allowed left join started on true`.execute(deps.database);
+    select started.uuid, refusal from allowed left join started on true`.execute(deps.database);
   const row = rows[0];
   if (!row) throw new Refusal(404, fallback.initiateCheckout);
-  if (row.owns_it) throw new Refusal(409, ALREADY_MEMBER);
+  if (row.refusal) throw refusedSale(row.refusal);
   if (row.uuid === null) throw new Refusal(429, TOO_MANY, { retryAfter: (limit?.minutes ?? 1) * 60 });
   return row.uuid;
 }

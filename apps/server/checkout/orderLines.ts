@@ -22,8 +22,3 @@ export function nextLine(line: PaidLine): RawBuilder<OpenLine> {
 export function hasLine(values: Partial<OpenLine>): RawBuilder<boolean> {
   return sql`lines @> ${JSON.stringify([values])}::jsonb`;
 }
-
-/** Whether the order has a line of the type that a column names. */
-export function hasLineOf(column: string): RawBuilder<boolean> {
-  return sql`lines @> jsonb_build_array(jsonb_build_object('type', ${sql.ref(column)}))`;
-}

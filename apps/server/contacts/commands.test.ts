@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
+import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -15,15 +14,8 @@ before(async () => {
 });
 after(() => server.close());
 
-/** As staff do it in HubSpot. */
-async function edit(contactId: string, properties: Record<string, string>): Promise<void> {
-  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/${contactId}`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ properties }),
-  });
-  assert.equal(response.status, 200);
-}
+const edit = (contactId: string, properties: Record<string, string>) =>
+  editAtHubspot(server, contactId, properties);
 const rule = (rule: object | null) =>
   fetch(`${server.hubspotUrl}/_emulator/rules`, {
     method: rule ? 'POST' : 'DELETE',
@@ -100,7 +92,7 @@ test('a field that only fills blanks is written where nothing is, and nowhere el
   }
 });
 
-test('siblings who share an email are two joins: the second fills blanks of the first one and overwrites nothing', async () => {
+test('siblings who share an email are two joins: the second writes nothing into the contact of the first', async () => {
   const email = 'parent@example.com';
   for (const [firstName, city] of [
     ['Ada', 'Austin'],

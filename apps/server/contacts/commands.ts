@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import { type Command, misused, readArgs } from '../command.ts';
+import { isUuid } from '../database/isUuid.ts';
 import { CrmRefused, CrmUnavailable } from '../hubspot/client.ts';
 import { Progress } from '../progress.ts';
+import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { diffOf } from './push.ts';
 import { syncContacts } from './syncContacts.ts';
 
@@ -35,13 +37,14 @@ export const syncCommand: Command = {
 export const statusCommand: Command = {
   usage: 'contacts status',
   summary:
-    'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, and what HubSpot still lets us ask.',
+    'Show how far HubSpot is behind: joins to be sent, the oldest, those refused, those whose contact staff have to confirm, and what HubSpot still lets us ask.',
   async run(args, { deps, database }) {
     if (args.length > 0) return misused(statusCommand);
     const { rows } = await sql<{
       behind: number;
       waiting_minutes: number | null;
       refused: number;
+      unproven: number;
       mirrored: number;
       documents: number;
       documents_refused: number;
@@ -50,18 +53,25 @@ export const statusCommand: Command = {
       select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
         ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
         count(*) filter (where crm_refusal is not null)::int as refused,
+        count(*) filter (where state = 'paid' and contact_id is null and crm_contact_id like 'shared:%' and not crm_known ? 'membershipStatus'
+          and profile_revision = crm_revision
+          and exists (select from membership where session_uuid = uuid and type = 'membership' and is_held))::int as unproven,
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from contact) as mirrored,
         (select reached_at from schedule where name = 'contacts sync' and cursor is null) as synced_at
       from join_session`.execute(database);
-    const { behind, waiting_minutes, refused, mirrored, synced_at, documents, documents_refused } = rows[0]!;
+    const { behind, waiting_minutes, refused, unproven, mirrored, synced_at, documents, documents_refused } =
+      rows[0]!;
     const budget = await sql<{ name: string; tokens: number; blocked: number; failures: number }>`
       select name, floor(least(case name when 'call' then 15 else 1 end, tokens + extract(epoch from now() - refilled_at) * case name when 'call' then 8 else 2.5 end))::int as tokens,
         case when blocked_until > now() then ceil(extract(epoch from blocked_until - now()))::int else 0 end as blocked, failures
       from crm_budget order by name`.execute(database);
     console.log(`${behind} joins to be sent${behind > 0 ? `, the oldest since ${waiting_minutes} min` : ''}`);
     console.log(`${refused} refused by HubSpot${refused > 0 ? ': npm run operator -- contacts failed' : ''}`);
+    console.log(
+      `${unproven} paid joins with the email of a contact whose status was left as it is${unproven > 0 ? ': npm run operator -- notices' : ''}`,
+    );
     console.log(
       deps.society.crm.attachDocuments
         ? `${documents} documents to be attached, ${documents_refused} refused`
@@ -117,6 +127,25 @@ export const retryCommand: Command = {
       select uuid from joins union all select id from documents`.execute(database);
     console.log(`${rows.length} will be sent again.`);
     return which !== 'all' && rows.length === 0 ? 1 : 0;
+  },
+};
+
+export const linkCommand: Command = {
+  usage: 'contacts link JOIN CONTACT',
+  summary:
+    'Say that a paid join that named nobody is of this contact in HubSpot: all of it is written there, its status too.',
+  async run([uuid, contactId, ...more], { deps }) {
+    if (!uuid || !contactId || more.length > 0) return misused(linkCommand);
+    if (!isUuid(uuid) || !/^[0-9]{1,20}$/.test(contactId)) return misused(linkCommand);
+    try {
+      await linkJoin(deps, uuid, contactId);
+      console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotLinkable)) throw error;
+      console.error(error.message);
+      return 1;
+    }
   },
 };
 

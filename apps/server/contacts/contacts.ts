@@ -93,7 +93,10 @@ async function patiently<T>(call: (timeoutMs: number) => Promise<T>): Promise<T>
   }
 }
 
-/** Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them. */
+/**
+ * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them. That somebody is a member
+ * is not believed while HubSpot has yet to be told that their membership, bought here, has ended.
+ */
 export async function keepContacts(
   database: Database,
   rules: FieldRules,
@@ -115,7 +118,10 @@ export async function keepContacts(
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, is_member boolean, code text)
     ), kept as (
       insert into contact (id, profile, email, is_member, fetched_at)
-      select id, profile, email, is_member, now() from found
+      select id, profile, email, is_member and not exists (
+        select from join_session join membership on membership.session_uuid = join_session.uuid
+        where join_session.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
+      ), now() from found
       on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now()
       returning id
     )

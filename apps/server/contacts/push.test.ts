@@ -69,22 +69,6 @@ test('a self-nominated join creates a contact once, and goes on updating it', as
   assert.equal(found?.properties.city, 'Waco');
 });
 
-test("a self-nomination with somebody else's email fills blanks and overwrites nothing", async () => {
-  const before = await contact('103');
-  const client = server.client();
-  const uuid = (
-    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
-  ).data.uuid;
-  await client.call('submitDetails', {
-    params: { uuid },
-    body: details({ firstName: 'Mallory', personalEmail: before.email!, city: 'Tulsa' }),
-  });
-  await push();
-  const now = await contact('103');
-  assert.equal(now.firstname, before.firstname);
-  assert.equal(now.city, 'Tulsa');
-});
-
 test('while HubSpot is limited or down nothing is lost, and it is delivered afterwards', async () => {
   const client = server.client();
   await orderingJoin(client, 'HONOR104');

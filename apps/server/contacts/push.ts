@@ -1,5 +1,18 @@
 import { sql } from 'kysely';
-import { type CrmField, type FieldValue, mustRead, propertiesToSend } from '#core/crmFields.ts';
+import {
+  type CrmField,
+  type CrmValues,
+  contactFields,
+  type FieldRules,
+  type FieldValue,
+  isSame,
+  laterFields,
+  mustRead,
+  propertiesForUnproven,
+  propertiesToSend,
+} from '#core/crmFields.ts';
+import { purchasesOf } from '#core/purchases.ts';
+import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
@@ -11,7 +24,8 @@ import {
   CrmUnavailable,
   type HubspotClient,
 } from '../hubspot/client.ts';
-import { fromJoin, knownOf, neededProperties } from '../hubspot/properties.ts';
+import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
+import { holdsBought } from '../session/isMemberNow.ts';
 
 const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
@@ -19,11 +33,16 @@ const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
 /** How often a row fails in full batches. */
 const FULL_TRIES = 2;
+/** The kind of the notice about a contact that is not proven. */
+const UNPROVEN = 'unproven_contact';
+/** For so long it is believed which properties HubSpot lacks (ms). */
+const LACKING_MS = 10 * 60_000;
 
 /**
  * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
  * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
- * - `shared`: somebody else's with the same email. Blanks are filled, nothing is overwritten.
+ * - `shared`: somebody's with the same email, who is not proven to be this joiner. What was bought is told, nothing else,
+ *   and nothing is written over.
  * - `new`: a school or self-nominated join is nobody's proof of identity: a contact is created, unless the email is taken.
  */
 interface Row {
@@ -33,13 +52,15 @@ interface Row {
   crm_id: string | null;
   state: string;
   details: StudentDetails | null;
-  crm_known: Partial<Record<CrmField, string>>;
+  /** Of a shared contact: what this join wrote there. */
+  crm_known: CrmValues;
   profile_revision: number;
   created_at: Date;
   paid_at: Date | null;
   amount_cents: number | null;
-  membership_id: number | null;
-  is_held: boolean;
+  status: 'member' | 'former' | null;
+  holds_upgrade: boolean;
+  orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
   transcript_at: Date | null;
 }
 
@@ -73,8 +94,15 @@ const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%
 const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
   crm_known, profile_revision, created_at, paid_at,
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
-  (select product_id from membership where session_uuid = session.uuid order by id limit 1) as membership_id,
-  exists (select from membership where session_uuid = session.uuid and is_held) as is_held,
+  (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} then 'member' else 'former' end
+    from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
+  exists (select from membership where session_uuid = session.uuid and type = 'membership_upgrade' and is_held) as holds_upgrade,
+  (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
+      select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
+      from refund where refund.intent_id = bought.intent_id), '[]')) order by kind)
+    from (select intent_id, payment.kind, payment.amount_cents, items
+      from payment join order_snapshot using (session_uuid, kind, revision)
+      where session_uuid = session.uuid and status = 'succeeded') as bought) as orders,
   (select min(created_at) from document where session_uuid = session.uuid and review <> 'rejected') as transcript_at`;
 
 /**
@@ -120,8 +148,8 @@ export async function diffOf(
   );
   const row = rows[0] && asShown(rows[0]);
   if (!row) return null;
-  const { fields } = deps.society.crm;
-  const values = valuesOf(deps, row);
+  const fields = await fieldsThere(deps, hubspot);
+  const values = valuesOf(row);
   const email = row.details?.personalEmail.toLowerCase();
   const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
   const id = row.crm_id ?? found?.id ?? null;
@@ -131,7 +159,9 @@ export async function diffOf(
   const properties =
     row.whose === 'new' && !email
       ? {}
-      : propertiesToSend(fields, values, row.crm_known, held, isOwn ? 'own' : 'blanks');
+      : isOwn
+        ? propertiesToSend(fields, values, row.crm_known, held)
+        : propertiesForUnproven(fields, values, row.crm_known, held).properties;
   return {
     contactId: id,
     changes: Object.entries(properties)
@@ -140,57 +170,128 @@ export async function diffOf(
   };
 }
 
+/** What was decided to be written for a join, and what is noted when HubSpot has it. */
+interface Planned {
+  row: Row;
+  properties: Record<string, string>;
+  /** What HubSpot then has, by field. */
+  known: CrmValues;
+  /** For staff: see {@link toldInTheWay}. */
+  notice: string | null;
+}
+
 /** Contacts that are known, in one call. Two joins of one contact would be refused: the later one waits for its turn. */
 async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]): Promise<void> {
+  const fields = await fieldsThere(deps, hubspot);
   const byId = new Map(rows.map((row) => [row.crm_id!, row]));
   await later(
     deps,
     rows.filter((row) => byId.get(row.crm_id!) !== row),
   );
-  const { crm } = deps.society;
-  const sent = [...byId.values()].map((row) => ({ row, values: valuesOf(deps, row) }));
-  const toRead = sent.filter(
-    ({ row, values }) => row.whose === 'shared' || mustRead(crm.fields, values, row.crm_known),
+  const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
+  const toRead = due.filter(({ row, values }) =>
+    row.whose === 'shared' ? row.paid_at !== null : mustRead(fields, values, row.crm_known),
   );
   const present =
     toRead.length === 0
       ? new Map<string, CrmContact>()
       : await hubspot.readContacts(
           toRead.map(({ row }) => row.crm_id!),
-          neededProperties(crm.fields),
+          neededProperties(fields),
         );
-  const writes = sent.map(({ row, values }) => ({
-    row,
-    values,
-    write: {
-      mark: row.uuid,
-      id: row.crm_id,
-      properties: propertiesToSend(
-        crm.fields,
-        values,
-        row.crm_known,
-        present.get(row.crm_id!)?.properties ?? null,
-        row.whose === 'shared' ? 'blanks' : 'own',
-      ),
-    },
-  }));
-  const nothing = writes.filter(({ write }) => Object.keys(write.properties).length === 0);
+  // Somebody's who is gone: the join gets a contact of its own.
+  const gone = toRead.filter(({ row }) => row.whose === 'shared' && !present.has(row.crm_id!));
+  await mark(
+    deps,
+    gone.map(({ row }) => ({ row, mark: null })),
+  );
+  await later(
+    deps,
+    gone.map(({ row }) => row),
+  );
+  const planned = due
+    .filter((one) => !gone.includes(one))
+    .map(({ row, values }) => plan(fields, row, values, present.get(row.crm_id!)?.properties ?? null));
+  const nothing = planned.filter(({ properties }) => Object.keys(properties).length === 0);
   await delivered(deps, nothing);
-  const something = writes.filter((one) => !nothing.includes(one));
+  const something = planned.filter((one) => !nothing.includes(one));
   const outcomes = await eachAsFarAsPossible(
-    something.map(({ write }) => write),
+    something.map(({ row, properties }) => ({ mark: row.uuid, id: row.crm_id, properties })),
     (part) => hubspot.updateContacts(part),
   );
   await conclude(deps, something, outcomes);
 }
 
+/** `present`: what HubSpot holds, where it was read. */
+function plan(
+  fields: FieldRules,
+  row: Row,
+  values: FieldValue[],
+  present: CrmContact['properties'] | null,
+): Planned {
+  if (row.whose !== 'shared') {
+    const properties = propertiesToSend(fields, values, row.crm_known, present);
+    return { row, properties, known: knownAfter(fields, values), notice: null };
+  }
+  const { properties, written, statusInTheWay } = propertiesForUnproven(
+    fields,
+    values,
+    row.crm_known,
+    present ?? {},
+  );
+  const notice = statusInTheWay === null ? null : toldInTheWay(row, statusInTheWay);
+  return { row, properties, known: written, notice };
+}
+
+/** A field that HubSpot lacks is told when it has it. */
+function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
+  return Object.fromEntries(
+    values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
+  );
+}
+
+function toldInTheWay({ uuid, crm_id }: Row, status: string): string {
+  return `Join ${uuid} is paid and has the email of contact ${crm_id}, whose status in HubSpot is "${status}" and was left so. Check whether it is the same person; then, or with the contact that is: npm run operator -- contacts link ${uuid} ${crm_id}`;
+}
+
+const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
+
+/**
+ * The society's table of fields, without those that came later and that HubSpot has no property for: a join is told
+ * without them. HubSpot is asked now and then; the doctor says what is to be made there.
+ */
+async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
+  const rules = society.crm.fields;
+  let lacking = lackingOf.get(hubspot);
+  if (!lacking || lacking.until < now().getTime()) {
+    const names = await hubspot.getPropertyNames().catch(notTold);
+    const fields = names
+      ? laterFields.filter((field) => rules[field].property !== null && !names.has(rules[field].property))
+      : [];
+    lacking = { fields, until: now().getTime() + LACKING_MS };
+    lackingOf.set(hubspot, lacking);
+  }
+  if (lacking.fields.length === 0) return rules;
+  return {
+    ...rules,
+    ...Object.fromEntries(lacking.fields.map((field) => [field, { property: null, write: 'never' }])),
+  };
+}
+
+/** The token may write contacts and not list their properties: then all are taken to be there. */
+function notTold(error: unknown): null {
+  if (error instanceof CrmRefused) return null;
+  throw error;
+}
+
 /** Contacts for joins that named none. An email that is taken is looked at: it may be our own, written just before a crash. */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]): Promise<void> {
   const emailOf = (row: Row) => row.details?.personalEmail.toLowerCase();
+  const fields = await fieldsThere(deps, hubspot);
   // Without details there is nobody to create yet.
   await delivered(
     deps,
-    rows.filter((row) => !emailOf(row)).map((row) => ({ row, values: [] })),
+    rows.filter((row) => !emailOf(row)).map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
   // Siblings who share an email are two joins: the second one finds the first one's contact.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
@@ -198,32 +299,31 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
     deps,
     rows.filter((row) => emailOf(row) && byEmail.get(emailOf(row)!) !== row),
   );
-  const { fields } = deps.society.crm;
-  const sent = [...byEmail].map(([email, row]) => {
-    const values = valuesOf(deps, row);
-    const properties = { email, ...propertiesToSend(fields, values, {}, {}, 'own') };
-    return { row, values, write: { mark: row.uuid, id: null, properties } };
+  const planned = [...byEmail].map(([email, row]) => {
+    const values = valuesOf(row);
+    const properties = { email, ...propertiesToSend(fields, values, {}, {}) };
+    return { row, properties, known: knownAfter(fields, values), notice: null, email };
   });
   const outcomes = await eachAsFarAsPossible(
-    sent.map(({ write }) => write),
+    planned.map(({ row, properties }) => ({ mark: row.uuid, id: null, properties })),
     (part) => hubspot.createContacts(part),
   );
-  const taken = sent.flatMap(({ row, write }) => {
-    const outcome = outcomes.get(row.uuid);
-    return outcome?.kind === 'conflict' ? [{ row, email: write.properties.email!, id: outcome.id }] : [];
+  const taken = planned.flatMap((one) => {
+    const outcome = outcomes.get(one.row.uuid);
+    return outcome?.kind === 'conflict' ? [{ ...one, id: outcome.id }] : [];
   });
-  const created = sent.flatMap(({ row }) => {
+  const created = planned.flatMap(({ row }) => {
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, mark: `own:${outcome.id}` }] : [];
   });
-  await mark(deps, [...created, ...(await lookAtTaken(hubspot, taken))]);
+  await mark(deps, [...created, ...(await lookAtTaken(hubspot, fields, taken))]);
   await later(
     deps,
     taken.map(({ row }) => row),
   );
   await conclude(
     deps,
-    sent.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
+    planned.filter(({ row }) => outcomes.get(row.uuid)?.kind !== 'conflict'),
     outcomes,
   );
 }
@@ -231,26 +331,39 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
 /** Whose the contacts are that have the emails of these joins. One that is gone again is created in the next round. */
 async function lookAtTaken(
   hubspot: HubspotClient,
-  taken: readonly { row: Row; email: string; id: string | null }[],
+  fields: FieldRules,
+  taken: readonly (Planned & { email: string; id: string | null })[],
 ): Promise<{ row: Row; mark: string }[]> {
   if (taken.length === 0) return [];
   const ids = taken.flatMap(({ id }) => id ?? []);
-  const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, ['firstname', 'lastname']);
+  const wanted = neededProperties(fields);
+  const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, wanted);
   const marks: { row: Row; mark: string }[] = [];
-  for (const { row, email, id } of taken) {
-    const existing: CrmContact | null =
-      id === null ? await hubspot.findByEmail(email) : (known.get(id) ?? null);
-    if (existing) marks.push({ row, mark: `${isOurs(row, existing) ? 'own' : 'shared'}:${existing.id}` });
+  for (const one of taken) {
+    const id = one.id ?? (await hubspot.findByEmail(one.email))?.id;
+    const existing: CrmContact | undefined =
+      id === undefined ? undefined : (known.get(id) ?? (await hubspot.readContacts([id], wanted)).get(id));
+    if (existing)
+      marks.push({
+        row: one.row,
+        mark: `${isOurs(fields, one, existing) ? 'own' : 'shared'}:${existing.id}`,
+      });
   }
   return marks;
 }
 
-/** Made by this very join, whose maker died before it could note it: younger than the join, and of its name. */
-function isOurs(row: Row, { createdAt, properties }: CrmContact): boolean {
+/**
+ * Made by this very join, whose maker died before it could note it: younger than the join, and just what it would write of
+ * its person. A name alone would be too little: somebody else may have typed it.
+ */
+function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
-    new Date(createdAt) >= row.created_at &&
-    row.details?.firstName === properties.firstname &&
-    row.details?.lastName === properties.lastname
+    new Date(existing.createdAt) >= row.created_at &&
+    contactFields.every((field) => {
+      const { property } = fields[field];
+      const value = property === null ? undefined : properties[property];
+      return value === undefined || isSame(existing.properties[property!] ?? '', value);
+    })
   );
 }
 
@@ -273,7 +386,7 @@ async function eachAsFarAsPossible(
 
 async function conclude(
   deps: Deps,
-  sent: readonly { row: Row; values: FieldValue[] }[],
+  sent: readonly Planned[],
   outcomes: ReadonlyMap<string, BatchOutcome>,
 ): Promise<void> {
   await delivered(
@@ -291,25 +404,49 @@ async function conclude(
     where join_session.uuid = refused.uuid`.execute(deps.database);
 }
 
-/** What was sent is the row at this revision; a change meanwhile keeps it due. */
-async function delivered(deps: Deps, sent: readonly { row: Row; values: FieldValue[] }[]): Promise<void> {
+/**
+ * What was sent is the row at this revision; a change meanwhile keeps it due. The mirror has the status that HubSpot was
+ * told, unless it has changed here since. Staff are told once of a status that was left as it was.
+ */
+async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
-  const rows = sent.map(({ row, values }) => ({
-    uuid: row.uuid,
-    revision: row.profile_revision,
-    known: Object.fromEntries(values.map(({ field, value }) => [field, value])),
-  }));
+  const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
+  const rows = sent.map(({ row, properties, known, notice }) => {
+    const status = properties[statusProperty];
+    return {
+      uuid: row.uuid,
+      revision: row.profile_revision,
+      known,
+      contact: row.crm_id,
+      is_member: status === undefined ? null : status === MEMBER,
+      notice,
+    };
+  });
   await sql`
+    with sent as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, notice text)
+    ), mirrored as (
+      update contact set is_member = sent.is_member from sent join join_session using (uuid)
+      where contact.id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
+    ), told as (
+      insert into staff_notice (kind, session_uuid, message)
+      select ${UNPROVEN}, uuid, notice from sent
+      where notice is not null
+        and not exists (select from staff_notice earlier where earlier.session_uuid = sent.uuid and earlier.kind = ${UNPROVEN})
+    )
     update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
-    from json_to_recordset(${JSON.stringify(rows)}::json) as sent (uuid uuid, revision integer, known jsonb)
-    where join_session.uuid = sent.uuid`.execute(deps.database);
+    from sent where join_session.uuid = sent.uuid`.execute(deps.database);
 }
 
-async function mark(deps: Deps, marks: readonly { row: Row; mark: string }[]): Promise<void> {
+/** Notes whose contact a join is written into; one that another join was created by is not this one's. */
+async function mark(deps: Deps, marks: readonly { row: Row; mark: string | null }[]): Promise<void> {
   if (marks.length === 0) return;
   const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark }));
   await sql`
-    update join_session set crm_contact_id = marked.mark
+    update join_session set crm_contact_id = case
+      when exists (select from join_session other where other.crm_contact_id = marked.mark and other.uuid <> marked.uuid)
+      then replace(marked.mark, 'own:', 'shared:') else marked.mark end
     from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text)
     where join_session.uuid = marked.uuid`.execute(deps.database);
 }
@@ -332,17 +469,14 @@ async function postpone(deps: Deps, rows: readonly Row[], retryAfterMs: number):
 }
 
 /** What the join would have HubSpot know, field by field. */
-export function valuesOf(
-  { society }: Deps,
-  row: Omit<Row, 'uuid' | 'whose' | 'crm_id' | 'profile_revision' | 'created_at' | 'crm_known'>,
-): FieldValue[] {
+function valuesOf(row: Row): FieldValue[] {
   return fromJoin({
     details: row.details,
     state: row.state,
-    membership: row.membership_id === null ? null : (society.product(row.membership_id)?.name ?? null),
+    bought: purchasesOf(row.orders ?? [], row.holds_upgrade),
     amountCents: row.amount_cents,
     paidAt: row.paid_at,
-    isHeld: row.is_held,
+    status: row.status,
     transcriptAt: row.transcript_at,
   });
 }

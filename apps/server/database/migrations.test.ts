@@ -74,3 +74,24 @@ test('orders that are open when the server is brought up to date keep their line
   );
   await assert.rejects(client.query("update join_session set state = 'lost'"), /join_session_state/);
 });
+
+test('who has paid is known by email and name, and what was left in contacts that are not proven is looked at again', async () => {
+  await databaseOf('0010');
+  await client.query(`
+    insert into contact (id, profile, email) values ('101', '{"firstName": "Jordan", "lastName": "Rivera"}', 'Jordan@example.com');
+    insert into join_session (uuid, state, origin, programme, contact_id, paid_at, details, crm_contact_id, crm_known, profile_revision, crm_revision) values
+      ('11111111-1111-4111-8111-111111111111', 'paid', 'checkout', 'high-school', '101', now(), null, null, '{"city": "Austin"}', 1, 1),
+      ('22222222-2222-4222-8222-222222222222', 'paid', 'school', 'high-school', null, now(),
+        '{"firstName": " Robin", "lastName": "Lee", "personalEmail": "R@example.com "}', 'shared:101', '{"city": "Austin"}', 2, 2),
+      ('33333333-3333-4333-8333-333333333333', 'ordering', 'school', 'high-school', null, null,
+        '{"firstName": "Kim", "lastName": "Lee", "personalEmail": "k@example.com"}', 'shared:101', '{"city": "Austin"}', 2, 2)`);
+  await migrate(made.url);
+  const { rows } = await client.query(
+    'select payer, crm_known, profile_revision from join_session order by uuid',
+  );
+  assert.deepEqual(rows, [
+    { payer: 'jordan@example.com jordan rivera', crm_known: { city: 'Austin' }, profile_revision: 1 },
+    { payer: 'r@example.com robin lee', crm_known: {}, profile_revision: 3 },
+    { payer: null, crm_known: {}, profile_revision: 2 },
+  ]);
+});

@@ -84,6 +84,8 @@ export interface JoinSessionTable {
   intent_change: string | null;
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
+  /** Email and name of who paid, in small letters; null before, and when they are not known. */
+  payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;

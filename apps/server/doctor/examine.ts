@@ -1,4 +1,4 @@
-import { defaultFieldRules } from '#core/crmFields.ts';
+import { defaultFieldRules, laterFields } from '#core/crmFields.ts';
 import type { Config } from '../config.ts';
 import { neededProperties } from '../hubspot/properties.ts';
 import { readSociety, type Society, SocietyFaults } from '../society.ts';
@@ -37,6 +37,8 @@ export interface Facts {
   attachDocuments: boolean;
   /** Contact properties that the society's table of fields names. */
   neededProperties: readonly string[];
+  /** Of them, those without which joins are told all the same. */
+  laterProperties: readonly string[];
 }
 
 export function standInsOf({ providers }: Config): StandIns {
@@ -74,6 +76,7 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     storage,
     attachDocuments: society?.crm.attachDocuments ?? true,
     neededProperties: neededProperties(fields),
+    laterProperties: laterFields.flatMap((field) => fields[field].property ?? []),
   };
 }
 

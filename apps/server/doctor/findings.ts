@@ -243,6 +243,7 @@ function ofHubspot({
   hubspotVersion,
   attachDocuments,
   neededProperties,
+  laterProperties,
   hubspot: { properties, contacts, scopes },
 }: Facts): Finding[] {
   const token = about('HubSpot token');
@@ -298,9 +299,16 @@ function ofHubspot({
     absent.length === 0
       ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
       : fields.missing(
-          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types.`,
+          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types. ${lackingMeans(absent, laterProperties)}`,
         ),
   ];
+}
+
+/** What becomes of joins until the properties are made. */
+function lackingMeans(absent: readonly string[], later: readonly string[]): string {
+  return absent.every((name) => later.includes(name))
+    ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
+    : 'Until then HubSpot refuses joins that write there; afterwards: npm run operator -- contacts retry all';
 }
 
 function isForbidden(answer: Answer<unknown>): boolean {

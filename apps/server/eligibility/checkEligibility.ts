@@ -5,6 +5,8 @@ import type { Deps } from '../deps.ts';
 import { countLimit, limitedCount, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { askAboutMember } from '../session/askAboutMember.ts';
+import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
 
 export interface Eligibility {
   status: 'success' | 'failed';
@@ -18,7 +20,8 @@ const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try ag
 
 /**
  * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Wrong codes are counted
- * by address; a code that is known costs one statement and no count.
+ * by address; a code that is known costs one statement and no count, unless it leads to a member by HubSpot's word alone:
+ * then HubSpot is asked anew.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -43,6 +46,10 @@ export async function checkEligibility(
     if (limit) await countLimit(deps.database, 'wrong_code', key, limit);
     return { status: 'failed', message: ELIGIBILITY_FAILED, contactId: null };
   }
+  if (found.contact_id !== null && found.is_by_mirror_alone) {
+    const { address } = given;
+    if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();
+  }
   if (found.is_member) return { status: 'failed', message: ALREADY_MEMBER, contactId: null };
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
@@ -52,16 +59,14 @@ export async function checkEligibility(
       contact_id: string | null;
       expired: boolean;
       is_member: boolean;
+      is_by_mirror_alone: boolean;
       wrong: number;
     }>`
       select invitation.code, invitation.contact_id, coalesce(invitation.expires_at <= now(), false) as expired,
-        coalesce(contact.is_member or exists (
-          select from membership where membership.contact_id = contact.id and type = 'membership' and is_held
-        ), false) as is_member,
+        ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
         ${limitedCount('wrong_code', key, limit)} as wrong
       from (select) as nothing
-      left join invitation on invitation.code = ${code}
-      left join contact on contact.id = invitation.contact_id`.execute(deps.database);
+      left join invitation on invitation.code = ${code}`.execute(deps.database);
     return rows[0]!;
   }
 }

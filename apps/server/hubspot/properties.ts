@@ -5,10 +5,15 @@ import {
   type FieldRules,
   type FieldValue,
 } from '#core/crmFields.ts';
+import { toPrice } from '#core/money.ts';
+import type { Purchases } from '#core/purchases.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../database/types.ts';
+
+/** The status of who is a member. */
+export const MEMBER = 'member';
 
 export type Properties = Record<string, string | null | undefined>;
 
@@ -38,7 +43,7 @@ export function crmValue(rules: FieldRules, properties: Properties, field: CrmFi
 }
 
 export function isMember(rules: FieldRules, properties: Properties): boolean {
-  return crmValue(rules, properties, 'membershipStatus') === 'member';
+  return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
 /** A profile as the values that {@link fromJoin} would have for it: "TX" and "Texas" are the same. */
@@ -58,15 +63,19 @@ export function knownOf(
   return known;
 }
 
-/** What a join tells HubSpot. A field that the member did not give is not among them, so nothing is blanked. */
+/**
+ * What a join tells HubSpot. A field that the member did not give is not among them, so nothing of theirs is blanked; of
+ * what was bought, what went back is empty.
+ */
 export function fromJoin(join: {
   details: StudentDetails | null;
   state: string;
-  membership: string | null;
+  bought: Purchases;
+  /** What was kept of it all. */
   amountCents: number | null;
   paidAt: Date | null;
-  /** The membership is still held: not refunded, nor lost in a dispute. */
-  isHeld: boolean;
+  /** Null for a join that bought no membership: an upgrade by itself says nothing of whether one is a member. */
+  status: 'member' | 'former' | null;
   transcriptAt: Date | null;
 }): FieldValue[] {
   const { details } = join;
@@ -74,20 +83,24 @@ export function fromJoin(join: {
   if (details) {
     const { address1, zipcode, agreeToPolicies, ...same } = details;
     values.push(
-      ...(Object.entries(same) as [CrmField, string][]),
-      ['address', address1],
-      ['zip', zipcode],
+      ...(Object.entries({ ...same, address: address1, zip: zipcode }) as [CrmField, string][]).filter(
+        ([, value]) => value !== '',
+      ),
       ['acceptedPrivacyPolicy', agreeToPolicies ? 'true' : null],
     );
   }
   values.push(['stage', join.state]);
+  const { bought, amountCents } = join;
   if (join.paidAt)
     values.push(
-      ['membershipStatus', join.isHeld ? 'member' : 'former'],
-      ['membership', join.membership],
-      ['amountPaid', join.amountCents === null ? null : (join.amountCents / 100).toFixed(2)],
+      ['membershipStatus', join.status],
+      ['membership', bought.membership],
+      ['upgrade', bought.upgrade],
+      ['donation', bought.donationCents === null ? null : toPrice(bought.donationCents)],
+      ['items', bought.items?.join('; ')],
+      ['amountPaid', amountCents === null ? null : toPrice(amountCents)],
       ['paidAt', join.paidAt.toISOString()],
     );
   values.push(['transcriptReceivedAt', join.transcriptAt?.toISOString()]);
-  return values.flatMap(([field, value]) => (value ? [{ field, value }] : []));
+  return values.flatMap(([field, value]) => (value == null ? [] : [{ field, value }]));
 }

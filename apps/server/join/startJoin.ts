@@ -7,6 +7,8 @@ import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { askAboutMember } from '../session/askAboutMember.ts';
+import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
 import type { Society } from '../society.ts';
 
 export interface StartedJoin {
@@ -80,9 +82,10 @@ export async function startLinkedJoin(
       coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
       id, ${addressHash}
     from contact
-    where id = ${given.contactId} and not ${isMember('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    where id = ${given.contactId} and not ${isMemberNow('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
     returning uuid, programme`,
-    sql`select ${isMember('contact.id')} as is_member from contact where id = ${given.contactId}`,
+    sql`select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone from contact where id = ${given.contactId}`,
+    given,
   );
 }
 
@@ -107,31 +110,41 @@ async function startByCode(
     sql`
     insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
     select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invitation
-    where ${isOpen} and not ${isMember('invitation.contact_id')}
+    where ${isOpen} and not ${isMemberNow('invitation.contact_id')}
       and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
     returning uuid, programme`,
-    sql`select ${isMember('invitation.contact_id')} as is_member from invitation where ${isOpen}`,
+    sql`select ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
+      from invitation where ${isOpen}`,
+    { contactId, address },
   );
 }
 
-/** The join that `insert` starts. When it starts none, `invited` says why: no row, a member, or else a limit is full. */
+/**
+ * The join that `insert` starts. When it starts none, `invited` says why: no row, a member, or else a limit is full. Before
+ * a member by the mirror's word alone is refused, HubSpot is asked anew.
+ */
 async function startOrRefuse(
   deps: Deps,
   insert: RawBuilder<StartedJoin>,
-  invited: RawBuilder<{ is_member: boolean }>,
+  invited: RawBuilder<{ is_member: boolean; is_by_mirror_alone: boolean }>,
+  { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
-  const [started] = (await insert.execute(deps.database)).rows;
+  const start = async () => (await insert.execute(deps.database)).rows[0];
+  const find = async () => (await invited.execute(deps.database)).rows[0];
+  let started = await start();
   if (started) return started;
-  const [found] = (await invited.execute(deps.database)).rows;
+  let found = await find();
+  if (
+    contactId !== null &&
+    found?.is_by_mirror_alone &&
+    (await askAboutMember(deps, { contactId, address }))
+  ) {
+    started = await start();
+    if (started) return started;
+    found = await find();
+  }
   if (!found) throw new Refusal(404, ELIGIBILITY_FAILED);
   throw found.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
-}
-
-/** True when a contact holds a membership: HubSpot says so, or it was bought here. */
-function isMember(contactId: 'contact.id' | 'invitation.contact_id') {
-  const id = sql.ref(contactId);
-  return sql<boolean>`(coalesce((select is_member from contact as holder where holder.id = ${id}), false) or exists (
-    select from membership where membership.contact_id = ${id} and type = 'membership' and is_held))`;
 }
 
 function joinsUnderLimit(deps: Deps, column: 'address_hash' | 'contact_id', value: string) {

@@ -2,6 +2,7 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { Refusal } from '../http/refusal.ts';
+import { isMemberNow } from '../session/isMemberNow.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
@@ -52,7 +53,7 @@ export async function previewLink(
     lines.push(`expires   ${new Date(Number(exp) * 1000).toISOString().slice(0, 16)}Z`);
   const contact = await database
     .selectFrom('contact')
-    .select(['profile', 'is_member'])
+    .select(['profile', isMemberNow('contact.id').as('is_member')])
     .where('id', '=', target.contactId)
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');

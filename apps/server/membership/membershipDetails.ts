@@ -6,6 +6,7 @@ import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
+import { isMemberNow } from '../session/isMemberNow.ts';
 import { eligibilityOf, fillIn, type Society } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
@@ -16,12 +17,7 @@ export interface SessionMembership {
   is_member: boolean;
 }
 
-/** Whether the session's contact has bought a membership and holds it still. */
-export const isMember = sql<boolean>`exists (
-      select from membership where membership.contact_id = join_session.contact_id and type = 'membership' and is_held
-    )`;
-
-export const sessionColumns = sql`programme, lines, ${isMember} as is_member`;
+export const sessionColumns = sql`programme, lines, ${isMemberNow('join_session.contact_id')} as is_member`;
 
 /** The memberships of the session's programme, and the one chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {

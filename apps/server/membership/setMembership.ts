@@ -5,9 +5,10 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
+import { isMemberNow } from '../session/isMemberNow.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
-import { isMember } from './membershipDetails.ts';
 
+const isMember = isMemberNow('join_session.contact_id');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
 /** Chooses or changes the membership. Choosing the one already chosen changes nothing, not even its price. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { orderOf, totalChanged } from './createPaymentIntent.ts';
+import { payer } from './payer.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
@@ -34,7 +34,7 @@ export async function beginPayment(
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, asked);
   if (!session) throw await whyNot(deps, 'beginPayment', uuid);
-  if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
+  if (session.refusal) throw refusedSale(session.refusal);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
   if (session.asks) throw new Refusal(409, PERHAPS_PAID, { code: 'perhaps_paid' });
   if (!session.frozen) throw totalChanged(order.totalCents);
@@ -47,7 +47,7 @@ interface Frozen {
   /** Another join of this browser has bought a membership for the same person, as far as name and email say. */
   asks: boolean;
   has_agreed: boolean;
-  is_member: boolean;
+  refusal: SaleRefusal | null;
   frozen: boolean;
 }
 
@@ -79,28 +79,22 @@ async function tryToFreeze(
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
-      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, exists (
-        select from membership held
-        where held.contact_id = join_session.contact_id and held.is_held and ${hasLineOf('held.type')}
-      ) as is_member, not ${isForAnother} and exists (
-        select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
-        where paid.uuid = any(${joinsOfBrowser}::uuid[]) and paid.uuid <> join_session.uuid and held.type = 'membership'
-          and ${payer('paid')} = ${payer('join_session')}
-      ) as asks
+      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session.contact_id')} as refusal,
+        not ${isForAnother} and exists (
+          select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
+          where paid.uuid = any(${joinsOfBrowser}::uuid[]) and paid.uuid <> join_session.uuid and held.type = 'membership'
+            and paid.payer = (
+              select ${payer} from (select join_session.details, join_session.contact_id) as session left join contact on contact.id = session.contact_id)
+        ) as asks
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
       update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
-      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null and has_agreed and not is_member and not asks
+      from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null
+        and has_agreed and refusal is null and not asks
       returning join_session.uuid
     )
-    select has_agreed, is_member, asks, exists (select from frozen) as frozen from session`.execute(
+    select has_agreed, refusal, asks, exists (select from frozen) as frozen from session`.execute(
     deps.database,
   );
   return rows[0];
-}
-
-/** Name and email of a join's details, as two joins of one person have them alike. */
-function payer(session: 'paid' | 'join_session') {
-  const field = (name: string) => sql`lower(trim(${sql.ref(`${session}.details`)} ->> ${name}))`;
-  return sql`(${field('firstName')}, ${field('lastName')}, ${field('personalEmail')})`;
 }

@@ -5,10 +5,12 @@ import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { isMemberNow } from '../session/isMemberNow.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
+import { payer, perhapsTwice } from './payer.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
@@ -47,7 +49,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
     const session = await lock(trx, of.uuid);
     const read = session && (await readBeside(trx, intentId, of, session));
     if (!read) throw new Error(`intent ${intentId} names a session or snapshot that does not exist`);
-    const { snapshot, facts } = read;
+    const { snapshot, facts, others } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
       throw new Error(
         `intent ${intentId} received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
@@ -65,6 +67,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
         return 'refunded';
       case 'wanted':
         await writeWanted(trx, intent, of, session, bought);
+        if (bought.type === 'membership' && others.length > 0) await tellPerhapsTwice(trx, session, others);
         return 'succeeded';
     }
   });
@@ -82,14 +85,22 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 interface LockedSession {
   uuid: string;
   contact_id: string | null;
+  /** {@link payer} */
+  payer: string | null;
 }
 
-/** The join, then its contact: two joins of one contact are two rows, and the second one is to see what the first bought. */
+/**
+ * The join, then its contact: two joins of one contact are two rows, and the second one is to see what the first bought.
+ * Then its payer, who may have another join that names no contact.
+ */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession>`
-    with session as (select uuid, contact_id from join_session where uuid = ${uuid} for update),
-      person as (select id from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, (select count(*) from person) from session`.execute(trx);
+    with session as (select uuid, contact_id, details from join_session where uuid = ${uuid} for update),
+      person as (select profile, email from contact where id = (select contact_id from session) for update)
+    select uuid, contact_id, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
+    from (select session.uuid, contact_id, ${payer} as payer from session left join person on true) as locked`.execute(
+    trx,
+  );
   return rows[0];
 }
 
@@ -98,7 +109,7 @@ async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
   { uuid, kind, revision }: IntentOf,
-  { contact_id }: LockedSession,
+  { contact_id, payer }: LockedSession,
 ) {
   const { rows } = await sql<{
     amount_cents: number;
@@ -108,20 +119,26 @@ async function readBeside(
     has_earlier: boolean;
     held_by_contact: ProductType[];
     holds_base: boolean;
+    others: string[];
   }>`
     select amount_cents, items,
       (select status from payment where intent_id = ${intentId}) as status,
       exists (select from membership where payment_intent = ${intentId}) as has_membership,
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
       array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
-      exists (select from membership where session_uuid = ${uuid} and is_held) as holds_base
-    from order_snapshot where session_uuid = ${uuid} and kind = ${kind} and revision = ${revision}`.execute(
+      case kind when 'upgrade' then exists (select from membership where session_uuid = ${uuid} and type = 'membership' and is_held)
+        else ${isMemberNow('session.contact_id')} end as holds_base,
+      array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
+        where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
+    from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid
+    where snapshot.session_uuid = ${uuid} and kind = ${kind} and snapshot.revision = ${revision}`.execute(
     trx,
   );
   const row = rows[0];
   return (
     row && {
       snapshot: { amount_cents: row.amount_cents, items: row.items },
+      others: row.others,
       facts: {
         status: row.status,
         hasMembership: row.has_membership,
@@ -185,13 +202,24 @@ async function writeWanted(
     .updateTable('join_session')
     .set({
       ...(of.kind === 'join'
-        ? { state: 'paid', paid_at: sql`now()`, paying_since: null }
+        ? { state: 'paid', paid_at: sql`now()`, paying_since: null, payer: session.payer }
         : { upgrade: 'taken' }),
       profile_revision: sql`profile_revision + 1`,
       crm_next_try_at: sql`now()`,
       updated_at: sql`now()`,
     })
     .where('uuid', '=', of.uuid)
+    .execute();
+}
+
+async function tellPerhapsTwice(
+  trx: Transaction<Tables>,
+  { uuid }: LockedSession,
+  others: readonly string[],
+): Promise<void> {
+  await trx
+    .insertInto('staff_notice')
+    .values({ kind: 'perhaps_twice', session_uuid: uuid, message: perhapsTwice(uuid, others) })
     .execute();
 }
 

@@ -9,12 +9,11 @@ import type { OpenLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import { hasLineOf } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, stateAllows, upgradeOffer, whyNot } from '../join/standing.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
 import { type Intent, UnexpectedState } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
@@ -295,7 +294,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     recent_attempts: number;
     address_hash: string | null;
     pause_seconds: number;
-    is_held: boolean;
+    refusal: SaleRefusal | null;
     change: Order['change'];
     provider_failures: number;
     open: Order['open'];
@@ -310,18 +309,14 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
       case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
         case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
-      provider_failures,
-      exists (
-        select from membership held
-        where held.contact_id = session.contact_id and held.is_held and ${hasLineOf('held.type')}
-      ) as is_held,
+      provider_failures, ${orderRefusal('session.contact_id')} as refusal,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
   const row = rows[0];
   if (!row) throw await whyNot(deps, 'createPaymentIntent', uuid);
-  if (row.is_held) throw new Refusal(409, ALREADY_MEMBER);
+  if (row.refusal) throw refusedSale(row.refusal);
   const { membership, totalDueTodayCents } = summarise(
     row.lines.map(({ type: productType, ...line }) => ({ productType, ...line })),
   );

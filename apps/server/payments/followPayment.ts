@@ -1,9 +1,11 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
 import { type Dispute, type MembershipStanding, type PaidOrder, standingAfter } from '#core/refunds.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { mirrorBought } from '../session/mirrorBought.ts';
 import type { MoneyBack } from '../stripe/provider.ts';
 
 /** More often than this an answer is not overtaken by another one. */
@@ -83,6 +85,7 @@ export async function recount(
     .execute();
   const standing = standingAfter(order, deps.society.programme(session.programme).processingFee);
   await bringStanding(trx, session, intentId, standing);
+  await tellHubspot(trx, session.uuid);
 }
 
 /** Payments that succeeded, as the rules of refunds want to see them. */
@@ -189,6 +192,7 @@ export async function bringStanding(
       );
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
+  if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
   await trx
     .updateTable('join_session')
     .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()`, updated_at: sql`now()` })

@@ -207,7 +207,9 @@ test('a success of another environment on the same account confirms nothing here
 
 test('two joins of one contact that both pay: one membership, the other money goes back', async () => {
   const [here, there] = [server.client(), server.client()];
-  const [one, two] = [await orderingJoin(here, 'HONOR103'), await orderingJoin(there, 'HONOR103')];
+  const sam = { firstName: 'Sam', lastName: 'Okafor', personalEmail: 'sam.okafor@example.com' };
+  const one = await orderingJoin(here, 'HONOR103', sam);
+  const two = await orderingJoin(there, 'HONOR103', sam);
   const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
   await beginPayment(here, one, first.revision);
   await beginPayment(there, two, second.revision);

@@ -194,7 +194,8 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
 });
 
 test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
-  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102');
+  const person = { firstName: 'Amélie', lastName: 'Tremblay', personalEmail: 'amelie.tremblay@example.com' };
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102', person);
   assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { pushDue } from '../contacts/push.ts';
@@ -31,4 +32,18 @@ export async function atHubspot(
     { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
   );
   return ((await response.json()) as { properties: Record<string, string | null> }).properties;
+}
+
+/** Writes properties of a contact as staff do it in HubSpot. */
+export async function editAtHubspot(
+  { hubspotUrl }: TestServer,
+  contactId: string,
+  properties: Record<string, string>,
+): Promise<void> {
+  const response = await fetch(`${hubspotUrl}/crm/objects/2026-09/contacts/${contactId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ properties }),
+  });
+  assert.equal(response.status, 200);
 }

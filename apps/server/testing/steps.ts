@@ -34,10 +34,17 @@ export async function startJoin(client: Client, code = 'HONOR101'): Promise<stri
   return started.data.uuid;
 }
 
-/** A join with details submitted and a membership chosen: an open order. By a school's code, so that tests share nobody. */
-export async function orderingJoin(client: Client, code = 'LINCOLN2026'): Promise<string> {
+/**
+ * A join with details submitted and a membership chosen: an open order. By a school's code, so that tests share no contact;
+ * the same `person` who pays twice is told to staff.
+ */
+export async function orderingJoin(
+  client: Client,
+  code = 'LINCOLN2026',
+  person: Partial<StudentDetails> = {},
+): Promise<string> {
   const uuid = await startJoin(client, code);
-  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('submitDetails', { params: { uuid }, body: details(person) });
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   return uuid;
 }
@@ -87,8 +94,13 @@ interface Paid {
 }
 
 /** A paid join; answers its session and payment intent. */
-export async function paidJoin(server: TestServer, client: Client, code?: string): Promise<Paid> {
-  return payOrder(server, client, await orderingJoin(client, code));
+export async function paidJoin(
+  server: TestServer,
+  client: Client,
+  code?: string,
+  person?: Partial<StudentDetails>,
+): Promise<Paid> {
+  return payOrder(server, client, await orderingJoin(client, code, person));
 }
 
 /** Pays an open order and comes back from it. */

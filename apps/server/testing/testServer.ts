@@ -67,11 +67,11 @@ export interface TestServer {
 
 /**
  * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
- * otherwise. `stripeClock` is Stripe's, in milliseconds.
+ * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
-  { stripeClock = Date.now }: { stripeClock?: () => number } = {},
+  { stripeClock = Date.now, hubspotLimits }: { stripeClock?: () => number; hubspotLimits?: 'off' } = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
   const [database, stripe, hubspot] = await Promise.all([
@@ -83,7 +83,12 @@ export async function startTestServer(
       checkAnswers: true,
       clock: stripeClock,
     }),
-    startHubspotEmulator({ host: '127.0.0.1', port: 0, dataDir: join(folder, 'hubspot') }),
+    startHubspotEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: join(folder, 'hubspot'),
+      ...(hubspotLimits ? { limits: hubspotLimits } : {}),
+    }),
   ]);
   const config = readConfig({
     DATABASE_URL: database.url,

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { tellHubspot } from './tellHubspot.ts';
+
+/** Why a join is not linked, for staff. */
+export class NotLinkable extends Error {}
+
+/**
+ * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
+ * written there, as by an invitation. Refused when the contact holds already what the join bought.
+ */
+export async function linkJoin(deps: Deps, uuid: string, contactId: string): Promise<void> {
+  if ((await deps.contacts.refresh(contactId)) === 'unknown')
+    throw new NotLinkable(`HubSpot knows no contact ${contactId}.`);
+  await deps.database.transaction().execute(async (trx) => {
+    const session = await trx
+      .selectFrom('join_session')
+      .select(['state', 'contact_id'])
+      .where('uuid', '=', uuid)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!session) throw new NotLinkable(`There is no join ${uuid}.`);
+    if (session.contact_id === contactId) return;
+    if (session.contact_id !== null)
+      throw new NotLinkable(`Join ${uuid} is of contact ${session.contact_id}, by its invitation or link.`);
+    if (session.state !== 'paid')
+      throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
+    await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
+    const { rows } = await sql<{ uuid: string }>`
+      select theirs.session_uuid as uuid from membership theirs join membership mine using (type)
+      where theirs.contact_id = ${contactId} and theirs.is_held and mine.session_uuid = ${uuid} and mine.is_held`.execute(
+      trx,
+    );
+    if (rows[0])
+      throw new NotLinkable(
+        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`,
+      );
+    await sql`update membership set contact_id = ${contactId} where session_uuid = ${uuid}`.execute(trx);
+    // Nothing is known of the contact from its join: all is written.
+    await sql`
+      update join_session set contact_id = ${contactId}, crm_contact_id = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
+      where uuid = ${uuid}`.execute(trx);
+    await tellHubspot(trx, uuid);
+  });
+}

@@ -1,0 +1,9 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../database/types.ts';
+
+/** HubSpot is to hear of a join again, in the transaction of what has changed about it. */
+export async function tellHubspot(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  await sql`
+    update join_session set profile_revision = profile_revision + 1, crm_next_try_at = now(), updated_at = now()
+    where uuid = ${sessionUuid}`.execute(trx);
+}

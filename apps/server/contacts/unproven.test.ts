@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { noticesCommand } from '../notices/noticesCommand.ts';
+import { refundJoin } from '../payments/refundJoin.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { diffCommand, linkCommand, statusCommand } from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
+const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+const stole = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
+const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
+const bought = [
+  'membership_status',
+  'membership_name',
+  'upgrade_name',
+  'donation_amount',
+  'store_items',
+  'amount_paid',
+  'join_stage',
+];
+const personal = [
+  'firstname',
+  'lastname',
+  'address',
+  'city',
+  'state',
+  'zip',
+  'country',
+  'personal_email',
+  'accepted_privacy_policy',
+  'high_school_name',
+  'high_school_gpa',
+  'transcript_received_at',
+];
+const atContact = async (id: string, properties: string[]) =>
+  Object.values(
+    await atHubspot(server, id, ...properties).then((held) =>
+      Object.fromEntries(properties.map((name) => [name, held[name] ?? null])),
+    ),
+  );
+
+/** A contact in HubSpot of whom it has an email and what is given. */
+async function contactOf(email: string, properties: Record<string, string> = {}): Promise<string> {
+  const outcomes = await server.hubspot.createContacts([
+    { mark: email, id: null, properties: { email, ...properties } },
+  ]);
+  const outcome = outcomes.get(email);
+  assert.ok(outcome?.kind === 'written');
+  return outcome.id;
+}
+
+/** A school join with an order: what a stranger can make who knows an email. */
+async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
+  const client = server.client();
+  return { client, uuid: await orderingJoin(client, 'LINCOLN2026', person) };
+}
+
+async function paidSchoolJoin(person: Partial<StudentDetails>): Promise<string> {
+  const { client, uuid } = await schoolJoin(person);
+  await payOrder(server, client, uuid);
+  return uuid;
+}
+
+async function notices(t: TestContext, uuid: string): Promise<string[]> {
+  const { out } = await runCommand(t, server, noticesCommand, []);
+  return out.split('\n').filter((line) => line.includes(`Join ${uuid} is paid and has the email`));
+}
+const unproven = async (t: TestContext) =>
+  Number(/^(\d+) paid joins with the email/m.exec((await runCommand(t, server, statusCommand, [])).out)?.[1]);
+
+test('who does not pay writes nothing into the contact whose email they typed', async (t) => {
+  const id = await contactOf('victim@example.com');
+  const { uuid } = await schoolJoin({ personalEmail: 'victim@example.com' });
+  await deliver(server);
+  await deliver(server);
+  assert.deepEqual(
+    (await atContact(id, [...personal, ...bought])).filter((value) => value !== null),
+    [],
+  );
+  assert.equal(
+    (await runCommand(t, server, diffCommand, [uuid])).out,
+    `Contact ${id}:\n  nothing to write.\n`,
+  );
+});
+
+test('who pays says what was bought in the blanks of that contact, and nothing of their person', async (t) => {
+  const id = await contactOf('blank@example.com', { firstname: 'Robin' });
+  const before = await unproven(t);
+  const uuid = await paidSchoolJoin({ personalEmail: 'blank@example.com' });
+  await deliver(server);
+  assert.deepEqual(await atContact(id, bought), ['member', 'Membership', null, null, null, '65.00', 'paid']);
+  assert.deepEqual(
+    (await atContact(id, personal)).filter((value) => value !== null),
+    ['Robin'],
+  );
+  assert.deepEqual([await notices(t, uuid), await unproven(t)], [[], before]);
+  // What the join wrote itself follows what becomes of it.
+  await refundJoin(server.deps, uuid, everything);
+  await deliver(server);
+  assert.deepEqual(await atContact(id, ['membership_status', 'amount_paid']), ['former', '0.00']);
+});
+
+for (const status of ['prospect', 'former'])
+  test(`a status that says ${status} stays until staff say that it is the same person, who are told once`, async (t) => {
+    const email = `${status}@example.com`;
+    const id = await contactOf(email, { membership_status: status, city: 'Houston' });
+    const before = await unproven(t);
+    const uuid = await paidSchoolJoin({ personalEmail: email, city: 'Dallas' });
+    await deliver(server);
+    await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
+      server.deps.database,
+    );
+    await deliver(server);
+    assert.deepEqual(await atContact(id, ['membership_status', 'city']), [status, 'Houston']);
+    const told = await notices(t, uuid);
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, new RegExp(`contact ${id}, .* "${status}" .*contacts link ${uuid} ${id}`));
+    assert.equal(await unproven(t), before + 1);
+
+    assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+    await deliver(server);
+    assert.deepEqual(await atContact(id, ['membership_status', 'city', 'accepted_privacy_policy']), [
+      'member',
+      'Dallas',
+      'true',
+    ]);
+    assert.equal(await unproven(t), before);
+    // And they are a member here, too: not charged again.
+    const again = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
+    assert.equal(again.status, 409);
+  });
+
+test('a join is linked once, when it is paid, to a contact that is there and does not hold what it bought', async (t) => {
+  const link = (...args: string[]) => runCommand(t, server, linkCommand, args);
+  const id = await contactOf('linked@example.com', { membership_status: 'prospect' });
+  const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
+  assert.match((await link(open, id)).out, /is ordering: nothing was paid/);
+  const uuid = await paidSchoolJoin({ personalEmail: 'linked@example.com' });
+  assert.match((await link(uuid, '999999')).out, /knows no contact 999999/);
+  assert.match((await link('00000000-0000-4000-8000-000000000000', id)).out, /There is no join/);
+  assert.equal((await link(uuid, 'me')).code, 2);
+  assert.equal((await link(uuid, id)).code, 0);
+  assert.equal((await link(uuid, id)).code, 0, 'said twice, done once');
+  assert.match((await link(uuid, '103')).out, new RegExp(`is of contact ${id}`));
+  const twice = await paidSchoolJoin({ personalEmail: 'linked@example.com' });
+  const refused = await link(twice, id);
+  assert.equal(refused.code, 1);
+  assert.match(refused.out, new RegExp(`holds that already by join ${uuid}`));
+});
+
+test("a sibling's payment leaves the contact of the one who paid first, and staff are told", async (t) => {
+  const personalEmail = 'mother@example.com';
+  const ada = await paidSchoolJoin({ personalEmail, firstName: 'Ada', city: 'Austin' });
+  await deliver(server);
+  const ben = await paidSchoolJoin({ personalEmail, firstName: 'Ben', city: 'Boston' });
+  await deliver(server);
+  const found = await server.hubspot.findByEmail(personalEmail);
+  assert.deepEqual([found?.properties.firstname, found?.properties.city], ['Ada', 'Austin']);
+  assert.deepEqual([(await notices(t, ada)).length, (await notices(t, ben)).length], [0, 1]);
+  // The second one's refund is not the first one's.
+  await refundJoin(server.deps, ben, everything);
+  await deliver(server);
+  assert.deepEqual(await atContact(found!.id, ['membership_status', 'amount_paid']), ['member', '65.00']);
+});
+
+test('a name and an email are no proof: who began first with those of another gets nothing of their contact', async () => {
+  const personalEmail = 'same.name@example.com';
+  const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
+  const victim = await schoolJoin({ personalEmail, city: 'Austin' });
+  const whose = async (uuid: string) =>
+    (
+      await server.deps.database
+        .selectFrom('join_session')
+        .select('crm_contact_id')
+        .where('uuid', '=', uuid)
+        .executeTakeFirstOrThrow()
+    ).crm_contact_id?.split(':')[0];
+  // The victim's is written first, the stranger's after it.
+  await sql`update join_session set crm_next_try_at = now() + interval '1 hour', profile_revision = crm_revision where uuid = ${stranger.uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  await stranger.client.call('submitDetails', {
+    params: { uuid: stranger.uuid },
+    body: details({ personalEmail, city: 'Nowhere' }),
+  });
+  await deliver(server);
+  assert.deepEqual([await whose(victim.uuid), await whose(stranger.uuid)], ['own', 'shared']);
+  assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
+  // Not even with the very same details: the contact was created by the other join.
+  await sql`update join_session set crm_contact_id = null, profile_revision = profile_revision + 1,
+    details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  assert.equal(await whose(stranger.uuid), 'shared');
+});
+
+test("a contact that staff create while a stranger with its name and email is joining is not the stranger's", async () => {
+  const email = 'imported@example.com';
+  const { uuid } = await schoolJoin({ personalEmail: email, city: 'Nowhere' });
+  const id = await contactOf(email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
+  await deliver(server);
+  const { crm_contact_id } = await server.deps.database
+    .selectFrom('join_session')
+    .select('crm_contact_id')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.equal(crm_contact_id, `shared:${id}`);
+});
+
+test('a contact that is deleted in HubSpot before its email pays leaves the payer one of their own', async () => {
+  const personalEmail = 'gone@example.com';
+  const id = await contactOf(personalEmail);
+  const { client, uuid } = await schoolJoin({ personalEmail });
+  await deliver(server);
+  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` },
+  });
+  assert.equal(response.status, 204);
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  const own = await server.hubspot.findByEmail(personalEmail);
+  assert.deepEqual(await atContact(own!.id, ['membership_status', 'city']), ['member', 'Austin']);
+});
+
+test('the upgrade that is still held makes nobody a member whose membership has ended', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+  const body = { paymentIntent: intentId };
+  assert.equal(
+    (await client.call('createUpgradeCharge', { params: { uuid }, body })).data.status,
+    'succeeded',
+  );
+  await deliver(server);
+  assert.deepEqual(await atContact('101', ['membership_status', 'upgrade_name']), [
+    'member',
+    'Distinguished Member upgrade',
+  ]);
+  await refundJoin(server.deps, uuid, { ...everything, ineligible: true, upgrade: false, items: 'none' });
+  await deliver(server);
+  assert.deepEqual(await atContact('101', ['membership_status', 'membership_name', 'upgrade_name']), [
+    'former',
+    'Membership',
+    'Distinguished Member upgrade',
+  ]);
+  await refundJoin(server.deps, uuid, everything);
+  await deliver(server);
+  assert.deepEqual(await atContact('101', ['membership_status', 'upgrade_name', 'amount_paid']), [
+    'former',
+    null,
+    '0.00',
+  ]);
+});
+
+test('a join that has ended does not make former who has joined anew', async () => {
+  const first = await paidJoin(server, server.client(), 'HONOR104');
+  await deliver(server);
+  await refundJoin(server.deps, first.uuid, everything);
+  await paidJoin(server, server.client(), 'HONOR104');
+  // The new join is written first.
+  await sql`update join_session set crm_next_try_at = now() + interval '1 hour' where uuid = ${first.uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${first.uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  assert.deepEqual(await atContact('104', ['membership_status']), ['member']);
+});
+
+test('donations and store items are told by themselves, less what went back', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR102');
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  for (const productUuid of [donation25, pin, stole])
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: 12.5 } });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  const told = ['donation_amount', 'store_items', 'amount_paid'];
+  assert.deepEqual(await atContact('102', told), ['37.50', 'Lapel Pin; Honour Stole', '176.50']);
+
+  const items = { membership: false, ineligible: false, upgrade: false } as const;
+  await refundJoin(server.deps, uuid, { ...items, items: [21, 30] });
+  await deliver(server);
+  assert.deepEqual(await atContact('102', told), ['12.50', 'Honour Stole', '139.50']);
+  await refundJoin(server.deps, uuid, { ...items, items: 'all' });
+  await deliver(server);
+  assert.deepEqual(await atContact('102', told), ['0.00', null, '89.00']);
+  assert.deepEqual(await atContact('102', ['membership_status']), ['member']);
+});
+
+test('a HubSpot without the properties that came later is told the rest', async (t) => {
+  const older = await startTestServer();
+  t.after(() => older.close());
+  const properties = `${older.hubspotUrl}/crm/properties/2026-09/contacts`;
+  for (const name of ['upgrade_name', 'donation_amount', 'store_items']) {
+    const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` };
+    assert.equal((await fetch(`${properties}/${name}`, { method: 'DELETE', headers })).status, 204);
+  }
+  const client = older.client();
+  const uuid = await startJoin(client, 'HONOR103');
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'sam@example.com' }),
+  });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
+  await payOrder(older, client, uuid);
+  await deliver(older);
+  const { crm_refusal, crm_known } = await older.deps.database
+    .selectFrom('join_session')
+    .select(['crm_refusal', 'crm_known'])
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.deepEqual([crm_refusal, crm_known.membershipStatus, crm_known.items], [null, 'member', undefined]);
+  const { membership_status, amount_paid } = await atHubspot(
+    older,
+    '103',
+    'membership_status',
+    'amount_paid',
+  );
+  assert.deepEqual([membership_status, amount_paid], ['member', '77.00']);
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import pg from 'pg';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { membershipsOf, stateOf } from '../testing/rows.ts';
+import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { refundJoin } from './refundJoin.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** An open order of somebody. */
+const orderOf = (person: Partial<StudentDetails>, code?: string) =>
+  orderingJoin(server.client(), code, person);
+
+/** The intent of an order, paid, and not yet told to us. */
+async function paidIntent(uuid: string): Promise<string> {
+  const { id } = await openIntent(server.client(), uuid);
+  await payByCard(server, id);
+  return id;
+}
+
+const pay = async (uuid: string) => (await payOrder(server, server.client(), uuid)).uuid;
+
+const toldTwice = async (uuid: string) =>
+  (
+    await server.deps.database
+      .selectFrom('staff_notice')
+      .select('message')
+      .where('session_uuid', '=', uuid)
+      .where('kind', '=', 'perhaps_twice')
+      .execute()
+  ).map(({ message }) => message);
+
+/** A connection of the test's own, in a transaction that ends with the test. */
+async function connection(t: TestContext): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server.deps.config.databaseUrl });
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('begin');
+  return client;
+}
+
+/** Waits until so many of the server's statements wait for a lock. */
+async function waiting(client: pg.Client, count: number): Promise<'waiting'> {
+  await until(async () => {
+    // What a transaction has once read of pg_stat_activity it reads again.
+    await client.query('select pg_stat_clear_snapshot()');
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rowCount === count;
+  }, 10_000);
+  return 'waiting';
+}
+
+test('what counts is what Stripe received, not what the intent asked for', async (t) => {
+  const uuid = await orderOf({ personalEmail: 'received@example.com' });
+  const { id } = await openIntent(server.client(), uuid);
+  const { payments } = server.deps;
+  assert.equal(
+    (await payments.retrieveIntent(id)).amountReceivedCents,
+    0,
+    'nothing is received before it is paid',
+  );
+  await payByCard(server, id);
+  const intent = await payments.retrieveIntent(id);
+  assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
+
+  const less = t.mock.method(payments, 'retrieveIntent', async () => ({
+    ...intent,
+    amountReceivedCents: 5000,
+  }));
+  await assert.rejects(confirmPayment(server.deps, id), /received 5000 usd, its snapshot says 6500 usd/);
+  less.mock.restore();
+  assert.deepEqual([await stateOf(server, uuid), await membershipsOf(server, uuid)], ['ordering', []]);
+
+  // An intent whose amount was changed after it was paid for has received what it has received.
+  const other = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  other.mock.restore();
+  assert.equal((await membershipsOf(server, uuid)).length, 1);
+});
+
+test('two joins of one contact are confirmed one after the other: the second sees what the first bought', async (t) => {
+  const intents = [];
+  for (const personalEmail of ['here@example.com', 'there@example.com'])
+    intents.push(await paidIntent(await orderOf({ personalEmail }, 'HONOR104')));
+  const holder = await connection(t);
+  // Weaker than the lock of a confirmation, and it keeps no row from being inserted that points to the contact.
+  await holder.query("select from contact where id = '104' for no key update");
+  const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
+  assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
+  await holder.query('commit');
+  assert.deepEqual((await confirmed).sort(), ['refunded', 'succeeded']);
+});
+
+test('one join is confirmed by one at a time, whoever asks', async (t) => {
+  const uuid = await orderOf({ personalEmail: 'alone@example.com' });
+  const id = await paidIntent(uuid);
+  // Of nobody known: it is the join alone that is locked.
+  await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
+  const holder = await connection(t);
+  await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
+  const confirmed = Promise.all([confirmPayment(server.deps, id), confirmPayment(server.deps, id)]);
+  assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
+  await holder.query('commit');
+  assert.deepEqual(await confirmed, ['succeeded', 'succeeded']);
+  assert.equal((await membershipsOf(server, uuid)).length, 1);
+});
+
+test('who pays for two joins under one name and email is told to staff, with the command that gives one back', async () => {
+  const first = await pay(await orderOf({ personalEmail: 'twice@example.com', firstName: 'Robin' }));
+  assert.deepEqual(await toldTwice(first), []);
+  const second = await pay(await orderOf({ personalEmail: ' Twice@Example.com', firstName: 'ROBIN ' }));
+  assert.deepEqual(await toldTwice(second), [
+    `Join ${second} was paid by somebody of the same name and email as join ${first}. If it is one person, give one of them back: npm run operator -- refund ${second} --upgrade --items all`,
+  ]);
+  assert.deepEqual(await toldTwice(first), []);
+});
+
+test("a join by a contact's own code and one by a school's code are perhaps one person, too", async () => {
+  const person = { personalEmail: 'amelie.tremblay@example.com', firstName: 'Amélie', lastName: 'Tremblay' };
+  const school = await pay(await orderOf(person));
+  const invited = await pay(await orderOf(person, 'HONOR102'));
+  assert.match((await toldTwice(invited))[0] ?? '', new RegExp(`as join ${school}\\.`));
+});
+
+test('a checkout link tells no details: its contact does', async () => {
+  const school = await pay(
+    await orderOf({ personalEmail: 'sam.okafor@example.com', firstName: 'Sam', lastName: 'Okafor' }),
+  );
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
+  const linked = data.joinSessionUuid;
+  const { id, revision } = await openIntent(client, linked);
+  const body = { revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid: linked }, body })).status, 200);
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  assert.match((await toldTwice(linked))[0] ?? '', new RegExp(`as join ${school}\\.`));
+});
+
+test('siblings who share an email are two people, and who was refunded may pay again', async () => {
+  const email = 'parents@example.com';
+  const ada = await pay(await orderOf({ personalEmail: email, firstName: 'Ada' }));
+  const ben = await pay(await orderOf({ personalEmail: email, firstName: 'Ben' }));
+  assert.deepEqual([await toldTwice(ada), await toldTwice(ben)], [[], []]);
+  await refundJoin(server.deps, ada, { membership: true, ineligible: false, upgrade: true, items: 'all' });
+  const again = await pay(await orderOf({ personalEmail: email, firstName: 'Ada' }));
+  assert.deepEqual(await toldTwice(again), []);
+});
+
+test('of two joins of one person that are confirmed at the same moment, one is told of the other', async (t) => {
+  const person = { personalEmail: 'same.moment@example.com' };
+  const joins = [await orderOf(person), await orderOf(person)];
+  const intents = [];
+  for (const uuid of joins) {
+    await beginPayment(server.client(), uuid, 1);
+    intents.push(await paidIntent(uuid));
+  }
+  const holder = await connection(t);
+  await holder.query("select pg_advisory_xact_lock(hashtextextended('payer ' || $1, 0))", [
+    'same.moment@example.com jordan rivera',
+  ]);
+  const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
+  assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
+  await holder.query('commit');
+  assert.deepEqual(await confirmed, ['succeeded', 'succeeded']);
+  const told = await Promise.all(joins.map(toldTwice));
+  assert.equal(told.flat().length, 1);
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { refundJoin } from '../payments/refundJoin.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { openIntent, orderingJoin, payByCard, reportPayment } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+
+/** How many people live through how many things. */
+const PEOPLE = 8;
+const MOST_ACTIONS = 9;
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+});
+after(() => server.close());
+
+const actions = [
+  'join by code',
+  'join by school',
+  'leave a school join unpaid',
+  'buy an upgrade by link',
+  'refund a membership by code',
+  'refund a membership by school',
+  'refund an upgrade',
+] as const;
+
+/** One contact, what HubSpot should say of it, and the joins that hold something. */
+class Life {
+  readonly id: string;
+  readonly email: string;
+  status: string;
+  /** The school join that wrote the status that stands there. */
+  writer: string | null = null;
+  readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
+
+  constructor(id: string, email: string, status: string) {
+    this.id = id;
+    this.email = email;
+    this.status = status;
+  }
+
+  get isMember(): boolean {
+    return this.status === 'member' || this.held.code.length > 0;
+  }
+
+  async does(action: (typeof actions)[number]): Promise<void> {
+    const client = server.client();
+    const person = { personalEmail: this.email, city: 'Nowhere' };
+    switch (action) {
+      case 'join by code': {
+        const invitationCode = `LIFE${this.id}`;
+        const { data } = await client.call('checkEligibility', { body: { invitationCode } });
+        assert.equal(data.status, this.isMember ? 'failed' : 'success');
+        const body = { contactId: this.id, invitationCode, isTOLA: true };
+        const started = await client.call('initiateJoin', { body });
+        assert.equal(started.status, this.isMember ? 409 : 200);
+        if (this.isMember) return;
+        await this.#pay('code', await orderingJoin(client, invitationCode, { personalEmail: this.email }));
+        this.status = 'member';
+        return;
+      }
+      case 'join by school': {
+        const uuid = await orderingJoin(client, 'LINCOLN2026', person);
+        await this.#pay('school', uuid);
+        if (this.status !== '') return;
+        this.status = 'member';
+        this.writer = uuid;
+        return;
+      }
+      case 'leave a school join unpaid':
+        await orderingJoin(client, 'LINCOLN2026', person);
+        return;
+      case 'buy an upgrade by link': {
+        const body = { hubspotContactId: this.id, mainProductId: 10 };
+        const { status, data } = await client.call('initiateCheckout', { body });
+        const mayBuy = this.isMember && this.held.upgrade.length === 0;
+        assert.equal(status, mayBuy ? 200 : 409);
+        if (mayBuy) await this.#pay('upgrade', data.joinSessionUuid);
+        return;
+      }
+      case 'refund a membership by code':
+        if (await this.#refund('code')) this.status = 'former';
+        return;
+      case 'refund a membership by school': {
+        const uuid = await this.#refund('school');
+        if (uuid && uuid === this.writer && this.status === 'member' && this.held.code.length === 0)
+          this.status = 'former';
+        return;
+      }
+      case 'refund an upgrade':
+        await this.#refund('upgrade');
+        return;
+    }
+  }
+
+  async #pay(what: keyof Life['held'], uuid: string): Promise<void> {
+    const client = server.client();
+    const intent = await openIntent(client, uuid);
+    const body = { revision: intent.revision, agreeToPolicies: true };
+    assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+    await payByCard(server, intent.id);
+    assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+    this.held[what].push(uuid);
+  }
+
+  /** The join that was refunded, if there was one. */
+  async #refund(what: keyof Life['held']): Promise<string | undefined> {
+    const uuid = this.held[what].shift();
+    if (uuid)
+      await refundJoin(server.deps, uuid, {
+        membership: true,
+        ineligible: false,
+        upgrade: true,
+        items: 'all',
+      });
+    return uuid;
+  }
+}
+
+test('in whatever order somebody joins, is refunded and is joined for by others, they pay once and HubSpot says what they are', async () => {
+  let people = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('', 'prospect', 'former', 'member'),
+      fc.array(fc.constantFrom(...actions), { minLength: 3, maxLength: MOST_ACTIONS }),
+      async (status, lived) => {
+        const email = `life${++people}@example.com`;
+        const properties = { email, city: 'Austin', membership_status: status };
+        await deliver(server);
+        const outcomes = await server.hubspot.createContacts([{ mark: email, id: null, properties }]);
+        const outcome = outcomes.get(email);
+        assert.ok(outcome?.kind === 'written');
+        const { id } = outcome;
+        await server.deps.contacts.refresh(id);
+        await sql`insert into invitation (code, contact_id) values (${`LIFE${id}`}, ${id})`.execute(
+          server.deps.database,
+        );
+        const life = new Life(id, email, status);
+        for (const action of lived) {
+          await life.does(action);
+          await deliver(server);
+          const held = await atHubspot(server, id, 'membership_status', 'city', 'accepted_privacy_policy');
+          const isProven = held.accepted_privacy_policy === 'true';
+          assert.deepEqual(
+            [held.membership_status ?? '', isProven || held.city === 'Austin'],
+            [life.status, true],
+            action,
+          );
+          assert.equal(isProven && !lived.includes('join by code'), false, 'consent is of who was invited');
+        }
+      },
+    ),
+    { numRuns: PEOPLE },
+  );
+});

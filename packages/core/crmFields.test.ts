@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type CrmValues,
+  contactFields,
+  crmFields,
+  defaultFieldRules,
+  type FieldValue,
+  isSame,
+  propertiesForUnproven,
+  propertiesToSend,
+} from './crmFields.ts';
+
+const paidAt = '2026-05-04T10:20:30.123Z';
+const personal: FieldValue[] = contactFields.map((field) => ({ field, value: `a ${field}` }));
+const unpaid: FieldValue[] = [...personal, { field: 'stage', value: 'ordering' }];
+const paid: FieldValue[] = [
+  ...personal,
+  { field: 'stage', value: 'paid' },
+  { field: 'membershipStatus', value: 'member' },
+  { field: 'membership', value: 'Membership' },
+  { field: 'donation', value: '25.00' },
+  { field: 'items', value: 'Lapel Pin' },
+  { field: 'amountPaid', value: '102.00' },
+  { field: 'paidAt', value: paidAt },
+  { field: 'transcriptReceivedAt', value: paidAt },
+];
+const bought = {
+  join_stage: 'paid',
+  membership_status: 'member',
+  membership_name: 'Membership',
+  donation_amount: '25.00',
+  store_items: 'Lapel Pin',
+  amount_paid: '102.00',
+  paid_at: paidAt,
+};
+const later = (status: string, items: string): FieldValue[] =>
+  paid.map(({ field, value }) => ({
+    field,
+    value: field === 'membershipStatus' ? status : field === 'items' ? items : value,
+  }));
+const write = propertiesForUnproven;
+
+test('a join that is not paid writes nothing into a contact that is not proven, not even into blanks', () => {
+  assert.deepEqual(write(defaultFieldRules, unpaid, {}, {}), {
+    properties: {},
+    written: {},
+    statusInTheWay: null,
+  });
+});
+
+test('a paid one says what was bought, and nothing of the person', () => {
+  const { properties, statusInTheWay } = write(defaultFieldRules, paid, {}, {});
+  assert.deepEqual([properties, statusInTheWay], [bought, null]);
+});
+
+for (const status of ['prospect', 'former', 'member'])
+  test(`a status that says ${status} stays and is told, whatever else is blank`, () => {
+    const present = { membership_status: status, amount_paid: '65' };
+    const { properties, written, statusInTheWay } = write(defaultFieldRules, paid, {}, present);
+    assert.equal(statusInTheWay, status);
+    assert.deepEqual([properties.membership_status, properties.amount_paid], [undefined, undefined]);
+    assert.deepEqual([written.membershipStatus, written.amountPaid], [undefined, undefined]);
+    assert.equal(properties.paid_at, paidAt);
+  });
+
+test('what the join wrote itself follows what becomes of it, also when the server died before noting that it wrote', () => {
+  const held = { ...bought, amount_paid: '102' };
+  const ended = later('former', '');
+  for (const written of [write(defaultFieldRules, paid, {}, {}).written, {}])
+    assert.deepEqual(write(defaultFieldRules, ended, written, held).properties, {
+      membership_status: 'former',
+      store_items: '',
+    });
+});
+
+test('what staff wrote over it since stays, and is told when it is the status', () => {
+  const { written } = write(defaultFieldRules, paid, {}, {});
+  const held = { ...bought, membership_status: 'honorary' };
+  const { properties, statusInTheWay } = write(defaultFieldRules, later('former', ''), written, held);
+  assert.deepEqual([properties, statusInTheWay], [{ store_items: '' }, 'honorary']);
+});
+
+test("a society's never and blanks hold for a contact that is not proven, too", () => {
+  const rules = {
+    ...defaultFieldRules,
+    membershipStatus: { property: 'membership_status', write: 'never' as const },
+    items: { property: 'store_items', write: 'blanks' as const },
+    donation: { property: null, write: 'overwrite' as const },
+  };
+  const first = write(rules, paid, {}, { membership_status: 'prospect' });
+  assert.equal(first.statusInTheWay, null);
+  assert.deepEqual(Object.keys(first.properties).sort(), [
+    'amount_paid',
+    'join_stage',
+    'membership_name',
+    'paid_at',
+    'store_items',
+  ]);
+  const again = write(rules, later('former', 'Honor Stole'), first.written, { store_items: 'Lapel Pin' });
+  assert.equal(again.properties.store_items, undefined);
+});
+
+test('nothing that the member left empty is blanked; what the join wrote of its own is, when it is gone', () => {
+  const values: FieldValue[] = [
+    { field: 'city', value: '' },
+    { field: 'items', value: '' },
+    { field: 'upgrade', value: '' },
+  ];
+  const known = { city: 'Austin', items: 'Lapel Pin' };
+  assert.deepEqual(propertiesToSend(defaultFieldRules, values, known, null), { store_items: '' });
+});
+
+test('numbers and times are compared as such', () => {
+  assert.deepEqual(
+    [
+      isSame('65.00', '65'),
+      isSame('65', '56'),
+      isSame('', '0'),
+      isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:30.000Z'),
+      isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:31Z'),
+      isSame('May', 'may'),
+    ],
+    [true, false, false, true, false, false],
+  );
+});
+
+const values = fc
+  .uniqueArray(
+    fc.record({
+      field: fc.constantFrom(...crmFields),
+      value: fc.constantFrom('', 'a', 'b', paidAt, '65.00'),
+    }),
+    { selector: ({ field }) => field },
+  )
+  .filter((all) => all.length > 0);
+const word = fc.constantFrom('', 'a', 'b', 'prospect', '65', paidAt);
+const properties = Object.values(defaultFieldRules).map(({ property }) => property!);
+const held = fc.dictionary(fc.constantFrom(...properties), word);
+const wrote = fc.dictionary(fc.constantFrom(...crmFields), word);
+
+test('whatever is joined, held and known: an unproven contact gets nothing of a person, and nothing over what others wrote', () => {
+  fc.assert(
+    fc.property(values, wrote, held, (values, written, present) => {
+      const write = propertiesForUnproven(defaultFieldRules, values, written as CrmValues, present);
+      const isPaid = values.some(({ field, value }) => field === 'paidAt' && value !== '');
+      if (!isPaid) assert.deepEqual(write.properties, {});
+      for (const property of Object.keys(write.properties)) {
+        assert.ok(property in bought || property === 'upgrade_name', property);
+        const field = crmFields.find((field) => defaultFieldRules[field].property === property)!;
+        const standing = present[property] ?? '';
+        const isOwn = isSame(standing, written[field] ?? '') || Object.keys(written).length === 0;
+        assert.ok(standing === '' || isOwn, `${property} was ${standing}`);
+      }
+      // A status that was to be written is written, stands there already, or is told.
+      const status = values.find(({ field }) => field === 'membershipStatus')?.value;
+      if (isPaid && status)
+        assert.ok(write.statusInTheWay !== null || write.written.membershipStatus === status);
+    }),
+    { numRuns: 2_000 },
+  );
+});
