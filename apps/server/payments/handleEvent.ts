@@ -25,7 +25,8 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
     if (type === 'payment_intent.succeeded' || type === 'payment_intent.canceled')
       await confirmPayment(deps, intentId);
     else if (type === 'payment_intent.payment_failed') {
-      await noteFailure(deps, intentId);
+      const { failedChargeId, createdAt: at } = event;
+      await noteFailure(deps, intentId, failedChargeId === null ? null : { id: failedChargeId, at });
       if (of.kind === 'join') await settlePaying(deps, of.uuid, 'failed', event.createdAt);
     }
   }

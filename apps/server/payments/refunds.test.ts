@@ -199,13 +199,19 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  const [unassigned] = await noticesOf(uuid);
+  assert.match(
+    unassigned!,
+    /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
+  );
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   await followPayment(server.deps, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await noticesOf(uuid), [
-    `$10.00 of payment ${intentId} was refunded outside Induct.`,
-    `$55.00 of payment ${intentId} was refunded outside Induct.`,
+    unassigned!,
+    `$10.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
+    `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
   // HubSpot hears of it.
@@ -297,7 +303,8 @@ test('two reports at once: an older answer of Stripe does not overwrite a newer 
 test('an event is acted on once, and one about somebody else not at all', async () => {
   const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), intentId, metadata: {} };
+  const about = { intentId, metadata: {}, failedChargeId: null };
+  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), ...about };
   let asked = 0;
   const counting = {
     ...server.deps,
