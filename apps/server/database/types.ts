@@ -179,9 +179,12 @@ export interface RefundTable {
   updated_at: Timestamp;
 }
 
+/** An event as JSON keeps it. */
+export type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
+
 export interface EventRetryTable {
   id: string;
-  event: ColumnType<Omit<ProviderEvent, 'createdAt'> & { createdAt: string }, string, string>;
+  event: Json<StoredEvent>;
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;
   created_at: Timestamp;
