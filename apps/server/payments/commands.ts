@@ -152,13 +152,13 @@ export const settleCommand: Command = {
   summary:
     'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not.',
   async run([subject = ''], { deps }) {
-    if (isIntent(subject)) await settlePayment(deps, subject);
-    else if (!isUuid(subject)) return misused(settleCommand);
-    else if (!(await settleJoin(deps, subject))) {
+    if (!isIntent(subject) && !isUuid(subject)) return misused(settleCommand);
+    const notes = await (isIntent(subject) ? settlePayment : settleJoin)(deps, subject);
+    if (notes === null) {
       console.error(`There is no join ${subject}.`);
       return 1;
     }
-    console.log(`${subject} is settled.`);
-    return 0;
+    console.log(notes.length > 0 ? notes.join('\n') : `${subject} is settled.`);
+    return notes.length > 0 ? 1 : 0;
   },
 };
