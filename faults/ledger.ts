@@ -39,13 +39,17 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
   const charges = (await world.everything<Stripe.Charge>('charges')).filter(
     (charge) => charge.status === 'succeeded' && isOurs(charge),
   );
-  const kept = charges.filter(({ amount, amount_refunded }) => amount_refunded < amount);
+  const disputes = await world.everything<Stripe.Dispute>('disputes');
+  const disputed = new Map(disputes.map(({ charge, status }) => [String(charge), status]));
+  const kept = charges.filter(
+    ({ id, amount, amount_refunded }) => amount_refunded < amount && disputed.get(id) !== 'lost',
+  );
   const everHeld = (
     await world.database.query<Membership>(
       'select session_uuid, contact_id, product_id, type, payment_intent, standing from membership',
     )
   ).rows;
-  const memberships = everHeld.filter(({ standing }) => standing === 'active');
+  const memberships = everHeld.filter(({ standing }) => standing === 'active' || standing === 'disputed');
   const keptOf = Map.groupBy(kept, ({ payment_intent }) => String(payment_intent));
   const boughtBy = Map.groupBy(memberships, ({ payment_intent }) => payment_intent);
 
@@ -58,8 +62,12 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
       add('unknown session', session, `$${dollars} by ${intentId} for a join that nobody made`);
       continue;
     }
-    if (charge.amount_refunded > 0) add('partly refunded', session, `$${dollars} by ${intentId}`);
+    if (charge.amount_refunded > 0 && charge.amount_refunded !== person.returned?.cents)
+      add('partly refunded', session, `$${dollars} by ${intentId}`);
     const bought = boughtBy.get(intentId) ?? [];
+    const isOpen = disputed.get(charge.id) === 'needs_response';
+    if (bought.some(({ standing }) => (standing === 'disputed') !== isOpen))
+      add('dispute unlike standing', session, `$${dollars} by ${intentId}, ${disputed.get(charge.id)}`);
     if (bought.length !== 1 || bought[0]!.session_uuid !== session)
       add('charge without a membership', session, `$${dollars} by ${intentId}: ${bought.length} memberships`);
     const seen = person.seen.filter((one) => one.kind === kind && one.cents === charge.amount);

@@ -24,6 +24,8 @@ export interface Person {
   missed: KillPoint | null;
   /** Checkout as they last saw it. */
   screen: Screen | null;
+  /** An item that was returned, by Stripe's id of its refund. */
+  returned: { refundId: string; productId: number; cents: number } | null;
   /** They still mean to pay. */
   isWaiting: boolean;
 }

@@ -56,9 +56,10 @@ test('a whole plan has every kind of join and every kind of fault at every call'
         'upgrade',
         'webhooks',
         'server',
+        'aftermath',
       ] as const
     ).map(kinds),
-    [4, 3, 4, 6, 2, 4, 4, 5, 6, 2],
+    [4, 3, 4, 6, 2, 4, 4, 5, 6, 2, 7],
   );
   const faults = joins.flatMap((join) => join.faults);
   const planned = new Set(faults.map(({ operation }) => operation));

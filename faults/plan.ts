@@ -37,8 +37,11 @@ export interface Join {
   cards: readonly CardTry[];
   /** Where the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
-  /** Staff refund it in Stripe's dashboard when the day is over. */
-  isRefunded: boolean;
+  /**
+   * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item; a refund that
+   * comes back from the bank a day later; a dispute that stays open, or is won or lost a day later.
+   */
+  aftermath: Aftermath | null;
   /** Whoever left comes back a day later, with the old page still open. */
   comesBackNextDay: boolean;
   /** Two tabs press at the same time, at two servers. */
@@ -52,6 +55,16 @@ export interface Join {
   /** The server that the person reaches first. */
   server: 0 | 1;
 }
+
+export const aftermaths = [
+  'refunded',
+  'itemReturned',
+  'refundFailed',
+  'disputed',
+  'disputeWon',
+  'disputeLost',
+] as const;
+export type Aftermath = (typeof aftermaths)[number];
 
 export interface CardTry {
   /** Suffix of Stripe's test payment methods `pm_card_…`. */
@@ -96,7 +109,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     pays: 'begun',
     cards: [{ card: 'visa', authentication: 'complete' }],
     leaves: null,
-    isRefunded: false,
+    aftermath: null,
     comesBackNextDay: false,
     pressesTwice: false,
     returns: 'once',
@@ -223,6 +236,10 @@ function decksOf(dice: Random) {
     ),
     fault: dice.deck(faultKinds),
     pair: dice.deck<'begun' | 'direct'>(['begun', 'direct']),
+    aftermath: dice.deck<Join['aftermath']>([
+      ...aftermaths,
+      ...Array<null>(2 * aftermaths.length).fill(null),
+    ]),
   };
 }
 
@@ -249,7 +266,8 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     pays: decks.pays(),
     cards,
     leaves: decks.leaves(),
-    isRefunded: dice.chance(0.05),
+    // A second payment of a contact goes back anyway, which a dispute would keep from happening.
+    aftermath: start === 'school' || start === 'selfNomination' ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
     returns: decks.returns(),

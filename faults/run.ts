@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../apps/server/payments/reconcile.ts';
+import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
@@ -96,10 +97,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     if (waiting.length > 0) say(`  ${waiting.length} come back to pay`);
     for (const person of waiting) await comeBack(world, person);
     await world.webhooks.idle();
-    // What was not paid cannot be refunded, and is not.
-    for (const { join, screen } of people)
-      if (join.isRefunded && screen)
-        await world.stripe('POST', '/v1/refunds', { payment_intent: screen.intentId }).catch(() => undefined);
+    const nextDay = await spendTheEvening(world, people);
     await spendTheNight(world, plan.night);
     await world.pass(26);
     await world.webhooks.flushLate();
@@ -107,9 +105,11 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     for (const person of people)
       if (person.join.comesBackNextDay && person.ended.startsWith('left'))
         await comeBackNextDay(world, person);
+    await nextDay();
     await world.webhooks.idle();
     await world.pass(26);
     await world.settle();
+    await doAsStaff(world, people);
     say(`  a day has passed, ${seconds(began)} s`);
 
     await options.meddle?.(world, people);
@@ -146,6 +146,7 @@ function somebody(join: Join): Person {
     ended: 'nowhere',
     missed: null,
     screen: null,
+    returned: null,
     isWaiting: false,
   };
 }

@@ -49,11 +49,15 @@ export interface World {
   /** Calls the emulated Stripe as its dashboard does. */
   stripe<T>(method: string, path: string, form?: Record<string, string>): Promise<T>;
   /** Everything on the account of a kind, read page by page. */
-  everything<T extends { id: string }>(kind: 'charges' | 'refunds' | 'payment_intents'): Promise<T[]>;
+  everything<T extends { id: string }>(
+    kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes',
+  ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
   addFault(fault: Fault): Promise<void>;
   /** Takes away all faults that nobody has met; how often each kind was met. */
   clearFaults(): Promise<Record<string, number>>;
+  /** What banks do, by a control of the emulated Stripe. */
+  bank(path: string, body: object): Promise<{ id: string }>;
   /** The issuer refuses a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
   /** For one join: its Buy Now was so long ago. */
@@ -201,6 +205,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         await control('DELETE', 'faults');
         return counts;
       },
+      bank: (path, body) => control('POST', path, body) as Promise<{ id: string }>,
       async refuseCard(paymentMethod) {
         await control('POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
       },

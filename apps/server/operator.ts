@@ -25,7 +25,7 @@ import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
-import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
+import { reconcileCommand, refundAssignCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
 import { wire } from './wire.ts';
 
@@ -41,6 +41,8 @@ const commands: readonly (Command | LoneCommand)[] = [
   linkCheckCommand,
   linksCommand,
   findCommand,
+  // Before the shorter name that it begins with.
+  refundAssignCommand,
   refundCommand,
   reconcileCommand,
   settleCommand,

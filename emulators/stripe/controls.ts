@@ -4,6 +4,7 @@ import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { settle } from './payments.ts';
+import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
 import type { App, Perform } from './server.ts';
 import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
@@ -13,6 +14,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  *
  * - `POST /_emulator/webhooks {mode, ms?}`, `POST /_emulator/webhooks/flush`
  * - `POST /_emulator/disputes {charge, reason?}`, `POST /_emulator/disputes/:id/close {status: won | lost}`
+ * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: what becomes of refunds from now on;
+ *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
  * - `POST /_emulator/processing {hold}`: payments stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
@@ -42,6 +45,20 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     const { status } = bodyOf(request.body) as { status: 'won' | 'lost' };
     if (status !== 'won' && status !== 'lost') throw invalid('status must be won or lost');
     return perform({}, (call) => closeDispute(call, request.params.id, status));
+  });
+
+  app.post('/_emulator/refunds', async (request) => {
+    const { answer } = bodyOf(request.body) as { answer: string };
+    if (!(REFUND_ANSWERS as readonly string[]).includes(answer))
+      throw invalid(`answer must be one of ${REFUND_ANSWERS.join(', ')}`);
+    perform({}, (call) => call.store.setSetting('refunds', answer));
+    return { answer };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/refunds/:id/settle', async (request) => {
+    const { status } = bodyOf(request.body) as { status: 'succeeded' | 'failed' | 'canceled' };
+    if (status !== 'succeeded' && status !== 'failed' && status !== 'canceled')
+      throw invalid('status must be succeeded, failed or canceled');
+    return perform({}, (call) => settleRefund(call, request.params.id, status));
   });
 
   app.post<{ Params: { id: string } }>('/_emulator/payment_methods/:id', async (request) => {

@@ -11,6 +11,10 @@ type Refund = Stripe.Refund & ApiObject;
 
 export const REFUND_PARAMS = ['amount', 'charge', 'expand', 'metadata', 'payment_intent', 'reason'];
 
+/** What becomes of refunds that are asked for: `refused` for now, as while the account's balance does not suffice. */
+export const REFUND_ANSWERS = ['succeeded', 'pending', 'requires_action', 'refused'] as const;
+export type RefundAnswer = (typeof REFUND_ANSWERS)[number];
+
 /** Gives back all or part of a charge, in cents; what was given back before counts. */
 export function createRefund(call: Call): ApiObject {
   const { params } = call;
@@ -32,6 +36,8 @@ export function createRefund(call: Call): ApiObject {
       { param: 'amount' },
     );
   }
+  const answer = (call.store.setting('refunds') as RefundAnswer | undefined) ?? 'succeeded';
+  if (answer === 'refused') throw refused('Insufficient funds in your Stripe balance to refund this amount.');
   const refund: Refund = {
     id: newId('re'),
     object: 'refund',
@@ -49,7 +55,8 @@ export function createRefund(call: Call): ApiObject {
     reason: (params.reason as Refund['reason']) ?? null,
     receipt_number: null,
     source_transfer_reversal: null,
-    status: 'succeeded',
+    ...(answer === 'pending' && { pending_reason: 'insufficient_funds' as const }),
+    status: answer,
     transfer_reversal: null,
   };
   const refunded: Charge = {
@@ -65,6 +72,27 @@ export function createRefund(call: Call): ApiObject {
     refunded: charge.refunded,
   });
   return refund;
+}
+
+/** A bank takes a refund or sends it back, which it may do days after it had taken it; what failed is the account's again. */
+export function settleRefund(call: Call, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund {
+  const refund = require<Refund>(call, 'refund', id, 'id');
+  if (refund.status === 'failed' || refund.status === 'canceled')
+    throw refused('This refund has ended already.');
+  if (status === 'canceled' && refund.status !== 'requires_action')
+    throw refused('Only a refund that requires action can be canceled.');
+  const { pending_reason: _, ...settled } = { ...refund, status };
+  if (status === 'failed') settled.failure_reason = 'expired_or_canceled_card';
+  call.store.save(settled);
+  if (status !== 'succeeded') {
+    const charge = call.store.find<Charge>(refund.charge as string)!;
+    const amount_refunded = charge.amount_refunded - refund.amount;
+    call.store.save({ ...charge, amount_refunded, refunded: false });
+  }
+  if (status === 'failed') emit(call, 'refund.failed', settled);
+  emit(call, 'refund.updated', settled, { status: refund.status });
+  emit(call, 'charge.refund.updated', settled, { status: refund.status });
+  return settled;
 }
 
 function chargeOf(call: Call): Charge {

@@ -8,6 +8,7 @@ import type { ProductType } from './product.ts';
 import {
   type Dispute,
   type GivenBack,
+  matchRefunds,
   type PaidLine,
   type PaidOrder,
   planRefund,
@@ -67,14 +68,36 @@ const paid = (cell: string): PaidLine[] =>
 
 /** What went back: of a line by its name, or without a name from the dashboard, or in vain. */
 function back(cell: string, lines: readonly PaidLine[]): GivenBack[] {
-  return parts(cell).flatMap(({ name, cents }): GivenBack[] => {
+  return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);
-    if (name === 'dashboard') return [{ amountCents: cents, status: 'succeeded', lines: null }];
+    const refund = { uuid: `${index}`, amountCents: cents, status: 'succeeded' as const };
+    if (name === 'dashboard') return [{ ...refund, lines: null, saidBy: null }];
     const failed = name === 'failed';
     if (!failed && line < 0) return [];
-    const of = { line: failed ? 0 : line, productId: 0, name, cents };
-    return [{ amountCents: cents, status: failed ? 'failed' : 'succeeded', lines: [of] }];
+    const part = { line: failed ? 0 : line, productId: 0, name, cents };
+    return [{ ...refund, status: failed ? 'failed' : 'succeeded', lines: [part], saidBy: 'us' }];
   });
+}
+
+/** An order as it is written: what came back from the dashboard is for what its amount says. */
+function order(
+  kind: PaidOrder['kind'],
+  cell: string,
+  already: string,
+  fee: string,
+  dispute: Dispute | null = null,
+): PaidOrder {
+  const lines = paid(cell);
+  const refunds = back(already, lines);
+  const matched = matchRefunds({ kind, lines, refunds }, fromPrice(fee));
+  return {
+    intentId: `pi_${kind}`,
+    kind,
+    lines,
+    amountCents: sum(lines),
+    refunds: refunds.map((refund) => ({ ...refund, lines: matched.get(refund.uuid) ?? refund.lines })),
+    dispute,
+  };
 }
 
 const sum = (lines: readonly PaidLine[]) => lines.reduce((total, { priceCents }) => total + priceCents, 0);
@@ -99,9 +122,9 @@ for (const [typed, donated] of table('typed', 'donated'))
     assert.equal(cents === null ? 'nothing' : toPrice(cents), donated);
   });
 
-for (const [order, subtotal, tax, total] of table('order', 'subtotal', 'tax', 'total due today'))
-  test(`${order} comes to ${total}`, () => {
-    const lines = paid(order!).map(({ type, priceCents }) => ({ productType: type, priceCents }));
+for (const [cell, subtotal, tax, total] of table('order', 'subtotal', 'tax', 'total due today'))
+  test(`${cell} comes to ${total}`, () => {
+    const lines = paid(cell!).map(({ type, priceCents }) => ({ productType: type, priceCents }));
     const summary = summarise(lines);
     assert.deepEqual([summary.subtotalCents, summary.taxCents, summary.totalDueTodayCents].map(toPrice), [
       subtotal,
@@ -120,13 +143,9 @@ for (const [fee, join, upgrade, already, asked, goesBack] of table(
   'goes back',
 ))
   test(`of ${join}${upgrade ? ` and ${upgrade}` : ''}${already ? `, with ${already} back` : ''}, "${asked}" gives ${goesBack}`, () => {
-    const order = (intentId: string, kind: PaidOrder['kind'], cell: string): PaidOrder => {
-      const lines = paid(cell);
-      return { intentId, kind, lines, amountCents: sum(lines), refunds: back(already!, lines) };
-    };
     const orders = [
-      order('pi_join', 'join', join!),
-      ...(upgrade ? [order('pi_up', 'upgrade', upgrade)] : []),
+      order('join', join!, already!, fee!),
+      ...(upgrade ? [order('upgrade', upgrade, already!, fee!)] : []),
     ];
     const plan = planRefund(orders, wishOf(asked!), fromPrice(fee!));
     const given = plan.refunds.flatMap(({ lines }) => lines.map(({ name, cents }) => ({ name, cents })));
@@ -149,12 +168,8 @@ function wishOf(asked: string): RefundWish {
   };
 }
 
-for (const [fee, order, gone, dispute, membership] of table('fee', 'paid', 'back', 'dispute', 'membership'))
-  test(`${order} with ${gone || 'nothing'} back${dispute ? ` and a dispute that is ${dispute}` : ''} (fee ${fee}) is ${membership}`, () => {
-    const lines = paid(order!);
-    const standing = standingAfter(
-      { kind: 'join', lines, refunds: back(gone!, lines), dispute: (dispute || null) as Dispute | null },
-      fromPrice(fee!),
-    );
-    assert.equal(standing, membership);
+for (const [fee, cell, gone, dispute, membership] of table('fee', 'paid', 'back', 'dispute', 'membership'))
+  test(`${cell} with ${gone || 'nothing'} back${dispute ? ` and a dispute that is ${dispute}` : ''} (fee ${fee}) is ${membership}`, () => {
+    const paidOrder = order('join', cell!, gone!, fee!, (dispute || null) as Dispute | null);
+    assert.equal(standingAfter(paidOrder), membership);
   });

@@ -23,6 +23,8 @@ const upgrade = {
   refunds: [],
 };
 const back = (at: number, cents: number, status: GivenBack['status'] = 'succeeded'): GivenBack => ({
+  uuid: `${at}`,
+  saidBy: 'us',
   amountCents: cents,
   status,
   lines: [{ line: at, productId: 1, name: '', cents }],
@@ -57,7 +59,13 @@ test('what a refund names is gone, in part or whole; one that failed took nothin
 });
 
 test('of an upgrade that has ended, and of a payment that went back as a whole, nothing is left but the name of the membership', () => {
-  const whole: GivenBack = { amountCents: 15_000, status: 'succeeded', lines: null };
+  const whole: GivenBack = {
+    uuid: 'whole',
+    saidBy: null,
+    amountCents: 15_000,
+    status: 'succeeded',
+    lines: null,
+  };
   assert.deepEqual(purchasesOf([order(whole), upgrade], false), {
     membership: 'Membership',
     upgrade: '',

@@ -8,7 +8,7 @@ const agreed: Sides = {
   kind: 'join',
   stripe: { status: 'succeeded', amountReceivedCents: 7700, refundedCents: 0, dispute: null, ageMinutes: 60 },
   payment: { status: 'succeeded', amountCents: 7700, refundedCents: 0, dispute: null, refunds: [] },
-  session: { uuid: 'u', state: 'paid', upgrade: 'open', processingFeeCents: 0 },
+  session: { uuid: 'u', state: 'paid', upgrade: 'open' },
   snapshot: {
     amountCents: 7700,
     lines: [
@@ -27,7 +27,9 @@ const returned = {
     ...payment,
     status: 'duplicate' as const,
     refundedCents: 7700,
-    refunds: [{ amountCents: 7700, status: 'succeeded' as const, lines: null }],
+    refunds: [
+      { uuid: 'r', amountCents: 7700, status: 'succeeded' as const, lines: null, saidBy: 'us' as const },
+    ],
   },
   memberships: [],
 };
@@ -103,7 +105,24 @@ const different: [string, string, Partial<Sides>][] = [
   [
     'refund_due',
     settle,
-    { payment: { ...payment, refunds: [{ amountCents: 1200, status: 'due', lines: [] }] } },
+    {
+      payment: {
+        ...payment,
+        refunds: [{ uuid: 'r', amountCents: 1200, status: 'due', lines: [], saidBy: 'us' }],
+      },
+    },
+  ],
+  [
+    'refund_unassigned',
+    'npm run operator -- refund assign r --membership, --upgrade, --items ID,ID or --none',
+    {
+      stripe: { ...stripe, refundedCents: 1000 },
+      payment: {
+        ...payment,
+        refundedCents: 1000,
+        refunds: [{ uuid: 'r', amountCents: 1000, status: 'succeeded', lines: null, saidBy: null }],
+      },
+    },
   ],
   ['not_returned', refund, { ...returned, stripe, payment: { ...payment, status: 'duplicate' } }],
   ['member_without_money', refund, { ...returned, memberships: agreed.memberships }],
@@ -120,3 +139,20 @@ for (const [kind, repair, change] of different)
     const [found, ...more] = differencesOf({ ...agreed, ...change }, 10);
     assert.deepEqual([found?.kind, found?.repair, more], [kind, repair, []]);
   });
+
+test('a refund that Stripe does not make yet is told with what Stripe says', () => {
+  const refunds: NonNullable<Sides['payment']>['refunds'] = [
+    {
+      uuid: 'r',
+      amountCents: 1200,
+      status: 'due',
+      lines: [],
+      saidBy: 'us',
+      refusal: 'Not enough in the balance.',
+    },
+  ];
+  assert.deepEqual(
+    differencesOf({ ...agreed, payment: { ...payment, refunds } }, 10).map(({ text }) => text),
+    ['A refund of $12.00 was decided and is not made yet. Stripe says: Not enough in the balance.'],
+  );
+});

@@ -1,8 +1,10 @@
 import { displayPrice } from './money.ts';
 import { isMembershipType } from './product.ts';
 import {
+  assignCommand,
   type Dispute,
   type GivenBack,
+  isUnassigned,
   type MembershipStanding,
   type PaidLine,
   standingAfter,
@@ -30,7 +32,7 @@ export interface Sides {
   } | null;
   kind: 'join' | 'upgrade';
   /** Null: there is no such session. */
-  session: { uuid: string; state: string; upgrade: string; processingFeeCents: number } | null;
+  session: { uuid: string; state: string; upgrade: string } | null;
   /** What was on the screen; null: nobody kept it. */
   snapshot: { amountCents: number; lines: readonly PaidLine[] } | null;
   /** What this payment bought. */
@@ -121,7 +123,13 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     );
   const due = payment.refunds.filter(({ status }) => status === 'due');
   if (due.length > 0 && stripe.ageMinutes >= graceMinutes)
-    add('refund_due', `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`);
+    add(
+      'refund_due',
+      [
+        `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`,
+        ...new Set(due.flatMap(({ refusal }) => (refusal ? [`Stripe says: ${refusal}`] : []))),
+      ].join(' '),
+    );
 
   if (payment.status === 'duplicate') {
     if (memberships.length > 0)
@@ -139,13 +147,20 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       `Product ${bought?.productId} was paid for, product ${membership.productId} is held.`,
     );
   else {
-    const expected = standingAfter(
-      { lines: snapshot.lines, refunds: payment.refunds, dispute: payment.dispute, kind: sides.kind },
-      session.processingFeeCents,
-    );
+    const expected = standingAfter({
+      lines: snapshot.lines,
+      refunds: payment.refunds,
+      dispute: payment.dispute,
+    });
     if (membership.standing !== expected)
       add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
   }
+  for (const { uuid, amountCents } of payment.refunds.filter(isUnassigned))
+    add(
+      'refund_unassigned',
+      `${displayPrice(amountCents)} went back outside Induct, and nobody said what for.`,
+      assignCommand(uuid),
+    );
   const isDone = sides.kind === 'join' ? session.state === 'paid' : session.upgrade === 'taken';
   if (!isDone)
     add('session', `It is paid; its join says ${sides.kind === 'join' ? session.state : session.upgrade}.`);

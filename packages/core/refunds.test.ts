@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  assignRefund,
+  counts,
+  type GivenBack,
+  isUnassigned,
   leftCents,
+  matchRefunds,
   type PaidLine,
   type PaidOrder,
   planRefund,
+  type RefundStatus,
   type RefundWish,
   standingAfter,
 } from './refunds.ts';
@@ -22,6 +28,16 @@ const membership = (kind: 'join' | 'upgrade'): PaidLine => ({
   name: 'Membership',
   priceCents: 6500,
 });
+let uuids = 0;
+/** A refund that was made in the dashboard, and that nobody has said anything of. */
+const outside = (amountCents: number, change: Partial<GivenBack> = {}): GivenBack => ({
+  uuid: `${++uuids}`,
+  amountCents,
+  status: 'succeeded',
+  lines: null,
+  saidBy: null,
+  ...change,
+});
 const orders = fc
   .record({ items: fc.array(line, { maxLength: 4 }), upgraded: fc.boolean(), dashboard: fc.nat(20_000) })
   .map(({ items, upgraded, dashboard }): PaidOrder[] => {
@@ -33,7 +49,8 @@ const orders = fc
         kind,
         lines,
         amountCents,
-        refunds: gone > 0 ? [{ amountCents: gone, status: 'succeeded', lines: null }] : [],
+        refunds: gone > 0 ? [outside(gone)] : [],
+        dispute: null,
       };
     };
     return [
@@ -60,7 +77,7 @@ const carryOut = (paid: PaidOrder[], asked: RefundWish, fee: number): PaidOrder[
       ...order.refunds,
       ...refunds
         .filter(({ intentId }) => intentId === order.intentId)
-        .map(({ amountCents, lines }) => ({ amountCents, lines, status: 'due' as const })),
+        .map(({ amountCents, lines }) => outside(amountCents, { lines, status: 'due', saidBy: 'us' })),
     ],
   }));
 };
@@ -96,25 +113,230 @@ test('asked for everything, everything that is left goes back', () => {
   );
 });
 
+const bought = (name: string, priceCents: number): PaidLine => ({
+  productId: priceCents,
+  type: 'store',
+  name,
+  priceCents,
+});
+const paid = (lines: PaidLine[], refunds: GivenBack[], change: Partial<PaidOrder> = {}): PaidOrder => ({
+  intentId: 'pi',
+  kind: 'join',
+  lines,
+  amountCents: lines.reduce((sum, { priceCents }) => sum + priceCents, 0),
+  refunds,
+  dispute: null,
+  ...change,
+});
+
 test('what cannot go back is said, and so is what is not there', () => {
-  const paid: PaidOrder = {
-    intentId: 'pi',
-    kind: 'join',
-    lines: [membership('join')],
-    amountCents: 6500,
-    refunds: [{ amountCents: 2000, status: 'pending', lines: null }],
-  };
+  const order = paid([membership('join')], [outside(2000, { status: 'pending' })]);
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: [30] };
-  assert.deepEqual(planRefund([paid], asked, 0).notes, [
+  assert.deepEqual(planRefund([order], asked, 0).notes, [
     'Membership: $20.00 of $65.00 cannot go back, since it already went back without saying what for.',
     'Product 30 is not a donation or store item of this join.',
     'This join has no upgrade that was paid for.',
   ]);
 });
 
-test("the upgrade's payment knows no processing fee", () => {
-  const lines = [membership('upgrade')];
-  const refunds = [{ amountCents: 6000, status: 'succeeded' as const, lines: null }];
-  assert.equal(standingAfter({ kind: 'upgrade', lines, refunds, dispute: null }, 500), 'active');
-  assert.equal(standingAfter({ kind: 'join', lines, refunds, dispute: null }, 500), 'refunded');
+test('what is due or pending has gone, what failed or was cancelled has not', () => {
+  const left = (status: RefundStatus) =>
+    leftCents({ amountCents: 6500, refunds: [{ amountCents: 2000, status }] });
+  assert.deepEqual(
+    (['due', 'pending', 'succeeded', 'failed', 'canceled'] as const).map(left),
+    [4500, 4500, 4500, 6500, 6500],
+  );
+});
+
+test('a membership that goes back while its upgrade stays paid is said, with what to do', () => {
+  const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
+  const join = paid([membership('join')], []);
+  const upgrade = paid([membership('upgrade')], [], { intentId: 'up', kind: 'upgrade' });
+  const note = 'The upgrade stays paid and held: Membership, $65.00. To give it back too: --upgrade.';
+  const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish, 0).notes;
+  assert.deepEqual(notes(upgrade), [note]);
+  assert.deepEqual(notes(upgrade, { ...asked, upgrade: true }), []);
+  assert.deepEqual(notes(upgrade, { ...asked, membership: false }), []);
+  assert.deepEqual(notes({ ...upgrade, dispute: 'lost' }), []);
+  assert.deepEqual(notes({ ...upgrade, refunds: [outside(6500)] }), []);
+});
+
+test('nothing of a disputed payment is planned; the other payment is', () => {
+  const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'none' };
+  const join = paid([membership('join')], []);
+  const upgrade = paid([membership('upgrade')], [], { intentId: 'up', kind: 'upgrade', dispute: 'open' });
+  const { refunds, disputed, notes } = planRefund([join, upgrade], asked, 0);
+  assert.deepEqual([refunds.map(({ intentId }) => intentId), disputed], [['pi'], ['up']]);
+  assert.match(notes.join(), /Payment up is disputed/);
+});
+
+const cord = bought('Honour Cord', 2400);
+const pin = bought('Lapel Pin', 1200);
+const twin = { ...bought('Sticker', 1200), productId: 99 };
+/** What each refund was for, by the names of its lines and their cents. */
+function readings(order: PaidOrder, fee = 0): (string | null)[] {
+  const matched = matchRefunds(order, fee);
+  return order.refunds
+    .filter(({ saidBy }) => saidBy === null)
+    .map(
+      ({ uuid }) =>
+        matched
+          .get(uuid)
+          ?.map(({ name, cents }) => `${name} ${cents}`)
+          .join(' + ') ?? null,
+    );
+}
+
+for (const [what, lines, refunds, fee, read] of [
+  ['one line', [membership('join'), pin], [outside(1200)], 0, ['Lapel Pin 1200']],
+  ['two lines', [membership('join'), pin, cord], [outside(3600)], 0, ['Lapel Pin 1200 + Honour Cord 2400']],
+  ['the membership less the fee', [membership('join'), pin], [outside(6000)], 500, ['Membership 6000']],
+  ['a sum that no lines have', [membership('join'), pin], [outside(1000)], 0, [null]],
+  ['a sum that two lines have', [membership('join'), pin, twin], [outside(1200)], 0, [null]],
+  ['more than the membership, and nothing exactly', [membership('join'), cord], [outside(7000)], 0, [null]],
+  [
+    'two readings of the membership',
+    [membership('join'), { ...pin, priceCents: 500 }],
+    [outside(6500)],
+    500,
+    [null],
+  ],
+  [
+    'two that together are one line',
+    [membership('join'), pin],
+    [outside(5000), outside(1500)],
+    0,
+    ['Membership 5000', 'Membership 1500'],
+  ],
+  [
+    'one that failed, and another',
+    [membership('join'), pin],
+    [outside(5000, { status: 'failed' }), outside(1500)],
+    0,
+    [null, null],
+  ],
+  [
+    'what was ours is not taken again',
+    [membership('join'), pin, twin],
+    [
+      outside(1200, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }] }),
+      outside(1200),
+    ],
+    0,
+    ['Sticker 1200'],
+  ],
+  [
+    'everything that was left, the fee too',
+    [membership('join'), pin],
+    [
+      outside(6000, { saidBy: 'us', lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }] }),
+      outside(1700),
+    ],
+    500,
+    ['Membership 500 + Lapel Pin 1200'],
+  ],
+  [
+    'everything, in parts that are no lines',
+    [membership('join'), pin],
+    [outside(4000), outside(3700)],
+    0,
+    ['Membership 4000', 'Membership 2500 + Lapel Pin 1200'],
+  ],
+] as [string, PaidLine[], GivenBack[], number, (string | null)[]][])
+  test(`a refund from the dashboard is read by its amount: ${what}`, () => {
+    assert.deepEqual(readings(paid(lines, refunds), fee), read);
+  });
+
+/** Written as it would be: what the amounts say becomes the lines. */
+function written(order: PaidOrder, fee: number): PaidOrder {
+  const matched = matchRefunds(order, fee);
+  return {
+    ...order,
+    refunds: order.refunds.map((refund) => ({ ...refund, lines: matched.get(refund.uuid) ?? refund.lines })),
+  };
+}
+
+const statuses = fc.constantFrom<RefundStatus>('succeeded', 'succeeded', 'pending', 'failed', 'canceled');
+
+test('whatever comes back from the dashboard: no line twice, nothing more than came back, and a membership ends only by its own line or with everything', () => {
+  const cents = fc.oneof(fc.nat(12_000), fc.constantFrom(6500, 6000, 1200, 2400, 500));
+  fc.assert(
+    fc.property(
+      fc.subarray([pin, twin, cord, bought('Yard Sign', 2450), bought('Donation', 500)]),
+      fc.array(fc.tuple(cents, statuses), { maxLength: 5 }),
+      fc.constantFrom(0, 500),
+      (items, given, fee) => {
+        const lines = [membership('join'), ...items];
+        let room = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+        const refunds = given.flatMap(([amount, status]) => {
+          const amountCents = counts({ status }) ? Math.min(amount, room) : amount;
+          if (amountCents === 0) return [];
+          if (counts({ status })) room -= amountCents;
+          return [outside(amountCents, { status })];
+        });
+        const order = written(paid(lines, refunds), fee);
+        const gone = new Map<number, number>();
+        for (const refund of order.refunds) {
+          if (!counts(refund)) assert.equal(refund.lines, null);
+          else if (refund.lines !== null)
+            assert.equal(
+              refund.lines.reduce((sum, part) => sum + part.cents, 0),
+              refund.amountCents,
+            );
+          for (const part of refund.lines ?? []) {
+            assert.ok(part.cents > 0);
+            gone.set(part.line, (gone.get(part.line) ?? 0) + part.cents);
+          }
+        }
+        const isEverything = room === 0;
+        for (const [line, sum] of gone) {
+          const { priceCents } = lines[line]!;
+          const isWhole = sum === priceCents || (line === 0 && sum === priceCents - fee);
+          assert.ok(isWhole || isEverything, `${sum} of ${priceCents}`);
+        }
+        if (isEverything) assert.ok(!order.refunds.some(isUnassigned));
+        assert.equal(standingAfter(order), gone.has(0) ? 'refunded' : 'active');
+        // Written and read again, it stays as it is.
+        assert.deepEqual(written(order, fee), order);
+        // What another refund does later takes nothing away from what was read.
+        const grown = written({ ...order, refunds: [...order.refunds, outside(1)] }, fee);
+        if (room > 1)
+          for (const [index, refund] of order.refunds.entries())
+            if (refund.lines !== null) assert.deepEqual(grown.refunds[index], refund);
+      },
+    ),
+  );
+});
+
+test('staff say what a refund was for: within what was paid for it, in the place of what its amount seemed to say', () => {
+  const [first, second] = [outside(1200), outside(1200)];
+  const order = paid([membership('join'), pin, cord], [first, second]);
+  const none = { membership: false, upgrade: false, items: [] };
+  assert.deepEqual(assignRefund(order, first, 'none'), []);
+  assert.deepEqual(assignRefund(order, first, { ...none, membership: true }), [
+    { line: 0, productId: 1, name: 'Membership', cents: 1200 },
+  ]);
+  assert.deepEqual(assignRefund(order, first, { ...none, items: [2400, 1200] }), [
+    { line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 },
+  ]);
+  const said: GivenBack = {
+    ...first,
+    saidBy: 'staff',
+    lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }],
+  };
+  const gone = paid([membership('join'), pin, cord], [said, second]);
+  assert.match(String(assignRefund(gone, second, { ...none, items: [1200] })), /has gone back already/);
+  assert.match(String(assignRefund(gone, second, { ...none, upgrade: true })), /Nothing of that/);
+  assert.match(
+    String(assignRefund(order, outside(3000), { ...none, items: [2400] })),
+    /^\$30\.00 went back; of that only \$24\.00/,
+  );
+});
+
+test('nobody is told twice: what staff have said, even that it was for nothing, is not read by its amount', () => {
+  const order = paid([membership('join'), pin], [outside(6500, { saidBy: 'staff', lines: [] })]);
+  assert.deepEqual(
+    [matchRefunds(order, 0).size, standingAfter(order), order.refunds.some(isUnassigned)],
+    [0, 'active', false],
+  );
 });

@@ -12,11 +12,16 @@ export interface PaidLine {
 /** due: decided, and Stripe is yet to be asked; the others are Stripe's words. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
-/** One refund. `lines` says what it was for, by the line's place in the paid order; null when nobody said. */
+/** One refund. `lines` says what it was for, by the line's place in the paid order: none of them, or null when it is not known. */
 export interface GivenBack {
+  uuid: string;
   amountCents: number;
   status: RefundStatus;
   lines: RefundedLine[] | null;
+  /** Why Stripe did not make one that is due, the last time that it was asked. */
+  refusal?: string | null;
+  /** Who said what it was for; null for one that was made elsewhere: its lines are what {@link matchRefunds} makes of it. */
+  saidBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
   line: number;
@@ -31,7 +36,9 @@ export interface PaidOrder {
   kind: 'join' | 'upgrade';
   lines: readonly PaidLine[];
   amountCents: number;
+  /** In the order in which they were made. */
   refunds: readonly GivenBack[];
+  dispute: Dispute | null;
 }
 
 /** What staff ask for. `items` are donations and store items: none, all, or those of these product ids. */
@@ -45,38 +52,53 @@ export interface RefundWish {
 export interface RefundPlan {
   /** At most one for each payment. */
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
+  /** Payments that are not refunded since they are disputed, of those that were asked for. */
+  disputed: string[];
   /** Sentences on what is not given back, and why. */
   notes: string[];
 }
 
 /** Failed and cancelled refunds gave nothing back; one that is due is promised. */
-export function counts({ status }: GivenBack): boolean {
+export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
+/** Why a payment is not refunded, for staff. */
+export function disputedSentence(intentId: string): string {
+  return `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
+}
+
+/** Cents that have gone back, or are promised to. */
+export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[]): number {
+  return refunds.filter(counts).reduce((sum, { amountCents }) => sum + amountCents, 0);
+}
+
 /** Cents that can still go back. */
-export function leftCents({ amountCents, refunds }: Pick<PaidOrder, 'amountCents' | 'refunds'>): number {
-  const gone = refunds.filter(counts).reduce((sum, refund) => sum + refund.amountCents, 0);
-  return Math.max(0, amountCents - gone);
+export function leftCents({
+  amountCents,
+  refunds,
+}: {
+  amountCents: number;
+  refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[];
+}): number {
+  return Math.max(0, amountCents - goneCents(refunds));
 }
 
 /**
  * What goes back, across both payments of a join. The membership goes back in full, or less the programme's
  * processing fee when its payer is not eligible (specification, section 9); the upgrade, donations and store items only
- * when asked for. Each line once, and never more than was paid.
+ * when asked for. Each line once, never more than was paid, and nothing of a payment that is disputed.
  */
 export function planRefund(
   orders: readonly PaidOrder[],
   wish: RefundWish,
   processingFeeCents: number,
 ): RefundPlan {
-  const plan: RefundPlan = { refunds: [], notes: [] };
+  const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
     let left = leftCents(order);
-    const already = new Set(
-      order.refunds.filter(counts).flatMap(({ lines }) => (lines ?? []).map(({ line }) => line)),
-    );
+    const already = namedLines(order);
     const lines: RefundedLine[] = [];
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
       if (!isWanted(wish, order.kind, type, productId)) continue;
@@ -96,15 +118,158 @@ export function planRefund(
       left -= cents;
       lines.push({ line, productId, name, cents });
     }
-    const amountCents = lines.reduce((sum, { cents }) => sum + cents, 0);
-    if (amountCents > 0) plan.refunds.push({ intentId: order.intentId, amountCents, lines });
+    const amountCents = sumOf(lines);
+    if (amountCents === 0) continue;
+    if (order.dispute === null) plan.refunds.push({ intentId: order.intentId, amountCents, lines });
+    else {
+      plan.disputed.push(order.intentId);
+      plan.notes.push(disputedSentence(order.intentId));
+    }
   }
   if (typeof wish.items !== 'string')
     for (const id of wish.items)
       if (!found.has(id)) plan.notes.push(`Product ${id} is not a donation or store item of this join.`);
   if (wish.upgrade && !orders.some(({ kind }) => kind === 'upgrade'))
     plan.notes.push('This join has no upgrade that was paid for.');
+  if (wish.membership && !wish.upgrade)
+    for (const order of orders.filter(({ kind, dispute }) => kind === 'upgrade' && dispute === null))
+      for (const [line, { name, priceCents }] of order.lines.entries())
+        if (!namedLines(order).has(line) && leftCents(order) > 0)
+          plan.notes.push(
+            `The upgrade stays paid and held: ${name}, ${displayPrice(priceCents)}. To give it back too: --upgrade.`,
+          );
   return plan;
+}
+
+/** Places of the lines that a refund was for. */
+function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
+  return new Set(refunds.filter(counts).flatMap(({ lines }) => (lines ?? []).map(({ line }) => line)));
+}
+
+function sumOf(parts: readonly { cents: number }[]): number {
+  return parts.reduce((sum, { cents }) => sum + cents, 0);
+}
+
+/**
+ * What the refunds that were made elsewhere were for, as far as their amounts say so: lines by the refund's uuid, null when
+ * they do not. A refund was for the lines that it equals, when only one set of lines that have not gone back does; the
+ * membership of a join may have gone back less the processing fee. Those that equal none are taken together. When everything
+ * has gone back, they were for what the others left.
+ */
+export function matchRefunds(
+  { kind, lines, refunds }: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
+  processingFeeCents: number,
+): Map<string, RefundedLine[] | null> {
+  const matched = new Map<string, RefundedLine[] | null>();
+  const left = linesLeft(
+    lines,
+    refunds.filter(({ saidBy }) => saidBy !== null),
+  );
+  const whole = () => left.filter(({ line, cents }) => cents === lines[line]!.priceCents);
+  const feeOf = ({ line }: RefundedLine) =>
+    kind === 'join' && isMembershipType(lines[line]!.type) ? processingFeeCents : 0;
+  const name = (unnamed: readonly GivenBack[], parts: readonly RefundedLine[]) => {
+    for (const [index, share] of sharesOf(unnamed, parts).entries()) {
+      matched.set(unnamed[index]!.uuid, share);
+      for (const { line, cents } of share) left.find((one) => one.line === line)!.cents -= cents;
+    }
+  };
+  const waiting: GivenBack[] = [];
+  for (const refund of refunds.filter(({ saidBy }) => saidBy === null)) {
+    matched.set(refund.uuid, null);
+    if (!counts(refund)) continue;
+    const alone = onlySet(whole(), feeOf, refund.amountCents);
+    if (alone) {
+      name([refund], alone);
+      continue;
+    }
+    waiting.push(refund);
+    const together = onlySet(whole(), feeOf, goneCents(waiting));
+    if (together) name(waiting.splice(0), together);
+  }
+  const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  if (goneCents(refunds) >= paidCents)
+    name(
+      waiting,
+      left.filter(({ cents }) => cents > 0),
+    );
+  return matched;
+}
+
+/** What of each line no refund was for, in cents. */
+function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): RefundedLine[] {
+  const parts = refunds.filter(counts).flatMap((refund) => refund.lines ?? []);
+  return lines.map(({ productId, name, priceCents }, line) => {
+    const gone = sumOf(parts.filter((part) => part.line === line));
+    return { line, productId, name, cents: Math.max(0, priceCents - gone) };
+  });
+}
+
+/** The parts, each whole or less its fee, that come to a sum; null when none do, or when several sets do. */
+function onlySet(
+  parts: readonly RefundedLine[],
+  feeOf: (part: RefundedLine) => number,
+  targetCents: number,
+): RefundedLine[] | null {
+  let sets = new Map<number, RefundedLine[] | 'several'>([[0, []]]);
+  for (const part of parts) {
+    const further = new Map(sets);
+    const amounts = new Set([part.cents, part.cents - feeOf(part)]);
+    for (const [sum, set] of sets)
+      for (const cents of amounts) {
+        const reached = sum + cents;
+        if (cents <= 0 || reached > targetCents) continue;
+        const isSecond = set === 'several' || further.has(reached);
+        further.set(reached, isSecond ? 'several' : [...set, { ...part, cents }]);
+      }
+    sets = further;
+  }
+  const found = sets.get(targetCents);
+  return found === undefined || found === 'several' ? null : found;
+}
+
+/** Parts dealt out to refunds, one after the other, as far as they go. */
+function sharesOf(
+  refunds: readonly Pick<GivenBack, 'amountCents'>[],
+  parts: readonly RefundedLine[],
+): RefundedLine[][] {
+  const rest = parts.map((part) => ({ ...part }));
+  return refunds.map(({ amountCents }) => {
+    let needed = amountCents;
+    return rest.flatMap((part) => {
+      const cents = Math.min(needed, part.cents);
+      needed -= cents;
+      part.cents -= cents;
+      return cents > 0 ? [{ ...part, cents }] : [];
+    });
+  });
+}
+
+/** The lines of a refund of all that is left. */
+export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>): RefundedLine[] {
+  return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
+}
+
+/** What staff say a refund was for: nothing that was bought, or these lines. `items` are product ids. */
+export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
+
+/** The lines of a refund that was made elsewhere, as staff say; or a sentence on why that cannot be. */
+export function assignRefund(
+  order: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
+  { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
+  assignment: Assignment,
+): RefundedLine[] | string {
+  if (assignment === 'none') return [];
+  const wish = { ...assignment, ineligible: false };
+  const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
+  const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
+    const { type } = order.lines[line]!;
+    return cents > 0 && isWanted(wish, order.kind, type, productId);
+  });
+  if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
+  if (sumOf(parts) < amountCents)
+    return `${displayPrice(amountCents)} went back; of that only ${displayPrice(sumOf(parts))} was paid and has not gone back.`;
+  return sharesOf([{ amountCents }], parts)[0]!;
 }
 
 function isWanted(wish: RefundWish, kind: PaidOrder['kind'], type: ProductType, productId: number): boolean {
@@ -131,22 +296,28 @@ export function isHeld(standing: MembershipStanding): boolean {
 }
 
 /**
- * How a membership stands by what became of its payment. A refund that names its lines ends the membership it names.
- * One made in Stripe's dashboard names nothing: it ends the membership when together they give back at least its price
- * less the processing fee.
+ * How a membership stands by what became of its payment. A refund of its line ends it, and so do refunds of everything
+ * that was paid, whatever they were for.
  */
-export function standingAfter(
-  order: Pick<PaidOrder, 'lines' | 'refunds' | 'kind'> & { dispute: Dispute | null },
-  processingFeeCents: number,
-): MembershipStanding {
-  if (order.dispute === 'lost') return 'charged_back';
-  const at = order.lines.findIndex(({ type }) => isMembershipType(type));
-  const membership = order.lines[at];
-  if (!membership) return 'void';
-  const given = order.refunds.filter(counts);
-  if (given.some(({ lines }) => lines?.some(({ line }) => line === at))) return 'refunded';
-  const unnamed = given.filter(({ lines }) => lines === null).reduce((sum, one) => sum + one.amountCents, 0);
-  const fee = order.kind === 'join' ? processingFeeCents : 0;
-  if (unnamed > 0 && unnamed >= membership.priceCents - fee) return 'refunded';
-  return order.dispute === 'open' ? 'disputed' : 'active';
+export function standingAfter({
+  lines,
+  refunds,
+  dispute,
+}: Pick<PaidOrder, 'lines' | 'refunds' | 'dispute'>): MembershipStanding {
+  if (dispute === 'lost') return 'charged_back';
+  const at = lines.findIndex(({ type }) => isMembershipType(type));
+  if (at < 0) return 'void';
+  const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  if (namedLines({ refunds }).has(at) || goneCents(refunds) >= paidCents) return 'refunded';
+  return dispute === 'open' ? 'disputed' : 'active';
+}
+
+/** What staff type to say what a refund was for. */
+export function assignCommand(uuid: string): string {
+  return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
+}
+
+/** Made elsewhere, and neither its amount nor staff have said what for. */
+export function isUnassigned(refund: GivenBack): boolean {
+  return counts(refund) && refund.saidBy === null && refund.lines === null;
 }

@@ -7,6 +7,7 @@ import type { OpenLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, PaidLine, RefundStatus } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import type { ProviderEvent } from '../stripe/provider.ts';
 
 /** The tables of migrations/, for Kysely. */
 export interface Tables {
@@ -28,6 +29,7 @@ export interface Tables {
     created_at: Timestamp;
   };
   stripe_event: { id: string; handled_at: Timestamp };
+  event_retry: EventRetryTable;
   schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp; cursor: string | null };
   crm_budget: {
     name: string;
@@ -174,8 +176,23 @@ export interface RefundTable {
   reason: 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
   lines: ColumnType<GivenBack['lines'], string | null | undefined, string | null>;
   status: RefundStatus;
+  attempts: Generated<number>;
+  next_try_at: Timestamp;
+  refusal: string | null;
+  assigned_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
+}
+
+/** An event as JSON keeps it. */
+export type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
+
+export interface EventRetryTable {
+  id: string;
+  event: Json<StoredEvent>;
+  attempts: Generated<number>;
+  next_try_at: ColumnType<Date, Date | string, Date | string>;
+  created_at: Timestamp;
 }
 
 export interface ReconciliationTable {

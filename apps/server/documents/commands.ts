@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { sql } from 'kysely';
 import {
   PROOF_DUE_DAYS,
   REJECTED_FINALLY,
@@ -7,10 +8,12 @@ import {
   rejectionReasons,
   sizeInKilobytes,
 } from '#core/document.ts';
-import { displayPrice } from '#core/money.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
-import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
+import type { Deps } from '../deps.ts';
+import { tellPlan } from '../payments/commands.ts';
+import { followJoin, NotRefundable, refundJoin } from '../payments/refundJoin.ts';
+import { NotAtStripe } from '../stripe/provider.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
@@ -62,49 +65,61 @@ export const documentsAcceptCommand: Command = {
   },
 };
 
+/** Who is not eligible keeps neither the membership nor the upgrade; donations and store items stay. */
+const REFUND_OF_THE_INELIGIBLE = { membership: true, ineligible: true, items: 'none' } as const;
+
 export const documentsRejectCommand: Command = {
-  usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final]`,
+  usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
   summary:
-    'Reject them: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, and the membership goes back less the processing fee.',
+    'Reject them: the applicant reads why on the upload and the welcome page, and can upload again. --final: nothing more is taken, the membership goes back less the processing fee, and the upgrade in full. --dry-run: only shows what would go back.',
   async run(args, { deps }) {
-    const read = readArgs(args, { reason: { type: 'string' }, final: { type: 'boolean', default: false } });
+    const read = readArgs(args, {
+      reason: { type: 'string' },
+      final: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+    });
     const [uuid] = read?.positionals ?? [];
     const reason = read?.values.reason;
     if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
       return misused(documentsRejectCommand);
-    const isFinal = read.values.final;
+    const { final: isFinal, 'dry-run': isTrial } = read.values;
     const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
-    const code = say(await reviewTranscripts(deps, uuid, verdict), 'rejected', uuid);
-    if (code === 0)
-      console.log(`The applicant reads: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`);
-    if (!isFinal) return code;
-    // Asked again after a failure, the money still goes back, once.
-    const isRejected = await deps.database
-      .selectFrom('document')
-      .select('id')
-      .where('session_uuid', '=', uuid)
-      .where('is_final', '=', true)
-      .executeTakeFirst();
-    if (!isRejected) return code;
     try {
-      const { refunds } = await refundJoin(deps, uuid, {
-        membership: true,
-        ineligible: true,
-        upgrade: false,
-        items: 'none',
-      });
-      const cents = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
-      console.log(
-        cents > 0 ? `${displayPrice(cents)} goes back.` : 'Nothing goes back: nothing is left to refund.',
-      );
+      // Before anything is decided: what Stripe has given back, or that Stripe does not answer.
+      if (isFinal) await followJoin(deps, uuid);
+      const count = await reviewTranscripts(deps, uuid, verdict, { isTrial });
+      const code = say(count, 'rejected', uuid, isTrial);
+      if (code === 0)
+        console.log(
+          `The applicant ${isTrial ? 'would read' : 'reads'}: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`,
+        );
+      // Asked again after a failure, the money still goes back, once.
+      if (!isFinal || (code !== 0 && !(await isRejectedFinally(deps, uuid)))) return code;
+      const upgrade = await hasPaidUpgrade(deps, uuid);
+      tellPlan(await refundJoin(deps, uuid, { ...REFUND_OF_THE_INELIGIBLE, upgrade }, { isTrial }), isTrial);
       return 0;
     } catch (error) {
-      if (!(error instanceof NotRefundable)) throw error;
+      if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
       console.error(error.message);
       return 1;
     }
   },
 };
+
+async function isRejectedFinally({ database }: Deps, uuid: string): Promise<boolean> {
+  const { rows } = await sql`select from document where session_uuid = ${uuid} and is_final`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
+
+async function hasPaidUpgrade({ database }: Deps, uuid: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from payment where session_uuid = ${uuid} and kind = 'upgrade' and status = 'succeeded'`.execute(
+    database,
+  );
+  return rows.length > 0;
+}
 
 export const documentsDueCommand: Command = {
   usage: 'documents due',
@@ -163,8 +178,9 @@ function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
   console.log(plain(told.filter(Boolean).join(', ')));
 }
 
-function say(count: number, verdict: string, uuid: string): number {
-  if (count > 0) console.log(`${count} document${count === 1 ? ' is' : 's are'} ${verdict}.`);
+function say(count: number, verdict: string, uuid: string, isTrial = false): number {
+  const is = isTrial ? 'would be' : count === 1 ? 'is' : 'are';
+  if (count > 0) console.log(`${count} document${count === 1 ? '' : 's'} ${is} ${verdict}.`);
   else console.error(`Join ${uuid} has no document to be ${verdict}.`);
   return count > 0 ? 0 : 1;
 }

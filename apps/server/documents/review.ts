@@ -6,14 +6,19 @@ type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionR
 
 /**
  * Says of all of a join's transcripts that were not decided what staff decided; a rejection takes back an acceptance, and
- * a final one an earlier rejection. Returns how many it was said of. HubSpot is told again.
+ * a final one an earlier rejection. Returns how many it was said of. HubSpot is told again. With `isTrial` nothing is said.
  */
-export async function reviewTranscripts(deps: Deps, uuid: string, verdict: Verdict): Promise<number> {
+export async function reviewTranscripts(
+  deps: Deps,
+  uuid: string,
+  verdict: Verdict,
+  { isTrial = false } = {},
+): Promise<number> {
   const { reason, isFinal } = verdict.review === 'rejected' ? verdict : { reason: null, isFinal: false };
   return deps.database.transaction().execute(async (trx) => {
-    const reviewed = await trx
-      .updateTable('document')
-      .set({ review: verdict.review, reason, is_final: isFinal, reviewed_at: deps.now() })
+    const undecided = await trx
+      .selectFrom('document')
+      .select('id')
       .where('session_uuid', '=', uuid)
       .where('is_final', '=', false)
       .where((by) =>
@@ -23,14 +28,24 @@ export async function reviewTranscripts(deps: Deps, uuid: string, verdict: Verdi
             ? by.lit(true)
             : by('review', '<>', 'rejected'),
       )
+      .forUpdate()
+      .execute();
+    if (isTrial || undecided.length === 0) return undecided.length;
+    const reviewed = await trx
+      .updateTable('document')
+      .set({ review: verdict.review, reason, is_final: isFinal, reviewed_at: deps.now() })
+      .where(
+        'id',
+        'in',
+        undecided.map(({ id }) => id),
+      )
       .returning('id')
       .execute();
-    if (reviewed.length > 0)
-      await trx
-        .updateTable('join_session')
-        .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
-        .where('uuid', '=', uuid)
-        .execute();
+    await trx
+      .updateTable('join_session')
+      .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
+      .where('uuid', '=', uuid)
+      .execute();
     return reviewed.length;
   });
 }

@@ -79,6 +79,7 @@ test('cards tried behind our back, with the secret alone, are counted by what St
       createdAt: new Date(),
       intentId: id,
       metadata: body.metadata as unknown as Record<string, string>,
+      failedChargeId: body.latest_charge as unknown as string,
     };
     // Reported twice, and as two events.
     await handleEvent(server.deps, event);
@@ -91,6 +92,42 @@ test('cards tried behind our back, with the secret alone, are counted by what St
   }
   assert.equal(await stripeStatus(id), 'canceled');
   assert.equal((await askIntent(client, uuid)).status, 429);
+  await forget();
+});
+
+test('declined cards whose webhooks come late, all together, are all counted', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  for (let tried = 0; tried < 40; tried++)
+    assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+  const since = new Date(Date.now() - 60_000);
+  const { payments } = server.deps;
+  for await (const event of payments.listEvents(['payment_intent.payment_failed'], since))
+    if (event.intentId === id) await handleEvent(server.deps, event);
+  const { rows } = await sql<{ counted: number }>`
+    select count(*)::int as counted from card_failure where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual([rows[0]?.counted, await stripeStatus(id)], [40, 'canceled']);
+  await forget();
+});
+
+test('a declined card that is reported a day late counts for the time at which it was declined', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  for (const number of [1, 2, 3])
+    await handleEvent(server.deps, {
+      id: `evt_late_${number}`,
+      type: 'payment_intent.payment_failed',
+      createdAt: new Date(Date.now() - 86_400_000),
+      intentId: id,
+      metadata: body.metadata as unknown as Record<string, string>,
+      failedChargeId: `ch_late_${number}`,
+    });
+  assert.equal((await askIntent(client, uuid)).status, 200, 'nobody has to wait for yesterday');
   await forget();
 });
 
@@ -154,6 +191,7 @@ test('a failure that Stripe reports late does not open an order whose next card 
     createdAt,
     intentId: id,
     metadata: body.metadata as unknown as Record<string, string>,
+    failedChargeId: null,
   });
   const state = async () =>
     (

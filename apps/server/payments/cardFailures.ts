@@ -5,17 +5,35 @@ import { Refusal } from '../http/refusal.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { intentOf } from './confirmPayment.ts';
 
+/** A failed charge that an event names, by Stripe's id of it. */
+export interface FailedCharge {
+  id: string;
+  at: Date;
+}
+
 /**
- * Counts a declined card, once by Stripe's id of the failed charge, whoever reports it. After too many the intent is
- * cancelled in Stripe: whoever tests stolen cards talks to Stripe with its secret and not to us.
+ * Counts declined cards, each once by Stripe's id of the failed charge, whoever reports it: the intent's last charge, and
+ * the one that an event names, since an intent that was tried forty times shows the last of them alone. After too many
+ * the intent is cancelled in Stripe: whoever tests stolen cards talks to Stripe with its secret and not to us.
  */
-export async function noteFailure(deps: Deps, intentId: string): Promise<void> {
+export async function noteFailure(
+  deps: Deps,
+  intentId: string,
+  named: FailedCharge | null = null,
+): Promise<void> {
   const intent = await deps.payments.retrieveIntent(intentId);
   const of = intentOf(deps, intent);
-  if (!of || !intent.charge?.isDeclined) return;
+  if (!of) return;
+  const { charge } = intent;
+  const failed = new Map<string, Date>();
+  if (named) failed.set(named.id, named.at);
+  if (charge?.isDeclined) failed.set(charge.id, charge.createdAt);
+  if (failed.size === 0) return;
+  const rows = JSON.stringify([...failed].map(([id, at]) => ({ id, at })));
   await sql`
-    insert into card_failure (charge_id, session_uuid, address_hash)
-    select ${intent.charge.id}, uuid, address_hash from join_session where uuid = ${of.uuid}
+    insert into card_failure (charge_id, session_uuid, address_hash, created_at)
+    select failed.id, uuid, address_hash, least(failed.at, now())
+    from join_session, json_to_recordset(${rows}::json) as failed (id text, at timestamptz) where uuid = ${of.uuid}
     on conflict do nothing`.execute(deps.database);
   if (intent.status === 'requires_payment_method' && (await isPaused(deps, of.uuid)))
     await cancelIntent(deps, intentId);

@@ -5,6 +5,7 @@ import { stateOf } from '../testing/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
+import { settlePayment } from './settle.ts';
 
 /** What Stripe's clock is behind ours, in milliseconds: so much has passed since it happened. */
 let behind = 0;
@@ -17,6 +18,25 @@ after(() => server.close());
 const catchUp = async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);
   return catchUpOnEvents(server.deps);
+};
+/** What is tried again of an intent's events. */
+const retries = async (intentId: string) =>
+  (
+    await sql<{ attempts: number; minutes: number }>`
+      select attempts, ceil(extract(epoch from next_try_at - now()) / 60)::int as minutes
+      from event_retry where event ->> 'intentId' = ${intentId}`.execute(server.deps.database)
+  ).rows;
+const minutesLater = (minutes: number) =>
+  sql`update event_retry set next_try_at = next_try_at - make_interval(mins => ${minutes}::int),
+    created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
+/** Since when events were listed, the last listing first: seconds since 1970. */
+const listed = async () => {
+  const response = await fetch(`${server.stripeUrl}/_emulator/requests`);
+  const requests = (await response.json()) as { path: string; params: { created: { gte: string } } }[];
+  return requests
+    .filter(({ path }) => path === '/v1/events')
+    .map(({ params }) => Number(params.created.gte))
+    .reverse();
 };
 const paymentsOf = (uuid: string) =>
   server.deps.database
@@ -75,14 +95,38 @@ test('one that was made a moment ago is left alone: its row may be about to be w
   const client = server.client();
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
-  await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
+  const { rows } = await sql<{ payment: object }>`
+    delete from payment where intent_id = ${id} returning to_jsonb(payment) as payment`.execute(
+    server.deps.database,
+  );
+  const status = async () =>
+    (await server.stripe('GET', `/v1/payment_intents/${id}`)).body.status as unknown as string;
   await catchUp();
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  assert.equal((body as unknown as { status: string }).status, 'requires_payment_method');
+  assert.equal(await status(), 'requires_payment_method');
+  assert.equal((await retries(id)).length, 1, 'it is looked at again, by itself');
+  // Its row comes after all, and the intent goes on being paid.
+  await sql`insert into payment select * from jsonb_populate_record(null::payment, ${rows[0]!.payment})`.execute(
+    server.deps.database,
+  );
+  await minutesLater(6);
+  await catchUp();
+  assert.deepEqual([await status(), await retries(id)], ['requires_payment_method', []]);
 });
 
-test('an event that cannot be acted on is tried again, and does not keep the others waiting', async () => {
-  const [one, two] = await Promise.all(
+test('one that was made a moment ago, and whose row never comes, is given up five minutes later', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
+  await catchUp();
+  await minutesLater(6);
+  await catchUp();
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  assert.deepEqual([body.status as unknown, await retries(id)], ['canceled', []]);
+});
+
+test('an event that cannot be acted on is tried again by itself, and neither keeps the others waiting nor has them listed again', async () => {
+  const [stuck, other] = await Promise.all(
     [0, 1].map(async () => {
       const client = server.client();
       const uuid = await orderingJoin(client);
@@ -91,19 +135,81 @@ test('an event that cannot be acted on is tried again, and does not keep the oth
       return { uuid, id };
     }),
   );
-  await server.stripeFault({ kind: 'status', status: 500, path: `/v1/payment_intents/${one!.id}`, times: 3 });
+  const path = `/v1/payment_intents/${stuck!.id}`;
+  await server.stripeFault({ kind: 'status', status: 500, path, times: 100 });
+  await catchUp();
+  const states = async () => [await stateOf(server, stuck!.uuid), await stateOf(server, other!.uuid)];
+  assert.deepEqual(await states(), ['ordering', 'paid']);
+  const { rows } = await sql<{ is_now: boolean }>`
+    select reached_at > now() - interval '1 minute' as is_now from schedule where name = 'events'`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(rows, [{ is_now: true }], 'the listing has got as far as now');
+  assert.deepEqual(
+    (await retries(stuck!.id)).map(({ attempts }) => attempts),
+    [1],
+  );
+
+  await minutesLater(3);
+  await catchUp();
+  assert.deepEqual(
+    (await retries(stuck!.id)).map(({ attempts, minutes }) => [attempts, minutes]),
+    [[2, 4]],
+  );
+  const [asked] = await listed();
+  assert.ok(asked! > Date.now() / 1000 - 15 * 60, 'not three days of events');
+  await server.stripeFault(null);
+  await catchUp();
+  assert.deepEqual(await states(), ['ordering', 'paid'], 'not tried before its time');
+  // Long out of what is listed.
+  await sql`update schedule set reached_at = now() + interval '1 hour' where name = 'events'`.execute(
+    server.deps.database,
+  );
+  await minutesLater(5);
+  assert.ok((await catchUp()) > 0);
+  assert.deepEqual([await states(), await retries(stuck!.id)], [['paid', 'paid'], []]);
+});
+
+test('an event that cannot be acted on for three days is left, and staff are told once', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await server.stripeFault({ kind: 'status', status: 500, path: `/v1/payment_intents/${id}`, times: 100 });
+  await catchUp();
+  await minutesLater(2 * 24 * 60);
+  await catchUp();
+  const notices = async () =>
+    (
+      await sql<{ message: string }>`select message from staff_notice where kind = 'event_given_up'`.execute(
+        server.deps.database,
+      )
+    ).rows.map(({ message }) => message);
+  assert.deepEqual([(await retries(id)).length, await notices()], [1, []]);
+  await minutesLater(25 * 60);
   await catchUp();
   await server.stripeFault(null);
-  assert.deepEqual(
-    [await stateOf(server, one!.uuid), await stateOf(server, two!.uuid)],
-    ['ordering', 'paid'],
+  assert.equal((await retries(id)).length, 0);
+  assert.match(
+    (await notices()).join('\n'),
+    new RegExp(`^Stripe's event evt_\\w+ \\(payment_intent\\.succeeded\\) .* settle ${id}$`),
   );
-  const { rows } = await sql<{ waits: boolean }>`
-    select reached_at <= (select created_at from payment where intent_id = ${one!.id}) + interval '1 second' as waits
-    from schedule where name = 'events'`.execute(server.deps.database);
-  assert.deepEqual(rows, [{ waits: true }], 'it is read again, however long that takes');
+  await settlePayment(server.deps, id);
+  assert.equal(await stateOf(server, uuid), 'paid');
+});
+
+test('after a long outage the events of all of it are listed', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  behind = 5 * 86_400_000;
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  behind = 0;
+  await sql`update schedule set reached_at = now() - interval '6 days' where name = 'events'`.execute(
+    server.deps.database,
+  );
   await catchUp();
-  assert.equal(await stateOf(server, one!.uuid), 'paid');
+  assert.equal(await stateOf(server, uuid), 'paid');
 });
 
 test('two servers do not fetch the same: the turn is one of theirs', async () => {

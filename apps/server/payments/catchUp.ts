@@ -1,59 +1,116 @@
 import { sql } from 'kysely';
 import { reach, takeTurn } from '../database/schedule.ts';
+import type { StoredEvent } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment, intentOf, unwritten } from './confirmPayment.ts';
-import { handleEvent } from './handleEvent.ts';
+import { tell } from './followPayment.ts';
+import { handleEvent, noteHandled } from './handleEvent.ts';
 
 const TASK = 'events';
 const EVERY_SECONDS = 120;
 /** Events may show up a little out of the order of their times. */
 const OVERLAP_MS = 600_000;
-/** One that cannot be acted on for as long as Stripe itself would try keeps the others waiting no longer. */
-const PATIENCE_MS = 3 * 86_400_000;
+/** How far back the first turn looks: as long as Stripe itself tries to deliver. */
+const FIRST_MS = 3 * 86_400_000;
 /** Younger than this, the call that makes an intent may still be about to write its row. */
 const UNWRITTEN_MS = 300_000;
+/** An event that cannot be acted on is tried again after this, doubled each time, at most hourly, for so many days. */
+const RETRY_MINUTES = 2;
+const RETRY_MINUTES_AT_MOST = 60;
+const RETRY_DAYS = 3;
+const RETRIES_A_TURN = 100;
 
 /**
  * Fetches what a lost webhook would have told, every two minutes by one of all processes: payments, refunds and
- * disputes. And gives up intents whose making was cut off between Stripe and our row. Returns how many it acted on.
+ * disputes. And gives up intents whose making was cut off between Stripe and our row. An event that cannot be acted on,
+ * or is to be looked at later, becomes a row of its own, and the listing goes on from where it got to. Returns how many
+ * it acted on.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, TASK, EVERY_SECONDS);
   if (!turn) return 0;
-  const horizon = turn.at.getTime() - PATIENCE_MS;
-  const since = Math.max(horizon, (turn.reachedAt?.getTime() ?? horizon) - OVERLAP_MS);
-  let acted = 0;
-  let stuckAt = Number.POSITIVE_INFINITY;
+  const since = turn.reachedAt ? turn.reachedAt.getTime() - OVERLAP_MS : turn.at.getTime() - FIRST_MS;
+  let acted = await tryAgain(deps);
   for await (const events of pages(
     deps.payments.listEvents(['payment_intent.created', ...webhookEvents], new Date(since)),
   )) {
-    const handled = await handledOf(deps, events);
+    const known = await knownOf(deps, events);
     const written = await writtenOf(deps, events);
     for (const event of events) {
-      if (handled.has(event.id) || event.intentId === null) continue;
+      if (known.has(event.id) || event.intentId === null) continue;
       const isCreation = event.type === 'payment_intent.created';
       if (isCreation && (written.has(event.intentId) || !intentOf(deps, event))) continue;
+      const writtenBy = event.createdAt.getTime() + UNWRITTEN_MS;
+      if (isCreation && writtenBy > turn.at.getTime()) {
+        await keepForLater(deps, event, 0, new Date(writtenBy));
+        continue;
+      }
       try {
-        const age = turn.at.getTime() - event.createdAt.getTime();
-        if (isCreation && age < UNWRITTEN_MS) {
-          // Looked at again next time.
-          stuckAt = Math.min(stuckAt, event.createdAt.getTime());
-          continue;
-        }
-        if (isCreation ? await giveUpUnwritten(deps, event.intentId) : await handleEvent(deps, event))
-          acted++;
+        if (await act(deps, event)) acted++;
       } catch (error) {
-        stuckAt = Math.min(stuckAt, event.createdAt.getTime());
         deps.log.error({ err: error, event: event.id }, 'an event could not be acted on');
+        await keepForLater(deps, event, 1, new Date(turn.at.getTime() + RETRY_MINUTES * 60_000));
       }
     }
   }
-  await reach(deps.database, TASK, new Date(Math.min(turn.at.getTime(), stuckAt)));
+  await reach(deps.database, TASK, turn.at);
   await sql`delete from stripe_event where handled_at < now() - interval '35 days'`.execute(deps.database);
   return acted;
+}
+
+function act(deps: Deps, event: ProviderEvent): Promise<boolean> {
+  return event.type === 'payment_intent.created' && event.intentId !== null
+    ? giveUpUnwritten(deps, event.intentId)
+    : handleEvent(deps, event);
+}
+
+async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, at: Date): Promise<void> {
+  await deps.database
+    .insertInto('event_retry')
+    .values({ id: event.id, event: JSON.stringify(event), attempts, next_try_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Tries again what could not be acted on; after days of trying staff are told, once, and it is left. */
+async function tryAgain(deps: Deps): Promise<number> {
+  const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
+    with due as (
+      select id from event_retry where next_try_at <= now() order by next_try_at limit ${RETRIES_A_TURN}
+    )
+    update event_retry retry set attempts = attempts + 1,
+      next_try_at = now() + make_interval(mins => least(${RETRY_MINUTES}::int * 2 ^ least(attempts, 16), ${RETRY_MINUTES_AT_MOST}::int)::int)
+    from due where retry.id = due.id
+    returning retry.id, event, created_at < now() - make_interval(days => ${RETRY_DAYS}::int) as is_last`.execute(
+    deps.database,
+  );
+  let acted = 0;
+  for (const { id, event, is_last } of rows) {
+    try {
+      if (await tryOnce(deps, { ...event, createdAt: new Date(event.createdAt) })) acted++;
+    } catch (error) {
+      deps.log.error({ err: error, event: id }, 'an event could not be acted on again');
+      if (!is_last) continue;
+      await noteHandled(deps, id);
+      await tell(
+        deps.database,
+        null,
+        'event_given_up',
+        `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`,
+      );
+    }
+    await deps.database.deleteFrom('event_retry').where('id', '=', id).execute();
+  }
+  return acted;
+}
+
+async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
+  // The row of the intent may have been written meanwhile: then there is nothing to give up.
+  if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
+  return act(deps, event);
 }
 
 /**
@@ -89,9 +146,15 @@ async function* pages(events: AsyncIterable<ProviderEvent>): AsyncGenerator<Prov
   if (page.length > 0) yield page;
 }
 
-async function handledOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
+/** Events that were acted on, or are tried again by their own rows. */
+async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
   const ids = events.map(({ id }) => id);
-  const rows = await deps.database.selectFrom('stripe_event').select('id').where('id', 'in', ids).execute();
+  const rows = await deps.database
+    .selectFrom('stripe_event')
+    .select('id')
+    .where('id', 'in', ids)
+    .union(deps.database.selectFrom('event_retry').select('id').where('id', 'in', ids))
+    .execute();
   return new Set(rows.map(({ id }) => id));
 }
 

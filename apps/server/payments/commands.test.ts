@@ -57,6 +57,20 @@ test('refund refuses what it does not understand, in a sentence', async (t) => {
   assert.deepEqual([unknown.code, /No such payment_intent/.test(unknown.out)], [1, true]);
 });
 
+test('settle and refund say what Stripe does not make yet', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  const waits = /^\$65\.00 stays due, and is tried again: Insufficient funds/m;
+  assert.match((await run(t, refundCommand, uuid)).out, waits);
+  for (const subject of [uuid, intentId]) {
+    const { out, code } = await run(t, settleCommand, subject);
+    assert.deepEqual([code, waits.test(out), out.includes('settled')], [1, true, false]);
+  }
+  assert.match((await run(t, refundCommand, intentId)).out, waits);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  assert.deepEqual(await run(t, settleCommand, uuid), { out: `${uuid} is settled.\n`, code: 0 });
+});
+
 test('settle refuses what is neither a payment nor a join', async (t) => {
   assert.equal((await run(t, settleCommand, 'x')).code, 2);
   const nobody = '00000000-0000-4000-8000-000000000000';

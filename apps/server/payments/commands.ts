@@ -1,8 +1,9 @@
 import { displayPrice } from '#core/money.ts';
-import type { RefundWish } from '#core/refunds.ts';
+import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { NotAtStripe } from '../stripe/provider.ts';
+import { sayWhatFor } from './assignRefund.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';
 import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
 import { settleJoin, settlePayment } from './settle.ts';
@@ -31,7 +32,8 @@ export const refundCommand: Command = {
     try {
       if (isIntent(subject)) {
         if (args.length > 1) return misused(refundCommand);
-        const cents = await refundPayment(deps, subject);
+        const { cents, notes } = await refundPayment(deps, subject);
+        for (const note of notes) console.log(note);
         console.log(
           cents > 0
             ? `${displayPrice(cents)} of ${subject} goes back.`
@@ -40,17 +42,57 @@ export const refundCommand: Command = {
         return 0;
       }
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
-      const { refunds, notes } = await refundJoin(deps, subject, wish, { isTrial });
-      for (const { intentId, lines } of refunds)
-        for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
-      for (const note of notes) console.log(note);
-      const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
-      console.log(
-        `${displayPrice(total)} ${isTrial ? 'would go back.' : total > 0 ? 'goes back.' : 'goes back: nothing is left to refund.'}`,
-      );
+      tellPlan(await refundJoin(deps, subject, wish, { isTrial }), isTrial);
       return 0;
     } catch (error) {
       if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
+      console.error(error.message);
+      return 1;
+    }
+  },
+};
+
+/** Says line by line what goes back, or would. */
+export function tellPlan({ refunds, notes }: RefundPlan, isTrial: boolean): void {
+  for (const { intentId, lines } of refunds)
+    for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
+  for (const note of notes) console.log(note);
+  const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
+  console.log(
+    `${displayPrice(total)} ${isTrial ? 'would go back.' : total > 0 ? 'goes back.' : 'goes back: nothing is left to refund.'}`,
+  );
+}
+
+export const refundAssignCommand: Command = {
+  usage: 'refund assign REFUND [--membership] [--upgrade] [--items ID,ID] | --none',
+  summary:
+    "Say what a refund made in Stripe's dashboard was for, by its id here or at Stripe (re_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have.",
+  async run(args, { deps }) {
+    const read = readArgs(args, {
+      membership: { type: 'boolean', default: false },
+      upgrade: { type: 'boolean', default: false },
+      items: { type: 'string' },
+      none: { type: 'boolean', default: false },
+    });
+    const [refund = '', ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0 || !(isUuid(refund) || /^(re|pyr)_[A-Za-z0-9_]+$/.test(refund)))
+      return misused(refundAssignCommand);
+    const { membership, upgrade, items, none } = read.values;
+    const ids = items === undefined ? [] : readItems(items);
+    const isSomething = membership || upgrade || items !== undefined;
+    if (ids === null || typeof ids === 'string' || none === isSomething) return misused(refundAssignCommand);
+    try {
+      const { amountCents, intentId, lines } = await sayWhatFor(
+        deps,
+        refund,
+        none ? 'none' : { membership, upgrade, items: ids },
+      );
+      for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
+      if (lines.length === 0)
+        console.log(`${displayPrice(amountCents)} of ${intentId} was for nothing that was bought.`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotRefundable)) throw error;
       console.error(error.message);
       return 1;
     }
@@ -110,13 +152,13 @@ export const settleCommand: Command = {
   summary:
     'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not.',
   async run([subject = ''], { deps }) {
-    if (isIntent(subject)) await settlePayment(deps, subject);
-    else if (!isUuid(subject)) return misused(settleCommand);
-    else if (!(await settleJoin(deps, subject))) {
+    if (!isIntent(subject) && !isUuid(subject)) return misused(settleCommand);
+    const notes = await (isIntent(subject) ? settlePayment : settleJoin)(deps, subject);
+    if (notes === null) {
       console.error(`There is no join ${subject}.`);
       return 1;
     }
-    console.log(`${subject} is settled.`);
-    return 0;
+    console.log(notes.length > 0 ? notes.join('\n') : `${subject} is settled.`);
+    return notes.length > 0 ? 1 : 0;
   },
 };

@@ -1,6 +1,17 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
-import { type Dispute, type MembershipStanding, type PaidOrder, standingAfter } from '#core/refunds.ts';
+import {
+  assignCommand,
+  counts,
+  type GivenBack,
+  goneCents,
+  isHeld,
+  type MembershipStanding,
+  matchRefunds,
+  type PaidOrder,
+  standingAfter,
+} from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../database/types.ts';
@@ -48,8 +59,11 @@ async function write(
       .returning('intent_id')
       .executeTakeFirst();
     if (!payment) return false;
-    for (const refund of refunds) await takeIn(trx, session.uuid, intentId, refund);
-    await recount(deps, trx, session, intentId);
+    // Stripe lists the newest first; what they were for is read in the order in which they were made.
+    const made: string[] = [];
+    for (const refund of [...refunds].reverse())
+      made.push(...(await takeIn(trx, session.uuid, intentId, refund)));
+    await recount(deps, trx, session, intentId, made);
     return true;
   });
 }
@@ -68,49 +82,87 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
     .executeTakeFirstOrThrow();
 }
 
-/** Brings what hangs on a payment's refunds and dispute to how they are written now. */
+/**
+ * Brings what hangs on a payment's refunds and dispute to how they are written now. Staff are told of each refund from
+ * outside that is new (`made`) or now counts for something else.
+ */
 export async function recount(
   deps: Deps,
   trx: Kysely<Tables>,
   session: LockedSession,
   intentId: string,
+  made: readonly string[] = [],
 ): Promise<void> {
   const [order] = await paidOrders(trx, [intentId]);
   if (!order) return;
-  const refunded = order.refunds.filter(({ status }) => status === 'pending' || status === 'succeeded');
   await trx
     .updateTable('payment')
-    .set({ refunded_cents: refunded.reduce((sum, { amountCents }) => sum + amountCents, 0) })
+    .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
     .where('intent_id', '=', intentId)
     .execute();
-  const standing = standingAfter(order, deps.society.programme(session.programme).processingFee);
-  await bringStanding(trx, session, intentId, standing);
+  const fee = deps.society.programme(session.programme).processingFee;
+  // A payment that bought nothing has nothing that a refund could be for.
+  const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
+  const refunds = order.refunds.map((refund) =>
+    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
+  );
+  for (const [index, refund] of refunds.entries()) {
+    const isOther = !isDeepStrictEqual(refund.lines, order.refunds[index]!.lines);
+    if (isOther)
+      await trx
+        .updateTable('refund')
+        .set({ lines: refund.lines && JSON.stringify(refund.lines) })
+        .where('uuid', '=', refund.uuid)
+        .execute();
+    if ((isOther || made.includes(refund.uuid)) && counts(refund))
+      await tell(
+        trx,
+        session.uuid,
+        'refund_elsewhere',
+        `${displayPrice(refund.amountCents)} of payment ${intentId} was refunded outside Induct${purpose(order.status, refund)}`,
+      );
+  }
+  await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
   await tellHubspot(trx, session.uuid);
+}
+
+/** The rest of a sentence: what a refund was for, or how to say so. */
+function purpose(status: 'succeeded' | 'duplicate', { uuid, lines }: GivenBack): string {
+  if (status === 'duplicate') return '.';
+  if (lines !== null)
+    return `, for ${lines.map(({ name }) => name).join(' and ') || 'nothing that was bought'}.`;
+  return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;
 }
 
 /** Payments that succeeded, as the rules of refunds want to see them. */
 export async function paidOrders(
   database: Kysely<Tables>,
   intentIds: readonly string[],
-): Promise<(PaidOrder & { dispute: Dispute | null; status: 'succeeded' | 'duplicate' })[]> {
-  const { rows } = await sql<PaidOrder & { dispute: Dispute | null; status: 'succeeded' | 'duplicate' }>`
+): Promise<(PaidOrder & { status: 'succeeded' | 'duplicate' })[]> {
+  const { rows } = await sql<PaidOrder & { status: 'succeeded' | 'duplicate' }>`
     select payment.intent_id as "intentId", payment.kind, payment.status, items as lines,
-      payment.amount_cents as "amountCents", dispute, coalesce((
-        select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines) order by created_at)
-        from refund where refund.intent_id = payment.intent_id), '[]') as refunds
+      payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
     order by payment.kind`.execute(database);
   return rows;
 }
 
-/** Stripe's refund into our row for it, or a new row when it was made elsewhere; then staff are told. */
+/** The refunds of a query's `payment` as {@link GivenBack}s, the oldest first. */
+export const refundsOfPayment: RawBuilder<GivenBack[]> = sql`coalesce((
+  select json_agg(json_build_object('uuid', refund.uuid, 'amountCents', refund.amount_cents, 'status', refund.status,
+    'lines', refund.lines, 'refusal', refund.refusal,
+    'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+    order by refund.created_at, refund.uuid)
+  from refund where refund.intent_id = payment.intent_id), '[]')`;
+
+/** Stripe's refund into our row for it, or a new row when it was made elsewhere: then the row's uuid. */
 async function takeIn(
   trx: Kysely<Tables>,
   sessionUuid: string,
   intentId: string,
   { id, amountCents, status, uuid }: MoneyBack['refunds'][number],
-): Promise<void> {
+): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')
     .select(['uuid', 'status'])
@@ -122,7 +174,7 @@ async function takeIn(
   if (known) {
     await trx
       .updateTable('refund')
-      .set({ stripe_id: id, status, amount_cents: amountCents, updated_at: sql`now()` })
+      .set({ stripe_id: id, status, amount_cents: amountCents, refusal: null, updated_at: sql`now()` })
       .where('uuid', '=', known.uuid)
       .execute();
     if (status === 'failed' && known.status !== 'failed')
@@ -132,9 +184,9 @@ async function takeIn(
         'refund_failed',
         `The refund of ${displayPrice(amountCents)} of payment ${intentId} failed: the money is with us again.`,
       );
-    return;
+    return [];
   }
-  await trx
+  const made = await trx
     .insertInto('refund')
     .values({
       intent_id: intentId,
@@ -142,14 +194,11 @@ async function takeIn(
       amount_cents: amountCents,
       reason: 'dashboard' satisfies RefundTable['reason'],
       status,
+      created_at: sql`clock_timestamp()`,
     })
+    .returning('uuid')
     .execute();
-  await tell(
-    trx,
-    sessionUuid,
-    'refund_elsewhere',
-    `${displayPrice(amountCents)} of payment ${intentId} was refunded outside Induct.`,
-  );
+  return made.map((row) => row.uuid);
 }
 
 const because: Record<MembershipStanding, string> = {
@@ -200,14 +249,66 @@ export async function bringStanding(
     .execute();
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
   await tell(trx, session.uuid, 'standing', `The ${what} paid for by ${intentId} ${because[standing]}`);
+  if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
-async function tell(trx: Kysely<Tables>, sessionUuid: string, kind: string, message: string): Promise<void> {
-  // The same trouble, found again by another event, is told once.
+async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  for (const row of await upgradesAlone(trx, sessionUuid))
+    await tell(
+      trx,
+      row.session_uuid,
+      'upgrade_alone',
+      `${UPGRADE_ALONE} Give it back: ${giveUpgradeBack(row)}`,
+    );
+}
+
+export interface UpgradeAlone {
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+}
+export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
+
+/** Upgrades that are active while their holder's membership, of the same join or contact, has ended: that of one join, or all. */
+export async function upgradesAlone(
+  database: Kysely<Tables>,
+  baseSession: string | null = null,
+): Promise<UpgradeAlone[]> {
+  const { rows } = await sql<UpgradeAlone>`
+    select distinct upgrade.session_uuid, payment.kind
+    from membership base
+    cross join lateral (
+      select session_uuid, contact_id, payment_intent, standing from membership
+      where session_uuid = base.session_uuid and type = 'membership_upgrade'
+      union all
+      select session_uuid, contact_id, payment_intent, standing from membership
+      where contact_id = base.contact_id and type = 'membership_upgrade' and is_held
+    ) as upgrade
+    join payment on payment.intent_id = upgrade.payment_intent
+    where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
+      and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
+      and not exists (select from membership held where held.session_uuid = upgrade.session_uuid and held.type = 'membership' and held.is_held)
+      and not exists (select from membership held where held.contact_id = upgrade.contact_id and held.type = 'membership' and held.is_held)`.execute(
+    database,
+  );
+  return rows;
+}
+
+/** The command of staff that gives back an upgrade, which may have been bought by a join of its own. */
+export function giveUpgradeBack({ session_uuid, kind }: UpgradeAlone): string {
+  return `npm run operator -- refund ${session_uuid}${kind === 'upgrade' ? ' --no-membership --upgrade' : ''}`;
+}
+
+/** Tells staff; the same trouble, found again by another event, is told once a day. */
+export async function tell(
+  trx: Kysely<Tables>,
+  sessionUuid: string | null,
+  kind: string,
+  message: string,
+): Promise<void> {
   await sql`
     insert into staff_notice (kind, session_uuid, message)
     select ${kind}, ${sessionUuid}, ${message}
     where not exists (
-      select from staff_notice where session_uuid = ${sessionUuid} and kind = ${kind} and message = ${message}
-        and created_at > now() - interval '1 day')`.execute(trx);
+      select from staff_notice where session_uuid is not distinct from ${sessionUuid}::uuid and kind = ${kind}
+        and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
 }

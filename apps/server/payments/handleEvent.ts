@@ -25,16 +25,22 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
     if (type === 'payment_intent.succeeded' || type === 'payment_intent.canceled')
       await confirmPayment(deps, intentId);
     else if (type === 'payment_intent.payment_failed') {
-      await noteFailure(deps, intentId);
+      const { failedChargeId, createdAt: at } = event;
+      await noteFailure(deps, intentId, failedChargeId === null ? null : { id: failedChargeId, at });
       if (of.kind === 'join') await settlePaying(deps, of.uuid, 'failed', event.createdAt);
     }
   }
-  await deps.database
+  await noteHandled(deps, id);
+  return true;
+}
+
+/** An event is not acted on again, whoever reports it. */
+export async function noteHandled({ database }: Deps, id: string): Promise<void> {
+  await database
     .insertInto('stripe_event')
     .values({ id })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  return true;
 }
 
 async function isHandled(deps: Deps, id: string): Promise<boolean> {

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
-import type { GivenBack, PaidLine } from '#core/refunds.ts';
+import type { PaidLine } from '#core/refunds.ts';
 import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
 import { type Intent, NotAtStripe } from '../stripe/provider.ts';
 import { type IntentOf, intentOf } from './confirmPayment.ts';
+import { giveUpgradeBack, refundsOfPayment, UPGRADE_ALONE, upgradesAlone } from './followPayment.ts';
 
 /** Cents are named so; the rest are numbers of things. */
 export interface Reconciliation {
@@ -169,18 +170,17 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
   }));
   const { rows } = await sql<{
     intent_id: string;
-    payment: (Omit<NonNullable<Sides['payment']>, 'refunds'> & { refunds: GivenBack[] | null }) | null;
-    session: { uuid: string; state: string; upgrade: string; programme: string } | null;
+    payment: Sides['payment'];
+    session: Sides['session'];
     snapshot: { amountCents: number; lines: PaidLine[] } | null;
     memberships: Sides['memberships'] | null;
   }>`
     select asked.intent_id,
       case when payment.intent_id is not null then json_build_object(
         'status', payment.status, 'amountCents', payment.amount_cents, 'refundedCents', payment.refunded_cents, 'dispute', payment.dispute,
-        'refunds', (select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines))
-          from refund where refund.intent_id = payment.intent_id)) end as payment,
+        'refunds', ${refundsOfPayment}) end as payment,
       case when session.uuid is not null then json_build_object(
-        'uuid', session.uuid, 'state', session.state, 'upgrade', session.upgrade, 'programme', session.programme) end as session,
+        'uuid', session.uuid, 'state', session.state, 'upgrade', session.upgrade) end as session,
       case when snapshot.session_uuid is not null then json_build_object(
         'amountCents', snapshot.amount_cents, 'lines', snapshot.items) end as snapshot,
       (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held))
@@ -198,11 +198,8 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
         intentId,
         kind: of.kind,
         stripe: intent && (await stripeSide(deps, intent)),
-        payment: payment && { ...payment, refunds: payment.refunds ?? [] },
-        session: session && {
-          ...session,
-          processingFeeCents: deps.society.programme(session.programme).processingFee,
-        },
+        payment,
+        session,
         snapshot,
         memberships: memberships ?? [],
       };
@@ -272,13 +269,22 @@ async function joinsApart(
     paid_twice: 'Two payments of it succeeded for the same thing, and both are kept.',
     held_twice: 'Its contact holds two memberships of one kind.',
   };
+  const alone = await upgradesAlone(deps.database);
   return {
     ...totals.rows[0]!,
-    differences: rows.map(({ kind, uuid, intent_id }) => ({
-      kind,
-      subject: uuid,
-      text: texts[kind]!,
-      repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
-    })),
+    differences: [
+      ...rows.map(({ kind, uuid, intent_id }) => ({
+        kind,
+        subject: uuid,
+        text: texts[kind]!,
+        repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
+      })),
+      ...alone.map((upgrade) => ({
+        kind: 'upgrade_alone',
+        subject: upgrade.session_uuid,
+        text: UPGRADE_ALONE,
+        repair: giveUpgradeBack(upgrade),
+      })),
+    ],
   };
 }

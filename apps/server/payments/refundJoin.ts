@@ -1,16 +1,48 @@
 import { sql } from 'kysely';
-import { leftCents, planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
+import {
+  disputedSentence,
+  leftCents,
+  planRefund,
+  type RefundPlan,
+  type RefundWish,
+  restOf,
+} from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import { Refusal } from '../http/refusal.ts';
+import { RefundRefused } from '../stripe/provider.ts';
 import { confirmPayment, intentOf, recordSuccess } from './confirmPayment.ts';
-import { lockSession, paidOrders, recount } from './followPayment.ts';
+import { followPayment, lockSession, paidOrders, recount } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
 
 /** Why nothing is refunded, for staff. */
 export class NotRefundable extends Error {}
 
 /**
+ * Takes in what has gone back of a join's payments in Stripe's dashboard and was not reported yet: whatever is planned
+ * without that may be given twice. Throws {@link NotRefundable} when Stripe does not answer.
+ */
+export async function followJoin(deps: Deps, uuid: string): Promise<void> {
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = ${uuid} and status = 'succeeded'`.execute(
+    deps.database,
+  );
+  for (const { intent_id } of rows) await orNotRefundable(followPayment(deps, intent_id));
+}
+
+async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new NotRefundable(
+      'Stripe does not answer, so what has gone back already is not known. Nothing was decided; please try again.',
+    );
+  }
+}
+
+/**
  * Gives back what staff ask for, across both payments of a join: decided and written in one transaction, so that asked
- * twice it is given once; then made at Stripe, and by the sweep if that fails now. With `isTrial` nothing is written.
+ * twice it is given once; then made at Stripe, and by the sweep if that fails now. With `isTrial` nothing is decided.
  */
 export async function refundJoin(
   deps: Deps,
@@ -18,6 +50,7 @@ export async function refundJoin(
   wish: RefundWish,
   { isTrial = false } = {},
 ): Promise<RefundPlan> {
+  await followJoin(deps, uuid);
   const plan = await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')
@@ -35,26 +68,31 @@ export async function refundJoin(
     if (orders.length === 0) throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     const { processingFee } = deps.society.programme(session.programme);
     const plan = planRefund(orders, wish, processingFee);
-    for (const { intentId } of plan.refunds)
-      if (orders.some((order) => order.intentId === intentId && order.dispute !== null))
-        throw new NotRefundable(
-          `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`,
-        );
+    if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     if (isTrial) return plan;
-    for (const { intentId, amountCents, lines } of plan.refunds) {
+    // The upgrade first: a membership that ends after its upgrade leaves none behind that staff would be told of.
+    for (const { intentId, amountCents, lines } of [...plan.refunds].reverse()) {
       const reason = wish.ineligible ? 'ineligible' : 'requested';
       await promiseRefund(trx, { intentId, amountCents, lines, reason });
       await recount(deps, trx, session, intentId);
     }
     return plan;
   });
-  if (!isTrial) for (const { intentId } of plan.refunds) await giveBack(deps, intentId);
-  return plan;
+  if (isTrial) return plan;
+  const notes = [...plan.notes];
+  for (const { intentId } of plan.refunds) notes.push(...(await giveBack(deps, intentId)));
+  return { ...plan, notes };
 }
 
-/** Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed. In cents. */
-export async function refundPayment(deps: Deps, intentId: string): Promise<number> {
-  const intent = await deps.payments.retrieveIntent(intentId);
+/**
+ * Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed: cents, and
+ * sentences on what Stripe does not make yet.
+ */
+export async function refundPayment(
+  deps: Deps,
+  intentId: string,
+): Promise<{ cents: number; notes: string[] }> {
+  const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const of = intentOf(deps, intent);
   if (!of) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
   if (intent.status !== 'succeeded')
@@ -65,30 +103,43 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<numbe
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${of.uuid}`.execute(deps.database);
     if (rows.length === 0) {
-      if (unrefunded > 0)
-        await deps.payments.refund({
-          intentId,
-          amountCents: unrefunded,
-          metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
-          idempotencyKey: `${deps.environment}-refund-${intentId}-${unrefunded}`,
-        });
-      return unrefunded;
+      if (unrefunded > 0) await refundUnknown(deps, intentId, unrefunded);
+      return { cents: unrefunded, notes: [] };
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, of, 'duplicate'));
   }
+  await orNotRefundable(followPayment(deps, intentId));
   await deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
     const [order] = await paidOrders(trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
     if (left === 0) return;
-    const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
-    const lines =
-      order?.status === 'succeeded' ? planRefund([order], everything, 0).refunds[0]?.lines : undefined;
-    const reason = outcome instanceof Error ? 'unconfirmed' : lines ? 'requested' : 'duplicate';
-    await promiseRefund(trx, { intentId, amountCents: left, reason, ...(lines ? { lines } : {}) });
+    if (order?.dispute) throw new NotRefundable(disputedSentence(intentId));
+    const isBought = order?.status === 'succeeded';
+    const reason = outcome instanceof Error ? 'unconfirmed' : isBought ? 'requested' : 'duplicate';
+    await promiseRefund(trx, {
+      intentId,
+      amountCents: left,
+      reason,
+      ...(isBought && { lines: restOf(order) }),
+    });
     await recount(deps, trx, session, intentId);
   });
-  await giveBack(deps, intentId);
-  return unrefunded;
+  return { cents: unrefunded, notes: await giveBack(deps, intentId) };
+}
+
+/** Of a payment for a join that does not exist: no row can say that it is due, so it is made now or not at all. */
+async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
+  try {
+    await deps.payments.refund({
+      intentId,
+      amountCents,
+      metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
+      idempotencyKey: `${deps.environment}-refund-${intentId}-${amountCents}`,
+    });
+  } catch (error) {
+    if (!(error instanceof RefundRefused)) throw error;
+    throw new NotRefundable(`Stripe refuses to refund payment ${intentId}: ${error.message}`);
+  }
 }

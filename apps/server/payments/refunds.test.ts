@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
+import { RefundRefused } from '../stripe/provider.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -9,7 +11,9 @@ import { confirmPayment } from './confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
 import { handleEvent } from './handleEvent.ts';
-import { NotRefundable, refundJoin } from './refundJoin.ts';
+import { reconcile } from './reconcile.ts';
+import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
+import { sweepRefunds } from './sweep.ts';
 
 let server: TestServer;
 before(async () => {
@@ -180,9 +184,19 @@ test('a refund that Stripe made before the server died is not made again, even w
 
 test('a refund that Stripe refuses for good is failed: the membership follows its money, and staff are told', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  // Disputed a moment ago, and not reported yet.
-  await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
-  await refundJoin(server.deps, uuid, membershipOnly);
+  const { payments } = server.deps;
+  // Disputed in the moment between what was planned and what is made.
+  const deps = {
+    ...server.deps,
+    payments: {
+      ...payments,
+      async refund(refund: Parameters<typeof payments.refund>[0]) {
+        await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
+        return payments.refund(refund);
+      },
+    },
+  };
+  await refundJoin(deps, uuid, membershipOnly);
   assert.deepEqual(await refundsOf(intentId), [
     { reason: 'requested', status: 'failed', amount_cents: 6500 },
   ]);
@@ -200,13 +214,19 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+  const [unassigned] = await noticesOf(uuid);
+  assert.match(
+    unassigned!,
+    /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
+  );
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   await followPayment(server.deps, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.deepEqual(await noticesOf(uuid), [
-    `$10.00 of payment ${intentId} was refunded outside Induct.`,
-    `$55.00 of payment ${intentId} was refunded outside Induct.`,
+    unassigned!,
+    `$10.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
+    `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `The membership paid for by ${intentId} has ended: its money was refunded.`,
   ]);
   // HubSpot hears of it.
@@ -298,7 +318,8 @@ test('two reports at once: an older answer of Stripe does not overwrite a newer 
 test('an event is acted on once, and one about somebody else not at all', async () => {
   const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
-  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), intentId, metadata: {} };
+  const about = { intentId, metadata: {}, failedChargeId: null };
+  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), ...about };
   let asked = 0;
   const counting = {
     ...server.deps,
@@ -334,3 +355,176 @@ test('an upgrade that is paid late, when its membership has been refunded, goes 
   assert.deepEqual(await atStripe(upgrade), [4500]);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
 });
+
+test('what was given back in the dashboard and not reported yet is not given back again, nor planned in a trial', async () => {
+  const { uuid, intentId } = await undergraduate();
+  const wish = { ...membershipOnly, ineligible: true };
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9500' });
+  for (const isTrial of [true, false]) {
+    const { refunds, notes } = await refundJoin(server.deps, uuid, wish, { isTrial });
+    assert.deepEqual([refunds, notes], [[], ['Membership has already been refunded.']]);
+  }
+  assert.deepEqual(await atStripe(intentId), [9500]);
+});
+
+test('all that is left of a payment is what the dashboard has left of it', async () => {
+  const { intentId } = await undergraduate();
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9500' });
+  assert.deepEqual(await refundPayment(server.deps, intentId), { cents: 1200, notes: [] });
+  assert.deepEqual(await atStripe(intentId), [1200, 9500]);
+});
+
+test('what is due already is not given back again with all that is left', async () => {
+  const { uuid, intentId } = await undergraduate();
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly));
+  await server.stripeFault(null);
+  await refundPayment(server.deps, intentId);
+  assert.deepEqual(
+    (await refundsOf(intentId)).map(({ amount_cents, status }) => [amount_cents, status]),
+    [
+      [9500, 'succeeded'],
+      [1200, 'succeeded'],
+    ],
+  );
+  assert.deepEqual((await atStripe(intentId)).sort(), [1200, 9500]);
+});
+
+test('while Stripe does not say what has gone back, nothing is planned, in a trial neither', async () => {
+  const { uuid, intentId } = await undergraduate();
+  for (const path of ['/v1/refunds', '/v1/payment_intents/*']) {
+    await server.stripeFault({ kind: 'status', status: 500, method: 'GET', path, times: 30 });
+    for (const isTrial of path === '/v1/refunds' ? [true, false] : [])
+      await assert.rejects(
+        refundJoin(server.deps, uuid, membershipOnly, { isTrial }),
+        (error) => error instanceof NotRefundable && /Stripe does not answer/.test(error.message),
+      );
+    await assert.rejects(refundPayment(server.deps, intentId), /Stripe does not answer/);
+    await server.stripeFault(null);
+  }
+  assert.deepEqual([await refundsOf(intentId), (await membershipsOf(uuid))[0]?.standing], [[], 'active']);
+});
+
+test('Stripe refuses a refund for good when the charge has nothing left for it, and only then', async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const isFinal = async (amountCents: number) => {
+    const refund = server.deps.payments.refund({
+      intentId,
+      amountCents,
+      metadata: { app: 'induct', environment: server.deps.environment, reason: 'requested' },
+      idempotencyKey: randomUUID(),
+    });
+    const error = await refund.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    return error instanceof RefundRefused ? error.isFinal : error;
+  };
+  assert.equal(await isFinal(6501), true, 'more than is left');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  assert.equal(await isFinal(6500), false, 'the balance does not suffice');
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  assert.equal(await isFinal(6500), null);
+  assert.equal(await isFinal(6500), true, 'refunded already');
+  await followPayment(server.deps, intentId);
+});
+
+/** What reconciling finds of these payments, whatever other tests have left. */
+const differencesOf = async (...intentIds: string[]) =>
+  (await reconcile(server.deps, { graceMinutes: 0 })).differences.filter(({ subject }) =>
+    intentIds.includes(subject),
+  );
+/** As if an hour had passed for what is due. */
+const anHourLater = () =>
+  sql`update refund set next_try_at = next_try_at - interval '1 hour', created_at = created_at - interval '1 hour'`.execute(
+    server.deps.database,
+  );
+const waiting = async () =>
+  (
+    await sql<{ message: string }>`select message from staff_notice where kind = 'refund_waits'`.execute(
+      server.deps.database,
+    )
+  ).rows.map(({ message }) => message);
+
+test('a refund that Stripe does not make for now stays due, is tried ever later, and is made when it can be; staff hear of the reason once', async () => {
+  const first = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const second = await undergraduate();
+  await server.stripeControl('refunds', { answer: 'refused' });
+  const { notes } = await refundJoin(server.deps, first.uuid, membershipOnly);
+  assert.deepEqual(notes, [
+    '$65.00 stays due, and is tried again: Insufficient funds in your Stripe balance to refund this amount.',
+  ]);
+  await refundJoin(server.deps, second.uuid, membershipOnly);
+  const waits = async () =>
+    (
+      await sql<{ minutes: number; attempts: number }>`
+        select ceil(extract(epoch from next_try_at - now()) / 60)::int as minutes, attempts
+        from refund where intent_id = ${first.intentId} and status = 'due'`.execute(server.deps.database)
+    ).rows;
+  const later: unknown[] = [await waits()];
+  for (let turn = 0; turn < 3; turn++) {
+    await anHourLater();
+    await sweepRefunds(server.deps);
+    later.push(await waits());
+    // Not due again so soon.
+    await sweepRefunds(server.deps);
+  }
+  assert.deepEqual(later.flat(), [
+    { minutes: 2, attempts: 1 },
+    { minutes: 4, attempts: 2 },
+    { minutes: 8, attempts: 3 },
+    { minutes: 16, attempts: 4 },
+  ]);
+  assert.match((await waiting()).join('\n'), /^Stripe makes a refund not yet: Insufficient funds[^\n]+$/);
+  const differences = await differencesOf(first.intentId, second.intentId);
+  assert.deepEqual(
+    differences.map(({ kind, subject, text }) => [kind, subject, /Stripe says: Insufficient/.test(text)]),
+    [second.intentId, first.intentId].map((subject) => ['refund_due', subject, true]),
+  );
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await anHourLater();
+  await sweepRefunds(server.deps);
+  assert.deepEqual([await atStripe(first.intentId), await atStripe(second.intentId)], [[6500], [9500]]);
+  assert.deepEqual(await differencesOf(first.intentId, second.intentId), []);
+});
+
+test('an error that Stripe keeps under a key delays a refund no longer than it lasts', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const keys: string[] = [];
+  const { payments } = server.deps;
+  const deps = {
+    ...server.deps,
+    payments: {
+      ...payments,
+      async refund(refund: Parameters<typeof payments.refund>[0]) {
+        keys.push(refund.idempotencyKey);
+        return payments.refund(refund);
+      },
+    },
+  };
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(refundJoin(deps, uuid, membershipOnly));
+  await server.stripeFault(null);
+  await giveBack(deps, intentId);
+  assert.deepEqual([new Set(keys).size, await atStripe(intentId)], [2, [6500]]);
+});
+
+for (const answer of ['pending', 'requires_action'])
+  test(`a refund that is ${answer} at Stripe has gone as far as we are concerned, until it fails`, async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+    await server.stripeControl('refunds', { answer });
+    await refundJoin(server.deps, uuid, membershipOnly);
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    const state = async () => [
+      (await refundsOf(intentId))[0]?.status,
+      (await membershipsOf(uuid))[0]?.standing,
+    ];
+    assert.deepEqual(await state(), ['pending', 'refunded']);
+    assert.deepEqual(await differencesOf(intentId), []);
+    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
+    await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await state(), ['failed', 'active']);
+    assert.deepEqual(await differencesOf(intentId), []);
+  });

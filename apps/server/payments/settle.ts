@@ -12,9 +12,10 @@ import { settlePaying } from './settlePaying.ts';
 
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
- * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names.
+ * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
+ * sentences on what Stripe does not do yet.
  */
-export async function settlePayment(deps: Deps, intentId: string): Promise<void> {
+export async function settlePayment(deps: Deps, intentId: string): Promise<string[]> {
   const status = await deps.payments.retrieveIntent(intentId).then(
     (intent) => intent.status,
     (error: unknown) => {
@@ -30,13 +31,14 @@ export async function settlePayment(deps: Deps, intentId: string): Promise<void>
   if (status === 'succeeded') {
     await confirmPayment(deps, intentId);
     await deps.database.transaction().execute((trx) => restore(trx, intentId));
-    await giveBack(deps, intentId);
-    return followPayment(deps, intentId);
+    const notes = await giveBack(deps, intentId);
+    await followPayment(deps, intentId);
+    return notes;
   }
-  if (status === 'processing') return;
+  if (status === 'processing') return [];
   if (!row) {
     if (status !== null) await giveUpUnwritten(deps, intentId);
-    return;
+    return [];
   }
   if (row.status === 'succeeded' || row.status === 'duplicate')
     await deps.database.transaction().execute((trx) => takeBack(trx, intentId, row.kind));
@@ -46,16 +48,22 @@ export async function settlePayment(deps: Deps, intentId: string): Promise<void>
     );
   else await cancelIntent(deps, intentId);
   if (row.kind === 'join') await settlePaying(deps, row.session_uuid, 'look');
+  return [];
 }
 
-/** Settles every payment of a join; one that turns out to be paid by nothing is an open order again. */
-export async function settleJoin(deps: Deps, uuid: string): Promise<boolean> {
+/**
+ * Settles every payment of a join; one that turns out to be paid by nothing is an open order again. Returns what
+ * {@link settlePayment} does; null when there is no such join.
+ */
+export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
     select intent_id from join_session left join payment on session_uuid = uuid where uuid::text = ${uuid}`.execute(
     deps.database,
   );
-  if (rows.length === 0) return false;
-  for (const { intent_id } of rows) if (intent_id !== null) await settlePayment(deps, intent_id);
+  if (rows.length === 0) return null;
+  const notes: string[] = [];
+  for (const { intent_id } of rows)
+    if (intent_id !== null) notes.push(...(await settlePayment(deps, intent_id)));
   await sql`
     update join_session set state = 'ordering', paying_since = null, paid_at = null, updated_at = now()
     where uuid = ${uuid} and state in ('paying', 'paid')
@@ -68,7 +76,7 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<boolean> {
       and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
     deps.database,
   );
-  return true;
+  return notes;
 }
 
 /** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */

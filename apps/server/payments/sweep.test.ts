@@ -15,7 +15,7 @@ after(() => server.close());
 /** Lets time pass for everything that the database holds. */
 const pass = (time: string) =>
   sql`with sessions as (update join_session set paying_since = paying_since - ${time}::interval),
-      refunds as (update refund set updated_at = updated_at - ${time}::interval, created_at = created_at - ${time}::interval)
+      refunds as (update refund set next_try_at = next_try_at - ${time}::interval, created_at = created_at - ${time}::interval)
     update payment set checked_at = checked_at - ${time}::interval, created_at = created_at - ${time}::interval`.execute(
     server.deps.database,
   );

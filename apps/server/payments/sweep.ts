@@ -16,8 +16,9 @@ const IDLE_MINUTES = 60;
 /** An open intent older than this is given up: cancelled in Stripe. An upgrade is on offer for half an hour only. */
 const ABANDONED_HOURS = 24;
 const UPGRADE_ABANDONED_HOURS = 1;
-/** A due refund that its own call did not make is made by the sweep. */
+/** A due refund is tried again after this, doubled with each time that Stripe would not make it, and at most the other. */
 const REFUND_MINUTES = 2;
+const REFUND_MINUTES_AT_MOST = 360;
 
 export function startSweeping(deps: Deps): () => Promise<void> {
   return repeat('sweep payments', INTERVAL_MS, deps.log, async () => {
@@ -93,13 +94,15 @@ async function settle(
 export async function sweepRefunds(deps: Deps): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
     with due as (
-      select uuid from refund where status = 'due' and updated_at < now() - make_interval(mins => ${REFUND_MINUTES})
-      order by updated_at limit ${BATCH} for update skip locked
+      select uuid from refund where status = 'due' and next_try_at <= now()
+      order by next_try_at limit ${BATCH} for update skip locked
     ), taken as (
-      update refund set updated_at = now() from due where refund.uuid = due.uuid returning intent_id
+      update refund set next_try_at = now() + make_interval(mins =>
+        least(${REFUND_MINUTES}::int * 2 ^ least(attempts, 16), ${REFUND_MINUTES_AT_MOST}::int)::int)
+      from due where refund.uuid = due.uuid returning intent_id
     )
     select distinct intent_id from taken`.execute(deps.database);
-  await each(deps, rows, (_, { intent_id }) => giveBack(deps, intent_id));
+  await each(deps, rows, async (_, { intent_id }) => void (await giveBack(deps, intent_id)));
 }
 
 /** One that cannot be settled now must not keep the others waiting. */

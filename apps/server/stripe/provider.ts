@@ -58,6 +58,8 @@ export interface ProviderEvent {
   intentId: string | null;
   /** Of the object that the event is about. */
   metadata: Record<string, string>;
+  /** The charge that a `payment_intent.payment_failed` is about; its intent may have been charged again since. */
+  failedChargeId: string | null;
 }
 
 /** What of a payment's money is no longer with us. */
@@ -93,8 +95,27 @@ export class UnexpectedState extends Error {}
 /** Stripe knows no such object on this account. */
 export class NotAtStripe extends Error {}
 
-/** Stripe refuses this refund for good: refunded meanwhile, disputed, or more than is left. */
-export class RefundRefused extends Error {}
+/**
+ * Stripe refuses this refund. For good when it was refunded meanwhile, is disputed, or is more than is left; otherwise for
+ * now, as while the account's balance does not suffice. Stripe keeps the answer under the idempotency key.
+ */
+export class RefundRefused extends Error {
+  readonly isFinal: boolean;
+  constructor(message: string, { isFinal, ...options }: { isFinal: boolean; cause: unknown }) {
+    super(message, options);
+    this.isFinal = isFinal;
+  }
+}
+
+/** Codes with which a refund will never be made (https://docs.stripe.com/error-codes). */
+const REFUSED_FOR_GOOD = [
+  'charge_already_refunded',
+  'charge_disputed',
+  'charge_not_refundable',
+  'refund_disputed_payment',
+  'amount_too_large',
+  'amount_too_small',
+];
 
 export interface PaymentProvider {
   createCustomer(customer: {
@@ -118,7 +139,7 @@ export interface PaymentProvider {
   ): Promise<Intent>;
   /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
   cancelIntent(id: string): Promise<Intent>;
-  /** Throws {@link RefundRefused}. */
+  /** Throws {@link RefundRefused}, {@link ProviderFailed}. */
   refund(refund: {
     intentId: string;
     amountCents: number;
@@ -250,16 +271,12 @@ export function stripeProvider({
     },
     async refund({ intentId, amountCents, metadata, idempotencyKey }) {
       try {
-        await attempt(async () =>
-          (await client()).refunds.create(
-            { payment_intent: intentId, amount: amountCents, metadata },
-            { idempotencyKey },
-          ),
+        await (await client()).refunds.create(
+          { payment_intent: intentId, amount: amountCents, metadata },
+          { idempotencyKey },
         );
       } catch (error) {
-        if (error instanceof (await library()).errors.StripeInvalidRequestError)
-          throw new RefundRefused(error.message, { cause: error });
-        throw error;
+        throw await understoodOfRefund(error);
       }
     },
     async moneyBack(intentId) {
@@ -303,11 +320,21 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
     id?: string;
     payment_intent?: string | { id: string } | null;
     metadata?: Record<string, string>;
+    latest_charge?: string | null;
+    last_payment_error?: { charge?: string } | null;
   };
   const of = object.payment_intent;
   const intentId =
     object.object === 'payment_intent' ? (object.id ?? null) : typeof of === 'string' ? of : (of?.id ?? null);
-  return { id, type, createdAt: new Date(created * 1000), intentId, metadata: object.metadata ?? {} };
+  const isFailure = type === 'payment_intent.payment_failed';
+  return {
+    id,
+    type,
+    createdAt: new Date(created * 1000),
+    intentId,
+    metadata: object.metadata ?? {},
+    failedChargeId: isFailure ? (object.last_payment_error?.charge ?? object.latest_charge ?? null) : null,
+  };
 }
 
 /** The money is with the bank while a dispute is open; early warnings and won disputes leave it with us. */
@@ -394,4 +421,14 @@ async function understood(error: unknown, unanswered = UNAVAILABLE): Promise<unk
     return new Refusal(503, unanswered, { retryAfter: 5 });
   if ((error.statusCode ?? 0) >= 500) return new ProviderFailed(503, unanswered, { retryAfter: 5 });
   return error;
+}
+
+async function understoodOfRefund(error: unknown): Promise<unknown> {
+  const { errors } = await library();
+  const status = error instanceof errors.StripeError ? (error.statusCode ?? 0) : 0;
+  const isRefusal = status >= 400 && status < 500 && status !== 409 && status !== 429;
+  if (!(error instanceof errors.StripeError) || !isRefusal) return understood(error);
+  // An amount that is more than is left has no code of its own.
+  const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
+  return new RefundRefused(error.message, { isFinal, cause: error });
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { cancelIntent } from './cancelIntent.ts';
+import { confirmPayment } from './confirmPayment.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const statusOf = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('payment')
+      .select('status')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow()
+  ).status;
+const open = async () => (await openIntent(server.client(), await orderingJoin(server.client()))).id;
+
+test('an intent that was paid in this very moment is not written as cancelled, and is confirmed', async () => {
+  const id = await open();
+  await payByCard(server, id);
+  assert.equal(await cancelIntent(server.deps, id), false);
+  assert.equal(await statusOf(id), 'open');
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  assert.equal(await cancelIntent(server.deps, id), false);
+  assert.equal(await statusOf(id), 'succeeded');
+});
+
+test('an intent is written as cancelled when Stripe says so, and when Stripe knows none', async () => {
+  const id = await open();
+  assert.equal(await cancelIntent(server.deps, id), true);
+  assert.equal(await statusOf(id), 'canceled');
+  assert.equal(await cancelIntent(server.deps, 'pi_nobody'), true);
+});
+
+test('while Stripe does not answer, nothing is written as cancelled', async () => {
+  const id = await open();
+  await server.stripeFault({
+    kind: 'status',
+    status: 500,
+    path: `/v1/payment_intents/${id}/cancel`,
+    times: 3,
+  });
+  await assert.rejects(cancelIntent(server.deps, id));
+  await server.stripeFault(null);
+  assert.equal(await statusOf(id), 'open');
+});
