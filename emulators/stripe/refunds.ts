@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { moveMoney } from './balance.ts';
 import { type Call, emit, mergeMetadata, require } from './call.ts';
 import type { Charge } from './charges.ts';
 import { invalid, refused } from './errors.ts';
@@ -32,11 +33,20 @@ export function createRefund(call: Call): ApiObject {
       { param: 'amount' },
     );
   }
+  const id = newId('re');
+  const given = moveMoney(call, {
+    type: 'refund',
+    category: 'refund',
+    amount: -amount,
+    currency: charge.currency,
+    source: id,
+    description: `REFUND FOR CHARGE${charge.description ? ` (${charge.description})` : ''}`,
+  });
   const refund: Refund = {
-    id: newId('re'),
+    id,
     object: 'refund',
     amount,
-    balance_transaction: null,
+    balance_transaction: given.id,
     charge: charge.id,
     created: call.now,
     currency: charge.currency,
@@ -92,6 +102,31 @@ function chargeOf(call: Call): Charge {
 
 function dollars(cents: number): string {
   return `$${(cents / 100).toFixed(2)}`;
+}
+
+/** The card's bank sends a refund back, weeks later: its money is with the account again, and the payer has none of it. */
+export function failRefund(call: Call, id: string): ApiObject {
+  const refund = require<Refund>(call, 'refund', id, 'id');
+  if (refund.status === 'failed') throw refused('This refund has failed already.');
+  const charge = call.store.find<Charge>(refund.charge as string)!;
+  const back = moveMoney(call, {
+    type: 'refund_failure',
+    category: 'refund_failure',
+    amount: refund.amount,
+    currency: refund.currency,
+    source: refund.id,
+    description: 'REFUND FAILURE',
+  });
+  const failed: Refund = {
+    ...refund,
+    failure_balance_transaction: back.id,
+    failure_reason: 'expired_or_canceled_card',
+    status: 'failed',
+  };
+  call.store.save(failed);
+  call.store.save({ ...charge, amount_refunded: charge.amount_refunded - refund.amount, refunded: false });
+  emit(call, 'refund.failed', failed, { status: refund.status });
+  return failed;
 }
 
 export function retrieveRefund(call: Call): ApiObject {
