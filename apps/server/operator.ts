@@ -16,6 +16,7 @@ import { createLog } from './http/logging.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
+import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
@@ -36,6 +37,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   refundCommand,
   reconcileCommand,
   settleCommand,
+  ledgerCommand,
   documentsListCommand,
   documentsShowCommand,
   documentsAcceptCommand,

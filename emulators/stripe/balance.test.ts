@@ -85,7 +85,7 @@ test('transactions are listed by type, source, time, and by the automatic payout
   assert.deepEqual(await sources({ created: { lt: now / 1000 } }), [payout.id, early.latest_charge]);
   assert.deepEqual(await sources({ payout: payout.id }), [payout.id, early.latest_charge]);
   assert.match((await errorOf(sources({ payout: manual.id }))).message, /only be filtered on automatic/);
-  assert.equal((await errorOf(sources({ payout: 'po_none' }))).statusCode, 404);
+  assert.equal((await errorOf(sources({ payout: 'po_none' }))).code, 'resource_missing');
   assert.equal((await errorOf(stripe.balanceTransactions.list({ currency: 'usd' }))).statusCode, 501);
   const payouts = await stripe.payouts.list({ status: 'paid' });
   assert.deepEqual(

@@ -8,7 +8,7 @@ import {
   sizeInKilobytes,
 } from '#core/document.ts';
 import { displayPrice } from '#core/money.ts';
-import { type Command, misused, readArgs } from '../command.ts';
+import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { NotRefundable, refundJoin } from '../payments/refundJoin.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
@@ -148,9 +148,9 @@ export const documentsFetchCommand: Command = {
   },
 };
 
-/** What people typed, without what a terminal would obey. */
+/** What people typed, for a terminal. */
 function plain(text: string | null): string {
-  return text?.replace(/\p{Cc}/gu, '') ?? 'unknown';
+  return text === null ? 'unknown' : plainText(text);
 }
 
 function tell({ name, email, school, graduationYear, gpa }: Applicant): void {
