@@ -12,6 +12,12 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './documents/commands.ts';
+import {
+  ordersListCommand,
+  ordersShipCommand,
+  ordersShowCommand,
+  ordersUnshipCommand,
+} from './fulfilment/commands.ts';
 import { createLog } from './http/logging.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
@@ -38,6 +44,10 @@ const commands: readonly (Command | LoneCommand)[] = [
   reconcileCommand,
   settleCommand,
   ledgerCommand,
+  ordersListCommand,
+  ordersShowCommand,
+  ordersShipCommand,
+  ordersUnshipCommand,
   documentsListCommand,
   documentsShowCommand,
   documentsAcceptCommand,
@@ -77,7 +87,7 @@ async function main(args: string[]): Promise<number> {
   const rest = args.slice(wordsOf(command).length);
   if ('runAlone' in command) return command.runAlone(rest, config);
   await migrate(config.databaseUrl);
-  const wired = await wire(config, createLog('warn', pino.destination(2)));
+  const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
     return await command.run(rest, wired);
   } finally {

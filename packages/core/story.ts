@@ -1,0 +1,3 @@
+export type StoryStep = string;
+export type StoryCause = string;
+export type StoryDetail = object;
