@@ -149,7 +149,7 @@ test('a parcel that has nowhere to go says so', async (t) => {
   const client = server.client();
   const body = { hubspotContactId: '103', mainProductId: 2 };
   const started = await client.call('initiateCheckout', { body });
-  const { uuid } = started.data;
+  const { joinSessionUuid: uuid } = started.data;
   const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
   const amount = Math.round(products.reduce((sum, { price }) => sum + Number(price), 0) * 100);
   const { data } = await client.call('createPaymentIntent', {

@@ -91,7 +91,7 @@ begin
   elsif new.amount_cents <> old.amount_cents then
     perform record_event(new.session_uuid, 'intent_changed', 'joiner', detail);
   end if;
-  if case when is_new then new.dispute is not null else new.dispute is distinct from old.dispute end then
+  if (is_new and new.dispute is not null) or (not is_new and new.dispute is distinct from old.dispute) then
     perform record_event(new.session_uuid, 'dispute_' || coalesce(new.dispute, 'over'), 'stripe', detail);
   end if;
   return null;
