@@ -27,6 +27,7 @@ import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
+import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
 
 /** The staff command line: a second front door on the same rooms. */
@@ -40,6 +41,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   linkCheckCommand,
   linksCommand,
   findCommand,
+  storyCommand,
   refundCommand,
   reconcileCommand,
   settleCommand,
