@@ -37,11 +37,13 @@ create table join_event (
 create index join_event_by_session on join_event (session_uuid);
 
 -- `cause` holds when no member of staff says that it was they, as their connections do: set_config('induct.actor', …).
-create function record_event(session_uuid uuid, step text, cause text, detail jsonb) returns void language sql as $$
+create function record_event(session_uuid uuid, step text, cause text, detail jsonb) returns void language plpgsql as $$
+declare
+  actor text := nullif(current_setting('induct.actor', true), '');
+begin
   insert into join_event (session_uuid, step, cause, actor, detail)
-  select session_uuid, step, case when actor is null then cause else 'staff' end, actor, detail
-  from (select nullif(current_setting('induct.actor', true), '') as actor) as setting
-$$;
+  values (session_uuid, step, case when actor is null then cause else 'staff' end, actor, detail);
+end $$;
 
 create function record_session_step() returns trigger language plpgsql as $$
 begin
