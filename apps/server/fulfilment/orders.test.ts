@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Command } from '../command.ts';
 import { refundCommand } from '../payments/commands.ts';
@@ -188,6 +189,40 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
   ]);
   const { out } = await run(t, ordersShowCommand, raced.uuid);
   assert.match(out, /not to be sent: refunded|and its money went back since/);
+});
+
+test('who ships while somebody else does waits, and learns that it was sent', async () => {
+  const { uuid, intentId } = await join();
+  const { database } = server.deps;
+  const { late } = await database.transaction().execute(async (trx) => {
+    const first = await trx
+      .insertInto('shipment')
+      .values({
+        session_uuid: uuid,
+        intent_id: intentId,
+        line: 0,
+        product_id: 2,
+        goods: 'Cord',
+        shipped_by: 'A',
+        note: null,
+      })
+      .returning('id')
+      .execute();
+    assert.equal(first.length, 1);
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+    const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
+    for (let waiting = 0; waiting === 0; ) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(trx);
+      waiting = rows[0]!.count;
+    }
+    // In an object: a transaction waits for a promise that it returns.
+    return { late };
+  });
+  const { goods, others } = await late;
+  assert.deepEqual(goods, []);
+  assert.ok(others[0]!.state.is === 'sent' && others[0]!.state.shipment.shippedBy === 'A');
 });
 
 test('orders refuses what it does not understand, in a sentence', async (t) => {
