@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 
 /** How the outside world is reached: all providers real, or all emulated. */
@@ -75,9 +76,20 @@ export interface Config {
   /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
   clamdUrl: string | null;
   societyFile: string;
+  /** Who is at the staff command line. */
+  operatorName: string;
   /** Null when switched off, for tests and benchmarks. */
   limits: Limits | null;
   logLevel: string;
+}
+
+/** The name of this process's account; an account without one, as in a container, is told by its number. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 /** All that is wrong with the settings, a sentence each. */
@@ -196,6 +208,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     uploadMaxBytes,
     clamdUrl,
     societyFile: get('SOCIETY_FILE') ?? 'society/society.yaml',
+    operatorName: get('OPERATOR_NAME')?.slice(0, 100) ?? accountName(),
     limits,
     logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
   };

@@ -19,14 +19,22 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './documents/commands.ts';
+import {
+  ordersListCommand,
+  ordersShipCommand,
+  ordersShowCommand,
+  ordersUnshipCommand,
+} from './fulfilment/commands.ts';
 import { createLog } from './http/logging.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { findCommand } from './join/findCommand.ts';
+import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundAssignCommand, refundCommand, settleCommand } from './payments/commands.ts';
 import { SocietyFaults } from './society.ts';
+import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
 
 /** The staff command line: a second front door on the same rooms. */
@@ -41,11 +49,17 @@ const commands: readonly (Command | LoneCommand)[] = [
   linkCheckCommand,
   linksCommand,
   findCommand,
+  storyCommand,
   // Before the shorter name that it begins with.
   refundAssignCommand,
   refundCommand,
   reconcileCommand,
   settleCommand,
+  ledgerCommand,
+  ordersListCommand,
+  ordersShowCommand,
+  ordersShipCommand,
+  ordersUnshipCommand,
   documentsListCommand,
   documentsShowCommand,
   documentsAcceptCommand,
@@ -85,7 +99,7 @@ async function main(args: string[]): Promise<number> {
   const rest = args.slice(wordsOf(command).length);
   if ('runAlone' in command) return command.runAlone(rest, config);
   await migrate(config.databaseUrl);
-  const wired = await wire(config, createLog('warn', pino.destination(2)));
+  const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
     return await command.run(rest, wired);
   } finally {

@@ -48,6 +48,22 @@ test('the demo society reads, and its catalogue is the one of the documentation'
   assert.equal(society.store.discountPercent, 15);
 });
 
+test('what a membership or an upgrade sends by post is said by the file', () => {
+  const society = readSociety(path);
+  assert.deepEqual(
+    society.catalogue.filter(({ ships }) => ships).map(({ id, ships }) => [id, ships]),
+    [
+      [2, 'Honour Cord'],
+      [10, 'Engraved Medallion'],
+      [11, 'Engraved Medallion'],
+    ],
+  );
+  const [fault] = faultsOf((text) =>
+    text.replace('name: Lapel Pin', 'name: Lapel Pin\n    ships: Lapel Pin'),
+  );
+  assert.match(fault!, /catalogue\.9\.ships: is only for memberships and upgrades/);
+});
+
 test("texts are filled in with the programme's name, fee and the society's address", () => {
   const society = readSociety(path);
   assert.equal(

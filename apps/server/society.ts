@@ -65,6 +65,8 @@ const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
+  /** What of a membership or upgrade is sent by post. A store item is itself what is sent. */
+  ships: line.optional(),
 });
 
 const fieldRule = z.strictObject({
@@ -206,6 +208,8 @@ function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[]
       add([...path, 'programme'], 'must name one of the programmes');
     if (!membership && product.programme !== undefined)
       add([...path, 'programme'], 'is only for memberships and upgrades');
+    if (!membership && product.ships !== undefined)
+      add([...path, 'ships'], 'is only for memberships and upgrades: a store item is itself what is sent');
     if (product.type === 'donation_other' && product.price !== undefined)
       add([...path, 'price'], 'the joiner gives this amount');
     if (product.type !== 'donation_other' && product.price === undefined)

@@ -19,9 +19,16 @@ export interface Wired {
   hubspot: HubspotClient;
 }
 
-/** Connects everything that the configuration names, or nothing when a part of it fails. The database must be migrated. */
-export async function wire(config: Config, log: Log): Promise<Wired> {
-  const database = connect(config.databaseUrl);
+/**
+ * Connects everything that the configuration names, or nothing when a part of it fails. The database must be migrated. What
+ * is written is recorded as done by the `actor`, a member of staff, when there is one.
+ */
+export async function wire(
+  config: Config,
+  log: Log,
+  { actor = null }: { actor?: string | null } = {},
+): Promise<Wired> {
+  const database = connect(config.databaseUrl, { actor });
   try {
     return await wireWith(database, config, log);
   } catch (error) {

@@ -1,7 +1,6 @@
 import type Stripe from 'stripe';
 import { ApiVersion } from './api-version.ts';
 import { type Call, mergeMetadata, orNull, require } from './call.ts';
-import type { Charge } from './charges.ts';
 import { invalid } from './errors.ts';
 import { newId, token } from './ids.ts';
 import { given, page } from './lists.ts';
@@ -32,26 +31,6 @@ export function retrieveAccount(call: Call): object {
     payouts_enabled: true,
     type: 'standard',
   };
-}
-
-/** What the account took and has not given back, in cents; everything is available at once. */
-export function retrieveBalance(call: Call): object {
-  const charges = call.store.select(
-    'charge',
-    [{ sql: "json_extract(body, '$.status') = 'succeeded'", values: [] }],
-    -1,
-  );
-  const totals = new Map([['usd', 0]]);
-  for (const { amount, amount_refunded: back, disputed, currency } of charges as unknown as Charge[]) {
-    totals.set(currency, (totals.get(currency) ?? 0) + (disputed ? 0 : amount - back));
-  }
-  const amounts = [...totals].map(([currency, amount]) => ({
-    amount,
-    currency,
-    source_types: { card: amount },
-  }));
-  const none = [...totals].map(([currency]) => ({ amount: 0, currency, source_types: { card: 0 } }));
-  return { object: 'balance', available: amounts, livemode: false, pending: none };
 }
 
 /** The signing secret is in this answer only, as with the provider. */

@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { cardFeeCents, moveMoney } from './balance.ts';
 import { type Call, require } from './call.ts';
 import { newId } from './ids.ts';
 import type { Intent } from './intent-states.ts';
@@ -23,6 +24,17 @@ export function insertCharge(
   decline?: Decline,
 ): Charge {
   const id = newId('ch');
+  const taken = decline
+    ? null
+    : moveMoney(call, {
+        type: 'charge',
+        category: 'charge',
+        amount: intent.amount,
+        currency: intent.currency,
+        source: id,
+        description: intent.description,
+        fee: { amount: cardFeeCents(intent.amount), description: 'Stripe processing fees' },
+      });
   const charge: Charge = {
     id,
     object: 'charge',
@@ -32,7 +44,7 @@ export function insertCharge(
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: null,
+    balance_transaction: taken?.id ?? null,
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'EMULATED SOCIETY',
     captured: !decline,

@@ -4,6 +4,7 @@ import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { settle } from './payments.ts';
+import { failPayout, payOut } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
 import type { App, Perform } from './server.ts';
 import type { ApiObject } from './store.ts';
@@ -19,6 +20,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
  * - `POST /_emulator/processing {hold}`: payments stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
+ * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
@@ -81,6 +83,14 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
       settle(call, require<Intent>(call, 'payment_intent', request.params.id, 'intent'), declines),
     );
   });
+
+  app.post('/_emulator/payouts', async (request) => {
+    const { automatic } = bodyOf(request.body) as { automatic?: boolean };
+    return perform({}, (call) => payOut(call, automatic ?? true));
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/payouts/:id/fail', async (request) =>
+    perform({}, (call) => failPayout(call, request.params.id)),
+  );
 
   app.post('/_emulator/account', async (request) => {
     const { charges_enabled } = bodyOf(request.body) as { charges_enabled: boolean };

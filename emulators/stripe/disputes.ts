@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { DISPUTE_FEE_CENTS, moveMoney } from './balance.ts';
 import { type Call, emit, require } from './call.ts';
 import type { Charge } from './charges.ts';
 import { refused } from './errors.ts';
@@ -11,17 +12,29 @@ export type Dispute = Stripe.Dispute & ApiObject;
 /** Days that the account has to answer a dispute. */
 const DAYS_TO_RESPOND = 21;
 
-/** The cardholder's bank takes back a charge in full. */
+/** The cardholder's bank takes back what of a charge was not refunded, and Stripe takes a fee. */
 export function openDispute(call: Call, chargeId: string, reason: string): Dispute {
   const charge = require<Charge>(call, 'charge', chargeId, 'charge');
   if (charge.status !== 'succeeded')
     throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
   if (charge.disputed) throw refused(`Charge ${charge.id} is already disputed.`, 'charge_disputed');
+  const id = newId('du');
+  const amount = charge.amount - charge.amount_refunded;
+  if (amount === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
+  const withdrawn = moveMoney(call, {
+    type: 'adjustment',
+    category: 'dispute',
+    amount: -amount,
+    currency: charge.currency,
+    source: id,
+    description: `Chargeback withdrawal for ${charge.id}`,
+    fee: { amount: DISPUTE_FEE_CENTS, description: 'Dispute fee' },
+  });
   const dispute: Dispute = {
-    id: newId('du'),
+    id,
     object: 'dispute',
-    amount: charge.amount,
-    balance_transactions: [],
+    amount,
+    balance_transactions: [withdrawn],
     charge: charge.id,
     created: call.now,
     currency: charge.currency,
@@ -54,7 +67,24 @@ export function openDispute(call: Call, chargeId: string, reason: string): Dispu
 export function closeDispute(call: Call, id: string, status: 'won' | 'lost'): Dispute {
   const dispute = require<Dispute>(call, 'dispute', id, 'id');
   if (dispute.status === 'won' || dispute.status === 'lost') throw refused('This dispute is already closed.');
-  const closed: Dispute = { ...dispute, status };
+  const reinstated =
+    status === 'won'
+      ? [
+          moveMoney(call, {
+            type: 'adjustment',
+            category: 'dispute_reversal',
+            amount: dispute.amount,
+            currency: dispute.currency,
+            source: dispute.id,
+            description: `Chargeback reversal for ${dispute.charge}`,
+          }),
+        ]
+      : [];
+  const closed: Dispute = {
+    ...dispute,
+    balance_transactions: [...dispute.balance_transactions, ...reinstated],
+    status,
+  };
   call.store.save(closed);
   if (status === 'won') emit(call, 'charge.dispute.funds_reinstated', closed);
   emit(call, 'charge.dispute.closed', closed);

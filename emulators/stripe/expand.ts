@@ -18,7 +18,14 @@ export function expand<T extends object>(call: Call, answer: T, paths: readonly 
   return answer;
 }
 
-function expandPath(call: Call, target: unknown, segments: readonly string[], path: string): void {
+/** `isOfAnyKind`: the target stands where objects of several kinds may, of which not each has every field of the path. */
+function expandPath(
+  call: Call,
+  target: unknown,
+  segments: readonly string[],
+  path: string,
+  isOfAnyKind = false,
+): void {
   const [name, ...rest] = segments;
   if (name === undefined || target === null || typeof target !== 'object') return;
   const object = target as Record<string, unknown>;
@@ -29,11 +36,12 @@ function expandPath(call: Call, target: unknown, segments: readonly string[], pa
   if (name === 'refunds' && object.object === 'charge') {
     object.refunds ??= refundsOf(call, object.id as string);
   } else if (!isExpandable(object.object as string, name)) {
+    if (isOfAnyKind) return;
     throw invalid(`This property cannot be expanded (${path}).`, 'expand');
   } else if (typeof object[name] === 'string') {
     object[name] = call.store.find(object[name]) ?? object[name];
   }
-  expandPath(call, object[name], rest, path);
+  expandPath(call, object[name], rest, path, object.object === 'balance_transaction' && name === 'source');
 }
 
 function refundsOf(call: Call, charge: string): object {

@@ -18,6 +18,7 @@ export type Schema = { [key: string]: unknown };
 
 const REQUESTS: Record<string, string[]> = {
   Balance: ['Retrieve'],
+  BalanceTransaction: ['Retrieve', 'List'],
   Charge: ['Retrieve', 'List'],
   Customer: ['Create', 'Retrieve', 'Update', 'List', 'Search', 'ListPaymentMethods', 'RetrievePaymentMethod'],
   Dispute: ['Retrieve', 'List', 'Close'],
@@ -25,12 +26,14 @@ const REQUESTS: Record<string, string[]> = {
   PaymentIntent: ['Create', 'Retrieve', 'Update', 'Confirm', 'Cancel', 'Capture', 'List', 'Search'],
   PaymentMethod: ['Create', 'Retrieve', 'List', 'Attach', 'Detach'],
   PaymentMethodDomain: ['Create', 'Retrieve', 'Update', 'List', 'Validate'],
+  Payout: ['Retrieve', 'List'],
   Refund: ['Create', 'Retrieve', 'Update', 'List'],
   WebhookEndpoint: ['Create', 'Retrieve', 'Update', 'List', 'Delete'],
 };
 
 const ANSWERS = [
   'Balance',
+  'BalanceTransaction',
   'Charge',
   'Customer',
   'DeletedCustomer',
@@ -39,6 +42,7 @@ const ANSWERS = [
   'PaymentIntent',
   'PaymentMethod',
   'PaymentMethodDomain',
+  'Payout',
   'Refund',
   'WebhookEndpoint',
   'DeletedWebhookEndpoint',

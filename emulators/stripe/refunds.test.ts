@@ -5,13 +5,13 @@ import { CARDS_ONLY, emulate, errorOf } from './test-support.ts';
 
 const paid = { ...CARDS_ONLY, amount: 6500, payment_method: 'pm_card_visa', confirm: true } as const;
 
-test('every refund is an event of its charge and lowers the balance', async (t) => {
+test('every refund is an event of its charge and lowers the balance, and the fee is not given back', async (t) => {
   const { stripe } = await emulate(t);
   const { id } = await stripe.paymentIntents.create(paid);
   await stripe.refunds.create({ payment_intent: id, amount: 6000 });
-  assert.equal((await stripe.balance.retrieve()).available[0]!.amount, 500);
+  assert.equal((await stripe.balance.retrieve()).available[0]!.amount, 500 - 219);
   await stripe.refunds.create({ payment_intent: id });
-  assert.equal((await stripe.balance.retrieve()).available[0]!.amount, 0);
+  assert.equal((await stripe.balance.retrieve()).available[0]!.amount, -219);
   assert.equal((await stripe.events.list({ type: 'charge.refunded' })).data.length, 2);
 });
 

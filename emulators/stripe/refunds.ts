@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { moveMoney } from './balance.ts';
 import { type Call, emit, mergeMetadata, require } from './call.ts';
 import type { Charge } from './charges.ts';
 import { invalid, refused } from './errors.ts';
@@ -64,14 +65,43 @@ export function createRefund(call: Call): ApiObject {
     amount_refunded: charge.amount_refunded + amount,
     refunded: charge.amount_refunded + amount === charge.amount,
   };
-  call.store.insert(refund);
+  const made = answer === 'succeeded' ? withMoney(call, refund) : refund;
+  call.store.insert(made);
   call.store.save(refunded);
-  emit(call, 'refund.created', refund);
+  emit(call, 'refund.created', made);
   emit(call, 'charge.refunded', refunded, {
     amount_refunded: charge.amount_refunded,
     refunded: charge.refunded,
   });
-  return refund;
+  return made;
+}
+
+/** The refund once its money has left the balance: one that waits for the balance, or for the payer, has moved none yet. */
+function withMoney(call: Call, refund: Refund): Refund {
+  const { description } = call.store.find<Charge>(refund.charge as string)!;
+  const taken = moveMoney(call, {
+    type: 'refund',
+    category: 'refund',
+    amount: -refund.amount,
+    currency: refund.currency,
+    source: refund.id,
+    description: `REFUND FOR CHARGE${description ? ` (${description})` : ''}`,
+  });
+  return { ...refund, balance_transaction: taken.id };
+}
+
+/** What a failed refund had taken is the account's again. */
+function withMoneyBack(call: Call, refund: Refund): Refund {
+  if (refund.balance_transaction === null) return refund;
+  const back = moveMoney(call, {
+    type: 'refund_failure',
+    category: 'refund_failure',
+    amount: refund.amount,
+    currency: refund.currency,
+    source: refund.id,
+    description: 'REFUND FAILURE',
+  });
+  return { ...refund, failure_balance_transaction: back.id };
 }
 
 /** A bank takes a refund or sends it back, which it may do days after it had taken it; what failed is the account's again. */
@@ -81,8 +111,11 @@ export function settleRefund(call: Call, id: string, status: 'succeeded' | 'fail
     throw refused('This refund has ended already.');
   if (status === 'canceled' && refund.status !== 'requires_action')
     throw refused('Only a refund that requires action can be canceled.');
-  const { pending_reason: _, ...settled } = { ...refund, status };
-  if (status === 'failed') settled.failure_reason = 'expired_or_canceled_card';
+  const { pending_reason: _, ...unchanged } = refund;
+  let settled: Refund = { ...unchanged, status };
+  if (status === 'failed')
+    settled = withMoneyBack(call, { ...settled, failure_reason: 'expired_or_canceled_card' });
+  if (status === 'succeeded' && settled.balance_transaction === null) settled = withMoney(call, settled);
   call.store.save(settled);
   if (status !== 'succeeded') {
     const charge = call.store.find<Charge>(refund.charge as string)!;

@@ -1,4 +1,5 @@
 import * as account from './account.ts';
+import * as balance from './balance.ts';
 import type { Call } from './call.ts';
 import * as charges from './charges.ts';
 import * as customers from './customers.ts';
@@ -6,6 +7,7 @@ import * as disputes from './disputes.ts';
 import * as events from './events.ts';
 import * as intents from './payment-intents.ts';
 import * as methods from './payment-methods.ts';
+import * as payouts from './payouts.ts';
 import * as refunds from './refunds.ts';
 import { search } from './search.ts';
 import { type Extra, extended } from './shapes.ts';
@@ -67,7 +69,19 @@ const fromBrowser = (route: Route, params: readonly string[], extra: Extra): Rou
 /** Every call, in the order of the provider's reference. A literal segment comes before a named one. */
 export const ROUTES: readonly Route[] = [
   get('account', null, [], account.retrieveAccount),
-  get('balance', 'BalanceRetrieveParams', ['expand'], account.retrieveBalance),
+  get('balance', 'BalanceRetrieveParams', ['expand'], balance.retrieveBalance),
+  get(
+    'balance_transactions',
+    'BalanceTransactionListParams',
+    [...PAGING, 'created', 'payout', 'source', 'type'],
+    balance.listBalanceTransactions,
+  ),
+  get(
+    'balance_transactions/:id',
+    'BalanceTransactionRetrieveParams',
+    ['expand'],
+    balance.retrieveBalanceTransaction,
+  ),
 
   get(
     'charges',
@@ -208,6 +222,9 @@ export const ROUTES: readonly Route[] = [
     ['expand'],
     account.retrievePaymentMethodDomain,
   ),
+
+  get('payouts', 'PayoutListParams', [...PAGING, 'created', 'status'], payouts.listPayouts),
+  get('payouts/:id', 'PayoutRetrieveParams', ['expand'], payouts.retrievePayout),
 
   post('refunds', 'RefundCreateParams', refunds.REFUND_PARAMS, refunds.createRefund),
   get('refunds', 'RefundListParams', [...PAGING, 'charge', 'created', 'payment_intent'], refunds.listRefunds),

@@ -127,6 +127,7 @@ function oneOf(values: unknown[]): string {
 const ajv = new Ajv({ strict: false, allErrors: true, schemas: { shapes: document } });
 const NAMES: Record<string, string> = {
   balance: 'Balance',
+  balance_transaction: 'BalanceTransaction',
   charge: 'Charge',
   customer: 'Customer',
   dispute: 'Dispute',
@@ -134,6 +135,7 @@ const NAMES: Record<string, string> = {
   payment_intent: 'PaymentIntent',
   payment_method: 'PaymentMethod',
   payment_method_domain: 'PaymentMethodDomain',
+  payout: 'Payout',
   refund: 'Refund',
   webhook_endpoint: 'WebhookEndpoint',
 };

@@ -15,20 +15,32 @@ export type Database = Kysely<Tables>;
 // Sums and sizes are far below 2^53: numbers, not strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** On the connections of a member of staff: triggers record that what is written was done by them. */
+const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
+
 /**
  * Transactions on at most `connections`, single statements on as many of their own at most, usually three. A statement that
  * runs longer than 15 s is cancelled by the database.
  */
-export function connect(url: string, connections = 10): Database {
+export function connect(
+  url: string,
+  { connections = 10, actor = null }: { connections?: number; actor?: string | null } = {},
+): Database {
   const settings: pg.ClientConfig = {
     connectionString: url,
     statement_timeout: 15_000,
     application_name: 'induct',
   };
+  // The first statement of its connection: whatever the connection is for stands behind it, and fails too if it fails.
+  const nameActor = <Client extends pg.Client | pg.PoolClient>(client: Client): Client => {
+    if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
+    return client;
+  };
   const pool = new pg.Pool({ ...settings, max: connections, Client: PreparingClient });
+  pool.on('connect', nameActor);
   // An idle connection that breaks (a database restart) is dropped by the pool; without a listener it would end the process.
   pool.on('error', () => {});
-  const pipelines = new Pipelines(() => new PreparingClient({ ...settings, pipeline: true }), {
+  const pipelines = new Pipelines(() => nameActor(new PreparingClient({ ...settings, pipeline: true })), {
     most: connections,
   });
   return new PipelinedKysely(pool, pipelines);

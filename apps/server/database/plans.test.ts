@@ -4,8 +4,10 @@ import { after, before, mock, test } from 'node:test';
 import pg from 'pg';
 import { pdf } from '../../../local/testing/documents.ts';
 import { sweepDocuments } from '../documents/sweepDocuments.ts';
+import { findJoins } from '../join/findJoins.ts';
 import { catchUpOnEvents } from '../payments/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../payments/sweep.ts';
+import { readStory } from '../story/readStory.ts';
 import { deliver } from '../testing/deliver.ts';
 import { fillDatabase } from '../testing/fillDatabase.ts';
 import {
@@ -198,4 +200,26 @@ test('the statements of what runs in the background read by index', async () => 
   await assertByIndex(
     statements.filter(({ text }) => text !== 'update join_session set crm_next_try_at = now()'),
   );
+});
+
+test('the statements with which staff find a join, and are told its story, read by index', async () => {
+  const { rows } = await database.query<{ uuid: string; intent_id: string }>(
+    "select session_uuid as uuid, intent_id from payment where status = 'succeeded' limit 1",
+  );
+  const { uuid, intent_id } = rows[0]!;
+  const statements = await statementsOf(async () => {
+    for (const text of [
+      uuid,
+      intent_id,
+      'person77@example.com',
+      'FILLED90',
+      '100000090',
+      'SCHOOL1000',
+      'first77 last77',
+    ])
+      assert.ok((await findJoins(server.deps, text, 20)).length > 0, text);
+    await readStory(server.deps, uuid);
+  });
+  assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
 });

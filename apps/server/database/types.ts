@@ -6,6 +6,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, PaidLine, RefundStatus } from '#core/refunds.ts';
+import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 
@@ -22,6 +23,8 @@ export interface Tables {
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
   refund: RefundTable;
+  shipment: ShipmentTable;
+  join_event: JoinEventTable;
   card_failure: {
     charge_id: string;
     session_uuid: string;
@@ -193,6 +196,31 @@ export interface EventRetryTable {
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;
   created_at: Timestamp;
+}
+
+export interface ShipmentTable {
+  id: Generated<number>;
+  session_uuid: string;
+  intent_id: string;
+  line: number;
+  product_id: number;
+  goods: string;
+  shipped_at: Timestamp;
+  shipped_by: string;
+  note: string | null;
+  unshipped_at: NullableTimestamp;
+  unshipped_by: string | null;
+}
+
+/** Written by triggers alone. */
+export interface JoinEventTable {
+  id: ColumnType<number, never, never>;
+  session_uuid: ColumnType<string, never, never>;
+  at: ColumnType<Date, never, never>;
+  step: ColumnType<StoryStep, never, never>;
+  cause: ColumnType<StoryCause, never, never>;
+  actor: ColumnType<string | null, never, never>;
+  detail: ColumnType<StoryDetail | null, never, never>;
 }
 
 export interface ReconciliationTable {

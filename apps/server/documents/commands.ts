@@ -8,7 +8,7 @@ import {
   rejectionReasons,
   sizeInKilobytes,
 } from '#core/document.ts';
-import { type Command, misused, readArgs } from '../command.ts';
+import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
 import { tellPlan } from '../payments/commands.ts';
@@ -163,9 +163,9 @@ export const documentsFetchCommand: Command = {
   },
 };
 
-/** What people typed, without what a terminal would obey. */
+/** What people typed, for a terminal. */
 function plain(text: string | null): string {
-  return text?.replace(/\p{Cc}/gu, '') ?? 'unknown';
+  return text === null ? 'unknown' : plainText(text);
 }
 
 function tell({ name, email, school, graduationYear, gpa }: Applicant): void {

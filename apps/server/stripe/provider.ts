@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../config.ts';
 import { Refusal } from '../http/refusal.ts';
+import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
 /** What the join needs to know of a Stripe PaymentIntent. Amounts are cents. */
 export interface Intent {
@@ -148,6 +149,10 @@ export interface PaymentProvider {
     idempotencyKey: string;
   }): Promise<void>;
   moneyBack(intentId: string): Promise<MoneyBack>;
+  /** Every transaction of the account's balance from `from` to before `until`, newest first, other apps' too. */
+  listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
+  /** Which transactions left with the automatic payouts that were made from `from` to before `until`. */
+  listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /** The account's events of these types since then, newest first, other apps' too. Stripe keeps them for 30 days. */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /** Verifies the signature over the raw body and reads the event; null when the signature does not hold. */
@@ -293,6 +298,26 @@ export function stripeProvider({
         });
       for await (const dispute of attemptEach(stripe.disputes.list(of))) disputes.push(dispute);
       return { refunds, dispute: worst(disputes) };
+    },
+    async *listMovements(from, until) {
+      const list = (await client()).balanceTransactions.list({
+        created: { gte: seconds(from), lt: seconds(until) },
+        limit: 100,
+        expand: movementSources,
+      });
+      for await (const transaction of attemptEach(list)) yield readMovement(transaction);
+    },
+    async *listPaidOut(from, until) {
+      const stripe = await client();
+      const payouts = stripe.payouts.list({
+        created: { gte: seconds(from), lt: seconds(until) },
+        limit: 100,
+      });
+      for await (const payout of attemptEach(payouts)) {
+        if (!tellsItsMovements(payout)) continue;
+        const taken = stripe.balanceTransactions.list({ payout: payout.id, limit: 100 });
+        for await (const { id } of attemptEach(taken)) yield { movementId: id, payoutId: payout.id };
+      }
     },
     async *listEvents(types, since) {
       const list = (await client()).events.list({

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import type { Command } from '../command.ts';
+import { refundCommand } from '../payments/commands.ts';
+import { followPayment } from '../payments/followPayment.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, payOrder } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
+import { shipOrder } from './shipOrder.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
+});
+after(() => server.close());
+
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+const STOLE = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+const today = () => new Date().toISOString().slice(0, 10);
+
+/** A paid join of the membership that brings a cord, with these store items. */
+async function join({
+  membershipId = 2,
+  items = [] as string[],
+  person = {} as Partial<StudentDetails>,
+  takesUpgrade = false,
+} = {}) {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: true },
+  });
+  const params = { uuid: started.data.uuid };
+  await client.call('submitDetails', { params, body: details(person) });
+  await client.call('setMembership', { params, body: { membershipId } });
+  for (const productUuid of items) await client.call('setSessionProduct', { params, body: { productUuid } });
+  const paid = await payOrder(server, client, params.uuid);
+  if (takesUpgrade)
+    await client.call('createUpgradeCharge', { params, body: { paymentIntent: paid.intentId } });
+  return paid;
+}
+
+/** What a command said of one join: its line and those that are indented below it. */
+function of(out: string, uuid: string): string[] {
+  const lines = out.split('\n');
+  const at = lines.findIndex((line) => line.startsWith(uuid));
+  if (at < 0) return [];
+  const end = lines.findIndex((line, index) => index > at && !line.startsWith('  '));
+  return lines.slice(at, end).map((line) => line.trim());
+}
+
+test('what was bought and is to be sent is listed, and is sent by one command', async (t) => {
+  const { uuid } = await join({ items: [PIN], takesUpgrade: true });
+  const { uuid: nothing } = await join({ membershipId: 1 });
+  const listed = await run(t, ordersListCommand);
+  assert.deepEqual(of(listed.out, uuid), [
+    `${uuid}  Jordan Rivera  paid ${today()}  waits for 0 days`,
+    'Honour Cord (product 2)  to send',
+    'Lapel Pin (product 30)  to send',
+    'Engraved Medallion (product 10)  to send',
+  ]);
+  assert.deepEqual(of(listed.out, nothing), [], 'a membership that ships nothing');
+  assert.match(listed.out, /^3 to send to 1 join, the oldest for 0 days\.$/m);
+
+  const part = await run(t, ordersShipCommand, uuid, '--item', '30', '--note', 'TRACK 1\u001b[2J');
+  assert.deepEqual(part, { out: 'Lapel Pin is sent.\n', code: 0 });
+  const rest = await run(t, ordersShipCommand, uuid);
+  assert.equal(rest.code, 0);
+  assert.match(
+    rest.out,
+    /^Honour Cord is sent\.\nEngraved Medallion is sent\.\nLapel Pin: sent on .* by Robin\[31m \(TRACK 1\[2J\)\.\n$/,
+  );
+  const again = await run(t, ordersShipCommand, uuid);
+  assert.equal(again.code, 1);
+  assert.match(again.out, /Honour Cord: sent on .*\nNothing is sent\.\n/s);
+  assert.deepEqual(of((await run(t, ordersListCommand)).out, uuid), []);
+  assert.match(of((await run(t, ordersListCommand, '--all')).out, uuid)[0]!, /done$/);
+});
+
+test('what was said to be sent is taken back, is to be sent again, and what was said is kept', async (t) => {
+  const { uuid } = await join();
+  await run(t, ordersShipCommand, uuid, '--note', 'first');
+  assert.deepEqual(await run(t, ordersUnshipCommand, uuid), { out: 'Honour Cord is taken back.\n', code: 0 });
+  assert.equal((await run(t, ordersUnshipCommand, uuid)).code, 1);
+  const { out } = await run(t, ordersShowCommand, uuid);
+  assert.match(out, /Honour Cord \(product 2\) {2}to send/);
+  assert.match(out, /^to {2}12 Oak Street, Austin, Texas, 78701, United States$/m);
+  assert.match(out, /Honour Cord: said to be sent on .* by Robin\[31m, taken back on .* by Robin\[31m/);
+  assert.equal((await run(t, ordersShipCommand, uuid)).code, 0);
+});
+
+test('what is refunded is not sent; what is refunded after it was sent is shown', async (t) => {
+  const refunded = await join({ items: [PIN, STOLE] });
+  await run(t, ordersShipCommand, refunded.uuid, '--item', '31');
+  await run(t, refundCommand, refunded.uuid, '--items', '30,31', '--no-membership');
+  const { out } = await run(t, ordersShowCommand, refunded.uuid);
+  assert.match(out, /Honour Cord \(product 2\) {2}to send/);
+  assert.match(out, /Lapel Pin \(product 30\) {2}not to be sent: refunded/);
+  assert.match(out, /Honour Stole \(product 31\) {2}sent on .*, and its money went back since/);
+  const named = await run(t, ordersShipCommand, refunded.uuid, '--item', '30');
+  assert.deepEqual(named, {
+    out: 'Lapel Pin: not to be sent: refunded.\nNothing is sent.\n',
+    code: 1,
+  });
+  await run(t, refundCommand, refunded.uuid, '--ineligible');
+  assert.match(
+    (await run(t, ordersShowCommand, refunded.uuid)).out,
+    /Honour Cord \(product 2\) {2}not to be sent/,
+  );
+});
+
+test('what is disputed is held: listed as such, left out of the packing list, and sent only when it is named', async (t) => {
+  const { uuid, intentId } = await join();
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const dispute = await server.stripeControl('disputes', { charge });
+  await followPayment(server.deps, intentId);
+  const listed = await run(t, ordersListCommand);
+  assert.deepEqual(of(listed.out, uuid)[1], 'Honour Cord (product 2)  held: its payment is disputed');
+  assert.match(listed.out, /^1 held: staff decide/m);
+  assert.doesNotMatch((await run(t, ordersListCommand, '--csv')).out, new RegExp(uuid));
+  assert.equal((await run(t, ordersShipCommand, uuid)).code, 1);
+  assert.equal((await run(t, ordersShipCommand, uuid, '--item', '2')).code, 0);
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  assert.match((await run(t, ordersShowCommand, uuid)).out, /sent on .*, and its money went back since/);
+});
+
+test('the packing list can be opened by a spreadsheet, whatever people call themselves', async (t) => {
+  const person = {
+    firstName: '=HYPERLINK("http://evil.example")',
+    lastName: 'Ri"ver, a',
+    address1: '+1 Oak Street',
+    address2: '@home\u001b[2J',
+  };
+  const { uuid } = await join({ person, items: [PIN] });
+  const { out } = await run(t, ordersListCommand, '--csv');
+  assert.match(out, /^name,address1,address2,city,state,zip,country,items,join,paid\r\n/);
+  const line = out.split('\r\n').find((text) => text.includes(uuid))!;
+  assert.equal(
+    line.trim(),
+    `"'=HYPERLINK(""http://evil.example"") Ri""ver, a",'+1 Oak Street,'@home[2J,Austin,Texas,78701,United States,Honour Cord; Lapel Pin,${uuid},${today()}`,
+  );
+});
+
+test('a parcel that has nowhere to go says so', async (t) => {
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 2 };
+  const started = await client.call('initiateCheckout', { body });
+  const { joinSessionUuid: uuid } = started.data;
+  const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  const amount = Math.round(products.reduce((sum, { price }) => sum + Number(price), 0) * 100);
+  const { data } = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount, currency: 'usd', billingEmail: 'sam@example.com' },
+  });
+  await client.call('beginPayment', {
+    params: { uuid },
+    body: { revision: data.revision, agreeToPolicies: true },
+  });
+  const id = data.clientSecret.split('_secret_')[0]!;
+  await server.stripe('POST', `/v1/payment_intents/${id}/confirm`, {
+    payment_method: 'pm_card_visa',
+    return_url: server.url,
+  });
+  await client.call('postPayment', {
+    params: { uuid },
+    body: { paymentIntent: id, paymentIntentClientSecret: data.clientSecret, redirectStatus: 'succeeded' },
+  });
+  const listed = await run(t, ordersListCommand);
+  assert.match(of(listed.out, uuid)[0]!, /Sam Okafor .* {2}NO ADDRESS$/);
+  assert.match(listed.out, /^1 of them with no address\.$/m);
+  assert.match((await run(t, ordersListCommand, '--csv')).out, /^Sam Okafor,no address,,,,,,Honour Cord,/m);
+  assert.match((await run(t, ordersShowCommand, uuid)).out, /^to {2}no address$/m);
+});
+
+test('two who ship at once ship once, and what is being refunded meanwhile is not sent', async (t) => {
+  const { uuid } = await join({ items: [PIN] });
+  const ship = (by: string) => shipOrder(server.deps, uuid, { items: null, note: null, by });
+  const both = await Promise.all(['A', 'B', 'C'].map(ship));
+  assert.deepEqual(both.map(({ goods }) => goods.length).sort(), [0, 0, 2]);
+  const raced = await join();
+  await Promise.all([
+    shipOrder(server.deps, raced.uuid, { items: null, note: null, by: 'A' }),
+    run(t, refundCommand, raced.uuid),
+  ]);
+  const { out } = await run(t, ordersShowCommand, raced.uuid);
+  assert.match(out, /not to be sent: refunded|and its money went back since/);
+});
+
+test('who ships while somebody else does waits, and learns that it was sent', async () => {
+  const { uuid, intentId } = await join();
+  const { database } = server.deps;
+  const { late } = await database.transaction().execute(async (trx) => {
+    const first = await trx
+      .insertInto('shipment')
+      .values({
+        session_uuid: uuid,
+        intent_id: intentId,
+        line: 0,
+        product_id: 2,
+        goods: 'Cord',
+        shipped_by: 'A',
+        note: null,
+      })
+      .returning('id')
+      .execute();
+    assert.equal(first.length, 1);
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+    const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
+    for (let waiting = 0; waiting === 0; ) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(trx);
+      waiting = rows[0]!.count;
+    }
+    // In an object: a transaction waits for a promise that it returns.
+    return { late };
+  });
+  const { goods, others } = await late;
+  assert.deepEqual(goods, []);
+  assert.ok(others[0]!.state.is === 'sent' && others[0]!.state.shipment.shippedBy === 'A');
+});
+
+test('orders refuses what it does not understand, in a sentence', async (t) => {
+  const { uuid } = await join({ membershipId: 1 });
+  for (const [command, ...args] of [
+    [ordersListCommand, 'x'],
+    [ordersListCommand, '--all', '--csv'],
+    [ordersShowCommand],
+    [ordersShowCommand, 'x'],
+    [ordersShipCommand, uuid, '--item', 'pin'],
+    [ordersShipCommand, uuid, uuid],
+    [ordersUnshipCommand, 'x'],
+  ] as [Command, ...string[]][])
+    assert.equal((await run(t, command, ...args)).code, 2);
+  const nobody = '00000000-0000-4000-8000-000000000000';
+  assert.deepEqual(await run(t, ordersShipCommand, nobody), {
+    out: `There is no join ${nobody}.\n`,
+    code: 1,
+  });
+  assert.match((await run(t, ordersShipCommand, uuid)).out, /has paid for nothing that is sent/);
+  assert.match((await run(t, ordersShowCommand, uuid)).out, /has paid for nothing that is sent/);
+  const { uuid: pinned } = await join({ items: [PIN] });
+  assert.match(
+    (await run(t, ordersShipCommand, pinned, '--item', '31')).out,
+    /has nothing to send of product 31\./,
+  );
+});

@@ -1,0 +1,104 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import type { ContactProfile, Tables } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import type { Society } from '../society.ts';
+
+/** The goods of a join, from its payments: what staff put into one parcel. */
+export interface Parcel {
+  uuid: string;
+  name: string | null;
+  /** Null when nobody told one. */
+  address: Address | null;
+  paidAt: Date;
+  goods: (Goods & { intentId: string })[];
+}
+
+/** Parcels with something that is open or held, the oldest first; with `all` also what was sent, or is not to be sent. */
+export async function listParcels(
+  { database, society }: Pick<Deps, 'database' | 'society'>,
+  { all }: { all: boolean },
+): Promise<Parcel[]> {
+  const rows = await readOrders(database, withGoods(society, all));
+  const parcels = parcelsOf(society, rows);
+  if (all) return parcels;
+  return parcels
+    .map((parcel) => ({ ...parcel, goods: parcel.goods.filter(isWaiting) }))
+    .filter(({ goods }) => goods.length > 0);
+}
+
+/** The parcel of a join, with everything in it; null when nothing was paid, or no goods. */
+export async function parcelOf(
+  database: Kysely<Tables>,
+  society: Society,
+  uuid: string,
+): Promise<Parcel | null> {
+  const rows = await readOrders(database, sql`payment.session_uuid = ${uuid}`);
+  return parcelsOf(society, rows)[0] ?? null;
+}
+
+/** To be sent, or held for staff to decide. */
+export function isWaiting({ state }: Goods): boolean {
+  return state.is === 'open' || state.is === 'held';
+}
+
+interface OrderRow extends ShippedOrder {
+  uuid: string;
+  intentId: string;
+  paidAt: Date;
+  name: string | null;
+  details: StudentDetails | null;
+  profile: ContactProfile | null;
+}
+
+/** Payments with goods in them; without `all` those of which some were not sent. */
+function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
+  const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
+  const isUnsent = sql`not exists (select from shipment
+    where shipment.intent_id = payment.intent_id and line = position - 1 and unshipped_at is null)`;
+  return sql<boolean>`exists (
+    select from jsonb_array_elements(items) with ordinality as item (value, position)
+    where (value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])) and ${all ? sql`true` : isUnsent})`;
+}
+
+async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
+  const { rows } = await sql<OrderRow>`
+    select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, dispute,
+      (select standing from membership where payment_intent = payment.intent_id) as standing,
+      payment.kind = 'upgrade' and coalesce((select bool_and(not is_held) from membership
+        where session_uuid = session.uuid and type = 'membership'), false) as "hasLostBase",
+      coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines))
+        from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
+      coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
+        from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments,
+      nullif(concat_ws(' ', person ->> 'firstName', nullif(person ->> 'middleName', ''), person ->> 'lastName'), '') as name,
+      details, profile
+    from payment join order_snapshot snapshot using (session_uuid, kind, revision)
+    join join_session session on session.uuid = payment.session_uuid
+    left join contact on contact.id = session.contact_id,
+    lateral (select coalesce(details, profile) as person) as told
+    where ${which} and payment.status = 'succeeded'
+    order by payment.succeeded_at, payment.intent_id`.execute(database);
+  return rows;
+}
+
+function parcelsOf(society: Society, rows: readonly OrderRow[]): Parcel[] {
+  const ships = (id: number) => society.product(id)?.ships;
+  const parcels = new Map<string, Parcel>();
+  for (const row of rows) {
+    const shipments = row.shipments.map((sent) => ({ ...sent, shippedAt: new Date(sent.shippedAt) }));
+    const goods = goodsOfOrder({ ...row, shipments }, ships);
+    if (goods.length === 0) continue;
+    const parcel = parcels.get(row.uuid) ?? {
+      uuid: row.uuid,
+      name: row.name,
+      address: addressFrom(row.details, row.profile),
+      paidAt: row.paidAt,
+      goods: [],
+    };
+    parcel.goods.push(...goods.map((each) => ({ ...each, intentId: row.intentId })));
+    parcels.set(row.uuid, parcel);
+  }
+  return [...parcels.values()];
+}

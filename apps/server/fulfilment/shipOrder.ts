@@ -1,0 +1,102 @@
+import { type Kysely, sql } from 'kysely';
+import type { Goods } from '#core/fulfilment.ts';
+import type { Tables } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import { type Parcel, parcelOf } from './orders.ts';
+
+/** Why nothing is written, for staff. */
+export class NotShippable extends Error {}
+
+export interface ShipRequest {
+  /** Product ids; null for all that are open. */
+  items: readonly number[] | null;
+  /** Who says so. */
+  by: string;
+}
+
+export interface Shipped {
+  /** What this call has written. */
+  goods: Goods[];
+  /** What stands beside it: sent before, not to be sent, or held; for telling. */
+  others: Goods[];
+}
+
+/**
+ * Writes that goods of a join were sent: those named, or all that are open. What is held is sent only when it is named. The
+ * join is locked as a refund locks it, so nothing is sent that is being refunded at this moment, and two who ship at once
+ * ship once.
+ */
+export async function shipOrder(
+  deps: Pick<Deps, 'database' | 'society'>,
+  uuid: string,
+  { items, by, note }: ShipRequest & { note: string | null },
+): Promise<Shipped> {
+  return deps.database.transaction().execute(async (trx) => {
+    const goods = chosen(await lockedParcel(deps, trx, uuid), items);
+    const toSend = goods.filter(
+      ({ state }) => state.is === 'open' || (state.is === 'held' && items !== null),
+    );
+    if (toSend.length > 0)
+      await trx
+        .insertInto('shipment')
+        .values(
+          toSend.map(({ intentId, line, productId, name }) => ({
+            session_uuid: uuid,
+            intent_id: intentId,
+            line,
+            product_id: productId,
+            goods: name,
+            shipped_by: by,
+            note,
+          })),
+        )
+        .execute();
+    return { goods: toSend, others: goods.filter((each) => !toSend.includes(each)) };
+  });
+}
+
+/** Takes back that goods of a join were sent: those named, or all. The rows stay, with who took them back. */
+export async function unshipOrder(
+  deps: Pick<Deps, 'database' | 'society'>,
+  uuid: string,
+  { items, by }: ShipRequest,
+): Promise<Shipped> {
+  return deps.database.transaction().execute(async (trx) => {
+    const goods = chosen(await lockedParcel(deps, trx, uuid), items);
+    const sent = goods.filter(({ state }) => state.is === 'sent');
+    for (const { intentId, line } of sent)
+      await trx
+        .updateTable('shipment')
+        .set({ unshipped_at: sql`now()`, unshipped_by: by })
+        .where('intent_id', '=', intentId)
+        .where('line', '=', line)
+        .where('unshipped_at', 'is', null)
+        .execute();
+    return { goods: sent, others: goods.filter((each) => !sent.includes(each)) };
+  });
+}
+
+async function lockedParcel(
+  { society }: Pick<Deps, 'society'>,
+  trx: Kysely<Tables>,
+  uuid: string,
+): Promise<Parcel> {
+  const session = await trx
+    .selectFrom('join_session')
+    .select('uuid')
+    .where('uuid', '=', uuid)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!session) throw new NotShippable(`There is no join ${uuid}.`);
+  const parcel = await parcelOf(trx, society, uuid);
+  if (!parcel) throw new NotShippable(`Join ${uuid} has paid for nothing that is sent.`);
+  return parcel;
+}
+
+function chosen({ uuid, goods }: Parcel, items: readonly number[] | null): Parcel['goods'] {
+  if (items === null) return goods;
+  const unknown = items.filter((id) => !goods.some(({ productId }) => productId === id));
+  if (unknown.length > 0)
+    throw new NotShippable(`Join ${uuid} has nothing to send of product ${unknown.join(', ')}.`);
+  return goods.filter(({ productId }) => items.includes(productId));
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { refundCommand } from '../payments/commands.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, openIntent, payOrder, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { findCommand } from './findCommand.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+const find = (t: TestContext, ...args: string[]) => runCommand(t, server, findCommand, args);
+
+async function order(person: Parameters<typeof details>[0], code = 'LINCOLN2026') {
+  const client = server.client();
+  const uuid = await startJoin(client, code);
+  const params = { uuid };
+  await client.call('submitDetails', { params, body: details(person) });
+  await client.call('setMembership', { params, body: { membershipId: 1 } });
+  await client.call('setSessionProduct', { params, body: { productUuid: PIN } });
+  return { client, uuid };
+}
+
+test('a join is found by the name of its joiner, first or last or both, whole or begun, in any case', async (t) => {
+  const { uuid } = await order({
+    firstName: 'Zoë',
+    lastName: "O'Neill-Smith",
+    personalEmail: 'zoe@example.com',
+  });
+  for (const name of ['zoë', 'ZOË', "o'neill", "O'Neill-Smith", 'smith', 'zo nei', 'neill zoë', 'Zoë O'])
+    assert.match(
+      (await find(t, ...name.split(' '))).out,
+      new RegExp(`^${uuid} .* Zoë O'Neill-Smith `, 'm'),
+      name,
+    );
+  for (const name of ['oneal', 'zoe x', 'xzoë', "'", '%', ':*', '& |', '\\', 'nobody'])
+    assert.equal((await find(t, ...name.split(' '))).code, 1, name);
+  assert.equal((await find(t)).code, 2);
+});
+
+test('a join without details is found by the name and the email address that its contact has', async (t) => {
+  const client = server.client();
+  const started = await client.call('initiateCheckout', {
+    body: { hubspotContactId: '103', mainProductId: 1 },
+  });
+  const { joinSessionUuid: uuid } = started.data;
+  for (const text of ['okafor', 'Sam Ok', 'sam.okafor@example.com', '103']) {
+    const { out } = await find(t, text);
+    assert.match(out, new RegExp(`^${uuid} .* Sam Okafor .*ordering$`, 'm'), text);
+    assert.match(out, /^ {2}Membership {2}\$65\.00 {2}not paid$/m);
+  }
+});
+
+test('a join is found by any email address that it has: of the joiner, of the school, of the receipt', async (t) => {
+  const { client, uuid } = await order({
+    lastName: 'Receipt',
+    personalEmail: 'Pat+One@Example.com',
+    schoolEmail: 'pat@school.example',
+  });
+  const { id } = await openIntent(client, uuid);
+  await server.deps.database
+    .updateTable('payment')
+    .set({ receipt_email: 'Parent@Example.com' })
+    .where('intent_id', '=', id)
+    .execute();
+  for (const email of ['pat+one@example.com', 'PAT@school.example', 'parent@example.com'])
+    assert.match((await find(t, email)).out, new RegExp(`^${uuid}`, 'm'), email);
+  for (const email of ['one@example.com', 'at@school.example', 'pat@school'])
+    assert.equal((await find(t, email)).code, 1, email);
+});
+
+test('what was bought is shown line by line, with what went back of each', async (t) => {
+  const { client, uuid } = await order({ firstName: 'Line\u001b[2J', lastName: 'Byline' });
+  await payOrder(server, client, uuid);
+  await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
+  const { out } = await find(t, 'byline');
+  const [head, payment, ...lines] = out.trimEnd().split('\n');
+  assert.match(head!, /Line\[2J Byline {2}high-school {2}paid$/);
+  assert.match(
+    payment!,
+    /^ {2}pi_\w+ {2}join {2}\$77\.00 {2}succeeded, \$12\.00 refunded, membership active$/,
+  );
+  assert.deepEqual(lines, ['    Membership  $65.00', '    Lapel Pin  $12.00, $12.00 refunded']);
+});
+
+test("a code finds its own joins: a person's, and a school's", async (t) => {
+  const { uuid } = await order({}, 'HONOR104');
+  assert.match((await find(t, 'honor104')).out, new RegExp(`^${uuid}`, 'm'));
+  assert.doesNotMatch((await find(t, 'lincoln2026')).out, new RegExp(`^${uuid}`, 'm'));
+  assert.equal((await find(t, 'lincoln2026')).code, 0);
+});

@@ -1,0 +1,108 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { PaidLine, RefundedLine } from '#core/refunds.ts';
+import { isUuid } from '../database/isUuid.ts';
+import type { Deps } from '../deps.ts';
+
+/** A join as staff find it. Amounts are cents. */
+export interface FoundJoin {
+  uuid: string;
+  state: string;
+  programme: string;
+  createdAt: Date;
+  name: string | null;
+  /** What is in its order while nothing is paid. */
+  openLines: PaidLine[];
+  payments: {
+    id: string;
+    kind: string;
+    status: string;
+    cents: number;
+    refundedCents: number;
+    standing: string | null;
+    lines: (PaidLine & { refundedCents: number })[];
+  }[];
+}
+
+type FoundRow = Omit<FoundJoin, 'payments'> & {
+  payments: (Omit<FoundJoin['payments'][number], 'lines'> & {
+    lines: PaidLine[] | null;
+    refunded: RefundedLine[];
+  })[];
+};
+
+/**
+ * The joins of somebody, the newest first: by join, payment intent, contact id, invite code, an email address (of the joiner,
+ * the contact or a receipt), or a name, of which each word may be the beginning of one.
+ */
+export async function findJoins(
+  { database }: Pick<Deps, 'database'>,
+  text: string,
+  most: number,
+): Promise<FoundJoin[]> {
+  const found = sql.join(waysTo(text.trim()), sql` union `);
+  const { rows } = await sql<FoundRow>`
+    with found as (${found})
+    select session.uuid, session.state, session.programme, session.created_at as "createdAt",
+      nullif(concat_ws(' ', person ->> 'firstName', person ->> 'lastName'), '') as name, session.lines as "openLines",
+      coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
+          'refundedCents', refunded_cents, 'standing', (select standing from membership where payment_intent = intent_id), 'lines', items,
+          'refunded', coalesce((select json_agg(back) from refund, jsonb_array_elements(nullif(refund.lines, 'null')) as back
+            where refund.intent_id = payment.intent_id and refund.status not in ('failed', 'canceled')), '[]')) order by payment.created_at)
+        from payment left join order_snapshot using (session_uuid, kind, revision) where session_uuid = session.uuid), '[]') as payments
+    from join_session session left join contact on contact.id = session.contact_id,
+      lateral (select coalesce(details, profile) as person) as told
+    where session.uuid in (select uuid from found)
+    order by session.created_at desc limit ${most}`.execute(database);
+  return rows.map((row) => ({
+    ...row,
+    payments: row.payments.map(({ refunded, lines, ...payment }) => ({
+      ...payment,
+      lines: (lines ?? []).map((line, index) => ({
+        ...line,
+        refundedCents: refunded
+          .filter((back) => back.line === index)
+          .reduce((sum, { cents }) => sum + cents, 0),
+      })),
+    })),
+  }));
+}
+
+/** Each way reads by an index of its own: apps/server/database/plans.test.ts. */
+function waysTo(text: string): RawBuilder<unknown>[] {
+  const lower = text.toLowerCase();
+  if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];
+  if (text.startsWith('pi_'))
+    return [sql`select session_uuid as uuid from payment where intent_id = ${text}`];
+  if (text.includes('@')) {
+    const words = sql`plainto_tsquery('simple', ${lower})`;
+    const isOf = (person: string) => {
+      const column = sql.ref(person);
+      return sql`person_words(${column}) @@ ${words}
+        and ${lower} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
+    };
+    return [
+      sql`select uuid from join_session where details is not null and ${isOf('details')}`,
+      sql`select uuid from join_session where contact_id in (select id from contact where ${isOf('profile')})`,
+      sql`select session_uuid from payment where lower(receipt_email) = ${lower}`,
+    ];
+  }
+  const words = sql`to_tsquery('simple', ${beginnings(text)})`;
+  const code = text.toUpperCase();
+  return [
+    sql`select uuid from join_session where contact_id = ${text}`,
+    sql`select uuid from join_session where invitation_code = ${code} and school is not null`,
+    sql`select uuid from join_session
+      where contact_id in (select contact_id from invitation where code = ${code}) and invitation_code = ${code}`,
+    sql`select uuid from join_session where details is not null and person_words(details) @@ ${words}`,
+    sql`select uuid from join_session where contact_id in (select id from contact where person_words(profile) @@ ${words})`,
+  ];
+}
+
+/** The words of a name as a query of PostgreSQL's full text search, of which each may go on: 'jor':* & 'riv':* */
+function beginnings(name: string): string {
+  const words = name.split(/\s+/).map((word) => word.replaceAll(/['\\]/g, ' ').trim());
+  return words
+    .filter((word) => /[\p{L}\p{N}]/u.test(word))
+    .map((word) => `'${word}':*`)
+    .join(' & ');
+}

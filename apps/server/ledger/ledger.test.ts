@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { refundCommand } from '../payments/commands.ts';
+import { followPayment } from '../payments/followPayment.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, payOrder } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { ledgerCommand } from './ledgerCommand.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+/** A paid join of an undergraduate, whose membership has a processing fee of $5. */
+async function join(...extra: string[]) {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: false },
+  });
+  const params = { uuid: started.data.uuid };
+  await client.call('submitDetails', { params, body: details() });
+  await client.call('setMembership', { params, body: { membershipId: 3 } });
+  for (const productUuid of extra) await client.call('setSessionProduct', { params, body: { productUuid } });
+  const paid = await payOrder(server, client, params.uuid);
+  const takeUpgrade = () =>
+    client.call('createUpgradeCharge', { params, body: { paymentIntent: paid.intentId } });
+  return { ...paid, takeUpgrade };
+}
+
+const chargeOf = async (intentId: string) =>
+  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body as unknown as {
+    latest_charge: string;
+  };
+const balance = async () => {
+  const { body } = await server.stripe('GET', '/v1/balance');
+  return (body as unknown as { available: [{ amount: number }] }).available[0].amount;
+};
+
+async function ledger(t: TestContext, ...args: string[]) {
+  const { out, code } = await runCommand(t, server, ledgerCommand, [
+    '--from',
+    day(-1),
+    '--to',
+    day(1),
+    ...args,
+  ]);
+  return { out, code, lines: out.split('\r\n') };
+}
+
+/** The file's lines by column, read by the rules of RFC 4180 and nothing of ours. */
+function readCsv(out: string): Record<string, string>[] {
+  const file = out.slice(0, out.lastIndexOf('\r\n'));
+  const [columns, ...lines] = file
+    .split('\r\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/g)].map(([, quoted, bare]) =>
+        quoted === undefined ? bare! : quoted.replaceAll('""', '"'),
+      ),
+    );
+  return lines.map((cells) => Object.fromEntries(columns!.map((name, index) => [name, cells[index]!])));
+}
+const cents = (dollars: string) => Math.round(Number(dollars) * 100);
+const sum = (rows: Record<string, string>[], column: string) =>
+  rows.reduce((total, row) => total + cents(row[column]!), 0);
+const entriesOf = (rows: Record<string, string>[], intentId: string) =>
+  rows
+    .filter((row) => row['payment intent'] === intentId)
+    .map(({ type, kind, product, gross, fee, net }) => [type, kind, product, gross, fee, net].join(' '));
+
+test('a join is booked line by line: what was sold, what it cost, what went back and what was kept', async (t) => {
+  const { uuid, intentId, takeUpgrade } = await join(DONATION, PIN);
+  await takeUpgrade();
+  await runCommand(t, server, refundCommand, [uuid, '--ineligible', '--items', '30']);
+  const { out, code } = await ledger(t, '--csv');
+  assert.equal(code, 0, out);
+  const rows = readCsv(out);
+  assert.deepEqual(entriesOf(rows, intentId), [
+    'charge dues Membership 95.00 0.00 95.00',
+    'charge donation Donation to scholarships 25.00 0.00 25.00',
+    'charge goods Lapel Pin 12.00 0.00 12.00',
+    'charge stripe fee Stripe processing fees 0.00 4.13 -4.13',
+    'refund dues Membership -95.00 0.00 -95.00',
+    'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
+    'refund goods Lapel Pin -12.00 0.00 -12.00',
+  ]);
+  const upgrade = rows.filter(({ join, kind }) => join === uuid && kind === 'upgrade');
+  assert.deepEqual(
+    upgrade.map(({ product, net }) => [product, net]),
+    [['Distinguished Member upgrade', '55.00']],
+  );
+  for (const row of rows) {
+    assert.match(row.date!, /^\d{4}-\d\d-\d\d$/);
+    assert.match(row['balance transaction']!, /^txn_/);
+  }
+});
+
+test('what another app took on the same account is left out, counted, and makes up the difference', async (t) => {
+  const before = (await ledger(t)).out;
+  assert.match(before, /^0 other transactions, \$0\.00, not Induct's\.$/m);
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '4200',
+    currency: 'usd',
+    confirm: 'true',
+    payment_method: 'pm_card_visa',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'bookshop',
+  });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id, amount: '1000' });
+  const { out, code } = await ledger(t, '--csv');
+  assert.equal(code, 0);
+  assert.match(out, /^2 other transactions, \$30\.48, not Induct's and not in the file\.$/m);
+  const rows = readCsv(out);
+  assert.deepEqual(entriesOf(rows, body.id), []);
+  assert.equal(sum(rows, 'net') + 3048, await balance());
+});
+
+test('an automatic payout is named by all that it took, and what it was of sums to it', async (t) => {
+  const { intentId } = await join();
+  const payout = await server.stripeControl('payouts', {});
+  const { intentId: later } = await join();
+  const rows = readCsv((await ledger(t, '--csv')).out);
+  const of = (intent: string) => rows.filter((row) => row['payment intent'] === intent);
+  assert.deepEqual(new Set(of(intentId).map((row) => row.payout)), new Set([payout.id]));
+  assert.deepEqual(new Set(of(later).map((row) => row.payout)), new Set(['']));
+  const [own] = rows.filter(({ kind }) => kind === 'payout');
+  assert.ok(cents(own!.net!) < 0);
+  await server.stripeControl('payouts', { automatic: false });
+  assert.equal((await ledger(t)).code, 0, 'of a manual payout Stripe tells nothing');
+});
+
+test('a line that goes missing is said, and the exit status is 1', async (t) => {
+  const { deps } = server;
+  const { payments } = deps;
+  const short: typeof payments = {
+    ...payments,
+    async *listMovements(from, until) {
+      for await (const movement of payments.listMovements(from, until))
+        yield { ...movement, netCents: movement.netCents + 1, currency: 'eur' };
+    },
+  };
+  const run = await runCommand(t, { ...server, deps: { ...deps, payments: short } }, ledgerCommand, [
+    '--from',
+    day(-1),
+    '--to',
+    day(1),
+  ]);
+  assert.equal(run.code, 1);
+  assert.match(run.out, /The lines do not sum to the transactions of Stripe’s balance\./);
+  assert.match(run.out, /transactions in eur, which cannot be added to dollars/);
+});
+
+test('the ledger takes days, the last one included, and nothing else', async (t) => {
+  for (const args of [
+    [],
+    ['--from', day(0)],
+    ['--from', day(0), '--to', '2026-02-30'],
+    ['--from', day(1), '--to', day(0)],
+    ['--from', 'today', '--to', day(0)],
+    ['--from', day(0), '--to', day(0), 'x'],
+  ])
+    assert.equal((await runCommand(t, server, ledgerCommand, args)).code, 2, args.join(' '));
+  const today = await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(0)]);
+  assert.match(today.out, /charge/);
+  const old = await runCommand(t, server, ledgerCommand, ['--from', '2020-01-01', '--to', '2020-01-31']);
+  assert.deepEqual([old.code, /^0 balance transactions .*: \$0\.00 gross/m.test(old.out)], [0, true]);
+});
+
+test('whatever is paid, refunded, disputed and paid out, the file sums to the balance', async (t) => {
+  const fate = fc.constantFrom(
+    'kept',
+    'ineligible',
+    'membership',
+    'everything',
+    'dashboard',
+    'dashboard, all',
+    'failed refund',
+    'disputed',
+    'dispute won',
+    'dispute lost',
+    'paid out',
+  );
+  const plan = fc.record({
+    extra: fc.uniqueArray(fc.constantFrom(DONATION, PIN)),
+    upgrade: fc.boolean(),
+    fate,
+    back: fc.integer({ min: 1, max: 9000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(plan, { minLength: 1, maxLength: 4 }), async (plans) => {
+      for (const { extra, upgrade, fate, back } of plans) {
+        const { uuid, intentId, takeUpgrade } = await join(...extra);
+        if (upgrade) await takeUpgrade();
+        const refund = (...args: string[]) => runCommand(t, server, refundCommand, [uuid, ...args]);
+        const inDashboard = (form: object) =>
+          server.stripe('POST', '/v1/refunds', { payment_intent: intentId, ...form });
+        const dispute = async () => {
+          const { latest_charge: charge } = await chargeOf(intentId);
+          return (await server.stripeControl('disputes', { charge })).id;
+        };
+        if (fate === 'ineligible') await refund('--ineligible');
+        if (fate === 'membership') await refund();
+        if (fate === 'everything') await refund('--upgrade', '--items', 'all');
+        if (fate === 'dashboard') await inDashboard({ amount: String(back) });
+        if (fate === 'dashboard, all') await inDashboard({});
+        if (fate === 'failed refund')
+          await server.stripeControl(
+            `refunds/${(await inDashboard({ amount: String(back) })).body.id}/settle`,
+            { status: 'failed' },
+          );
+        if (fate === 'disputed') await dispute();
+        if (fate === 'dispute won')
+          await server.stripeControl(`disputes/${await dispute()}/close`, { status: 'won' });
+        if (fate === 'dispute lost')
+          await server.stripeControl(`disputes/${await dispute()}/close`, { status: 'lost' });
+        if (fate === 'paid out') await server.stripeControl('payouts', {});
+        await followPayment(server.deps, intentId);
+      }
+      const { out, code } = await ledger(t, '--csv');
+      assert.equal(code, 0, out);
+      const rows = readCsv(out);
+      const others = cents(
+        /other transactions, (-?)\$([\d.,]+),/.exec(out)!.slice(1).join('').replace(',', ''),
+      );
+      assert.equal(sum(rows, 'net') + others, await balance());
+      assert.equal(sum(rows, 'gross') - sum(rows, 'fee'), sum(rows, 'net'));
+      const byMovement = Map.groupBy(rows, (row) => row['balance transaction']!);
+      for (const [id, lines] of byMovement) {
+        const { body } = await server.stripe('GET', `/v1/balance_transactions/${id}`);
+        const { amount, fee, net } = body as unknown as Record<string, number>;
+        assert.deepEqual([sum(lines, 'gross'), sum(lines, 'fee'), sum(lines, 'net')], [amount, fee, net]);
+      }
+    }),
+    { numRuns: 6 },
+  );
+});

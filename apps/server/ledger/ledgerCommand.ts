@@ -1,0 +1,100 @@
+import { csvLine } from '#core/csv.ts';
+import type { LedgerSum } from '#core/ledger.ts';
+import { displayPrice, toPrice } from '#core/money.ts';
+import { type Command, misused, plain, readArgs } from '../command.ts';
+import { type LedgerRow, readLedger } from './readLedger.ts';
+
+const DAY_MS = 86_400_000;
+
+const COLUMNS = [
+  'date',
+  'type',
+  'kind',
+  'join',
+  'payment intent',
+  'product',
+  'gross',
+  'fee',
+  'net',
+  'payout',
+  'balance transaction',
+];
+
+export const ledgerCommand: Command = {
+  usage: 'ledger --from YYYY-MM-DD --to YYYY-MM-DD [--csv]',
+  summary:
+    "For the accountant: every product sold and refunded, Stripe's fees, disputes and payouts, line by line, equal to Stripe's balance transactions to the cent. Days are in UTC, --to included. With --csv the lines go to standard output and the totals beside it. Exit status 1 when they are not equal.",
+  async run(args, { deps }) {
+    const read = readArgs(args, {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      csv: { type: 'boolean', default: false },
+    });
+    const from = readDay(read?.values.from);
+    const to = readDay(read?.values.to);
+    if (!read || read.positionals.length > 0 || !from || !to || to < from) return misused(ledgerCommand);
+    const { rows, totals, others, balance, faults } = await readLedger(deps, {
+      from,
+      until: new Date(to.getTime() + DAY_MS),
+    });
+
+    const { csv } = read.values;
+    const beside = csv ? console.error : console.log;
+    // console.log ends each line by itself, and RFC 4180 ends it with CR LF.
+    if (csv) for (const line of [COLUMNS, ...rows.map(cellsOf)]) console.log(csvLine(line).slice(0, -1));
+    else for (const row of rows) console.log(cellsOf(row).filter(Boolean).join('  '));
+    for (const total of totals) beside(`${total.kind}: ${told(total)}`);
+    beside(
+      `${others.count} other transactions, ${signed(net(others))}, not Induct's${csv ? ' and not in the file' : ''}.`,
+    );
+    beside(
+      `${balance.count} balance transactions of Stripe from ${day(from)} to ${day(to)} (UTC): ${told(balance)}.`,
+    );
+    for (const fault of faults) console.error(fault);
+    return faults.length > 0 ? 1 : 0;
+  },
+};
+
+function cellsOf(row: LedgerRow): string[] {
+  return [
+    day(row.at),
+    row.category,
+    row.kind,
+    row.join ?? '',
+    row.intentId ?? '',
+    row.product,
+    amount(row.grossCents),
+    amount(row.feeCents),
+    amount(net(row)),
+    row.payoutId ?? '',
+    row.movementId,
+  ].map(plain);
+}
+
+function told(sum: LedgerSum): string {
+  return `${signed(sum.grossCents)} gross, ${signed(sum.feeCents)} fee, ${signed(net(sum))} net`;
+}
+
+function net({ grossCents, feeCents }: Pick<LedgerSum, 'grossCents' | 'feeCents'>): number {
+  return grossCents - feeCents;
+}
+
+/** Dollars as a spreadsheet reads them: -65.00. */
+function amount(cents: number): string {
+  return `${cents < 0 ? '-' : ''}${toPrice(Math.abs(cents))}`;
+}
+
+function signed(cents: number): string {
+  return `${cents < 0 ? '-' : ''}${displayPrice(Math.abs(cents))}`;
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** The beginning of a day in UTC; undefined for what is no day. */
+function readDay(text: string | undefined): Date | undefined {
+  if (!text || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && day(date) === text ? date : undefined;
+}

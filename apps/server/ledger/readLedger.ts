@@ -1,0 +1,154 @@
+import { sql } from 'kysely';
+import {
+  keptAfter,
+  type LedgerEntry,
+  type LedgerKind,
+  type LedgerRefund,
+  type LedgerSum,
+  ledgerEntries,
+  ledgerKinds,
+  sumLedger,
+} from '#core/ledger.ts';
+import type { GivenBack, PaidLine } from '#core/refunds.ts';
+import { isUuid } from '../database/isUuid.ts';
+import type { Deps } from '../deps.ts';
+import { type IntentOf, intentOf } from '../payments/confirmPayment.ts';
+import type { BalanceMovement } from '../stripe/movements.ts';
+
+/** One line for the accountant. Amounts are cents. */
+export interface LedgerRow extends LedgerEntry {
+  at: Date;
+  category: string;
+  join: string | null;
+  intentId: string | null;
+  /** The payout that took it to the bank, as far as Stripe tells. */
+  payoutId: string | null;
+  movementId: string;
+}
+
+export interface Ledger {
+  /** Oldest first. */
+  rows: LedgerRow[];
+  totals: (LedgerSum & { kind: LedgerKind })[];
+  /** Of other apps on the same Stripe account: not in the rows. */
+  others: LedgerSum;
+  /** All transactions of the balance in these days: the rows and the others together. */
+  balance: LedgerSum;
+  /** What keeps the rows and the others from being the balance; empty when they are. */
+  faults: string[];
+}
+
+const PAGE = 100;
+const DAY_MS = 86_400_000;
+/** Stripe pays out monthly at the longest: what was not paid out for so long is not any more. */
+const PAYOUT_DAYS = 60;
+
+/**
+ * The transactions of Stripe's balance from `from` to before `until`, each as the lines of the paid order or the refund
+ * that it is of. The money is Stripe's word, what it was for is ours. Reads only.
+ */
+export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
+  const movements: BalanceMovement[] = [];
+  for await (const movement of deps.payments.listMovements(from, until)) movements.push(movement);
+  movements.reverse();
+  const payouts = new Map<string, string>();
+  const paidOut = deps.payments.listPaidOut(from, new Date(until.getTime() + PAYOUT_DAYS * DAY_MS));
+  if (movements.length > 0)
+    for await (const { movementId, payoutId } of paidOut) payouts.set(movementId, payoutId);
+
+  const isOther = ({ charge }: BalanceMovement) => charge !== null && intentOf(deps, charge) === null;
+  const ours = movements.filter((movement) => !isOther(movement));
+  const rows: LedgerRow[] = [];
+  for (let at = 0; at < ours.length; at += PAGE) {
+    const page = ours.slice(at, at + PAGE);
+    const records = await recordsOf(deps, page);
+    for (const [index, movement] of page.entries())
+      rows.push(...rowsOf(deps, movement, records[index]!, payouts.get(movement.id) ?? null));
+  }
+  const others = sumLedger(movements.filter(isOther));
+  const balance = sumLedger(movements);
+  const totals = ledgerKinds
+    .map((kind) => ({ kind, ...sumLedger(rows.filter((row) => row.kind === kind)) }))
+    .filter(({ count }) => count > 0);
+  return { rows, totals, others, balance, faults: faultsOf({ totals, others, balance }, movements) };
+}
+
+function faultsOf(
+  { totals, others, balance }: Pick<Ledger, 'totals' | 'others' | 'balance'>,
+  movements: readonly BalanceMovement[],
+): string[] {
+  const faults: string[] = [];
+  const told = sumLedger([...totals, others]);
+  const net = movements.reduce((sum, { netCents }) => sum + netCents, 0);
+  if (
+    told.grossCents !== balance.grossCents ||
+    told.feeCents !== balance.feeCents ||
+    told.grossCents - told.feeCents !== net
+  )
+    faults.push('The lines do not sum to the transactions of Stripe’s balance.');
+  const foreign = new Set(movements.map(({ currency }) => currency).filter((code) => code !== 'usd'));
+  if (foreign.size > 0)
+    faults.push(
+      `Stripe’s balance has transactions in ${[...foreign].join(', ')}, which cannot be added to dollars.`,
+    );
+  return faults;
+}
+
+interface Records {
+  lines: PaidLine[] | null;
+  amountCents: number | null;
+  refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
+}
+
+/** What was paid by the charge of each movement, and what went back of it by our record, in the order of the movements. */
+async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
+  const asked = movements.map(({ charge }) => {
+    const of = charge && intentOf(deps, charge);
+    return {
+      intent_id: charge?.intentId ?? null,
+      session_uuid: of && isUuid(of.uuid) ? of.uuid : null,
+      kind: of?.kind ?? null,
+      revision: of && Number.isSafeInteger(of.revision) ? of.revision : null,
+    };
+  });
+  const { rows } = await sql<Records>`
+    select snapshot.items as lines, snapshot.amount_cents as "amountCents", coalesce((
+        select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents,
+          'status', status, 'reason', reason, 'lines', lines) order by created_at, uuid)
+        from refund where refund.intent_id = asked.intent_id), '[]') as refunds
+    from rows from (json_to_recordset(${JSON.stringify(asked)}::json)
+      as (intent_id text, session_uuid uuid, kind text, revision integer)) with ordinality
+      as asked (intent_id, session_uuid, kind, revision, position)
+    left join order_snapshot snapshot on snapshot.session_uuid = asked.session_uuid
+      and snapshot.kind = asked.kind and snapshot.revision = asked.revision
+    order by position`.execute(deps.database);
+  return rows;
+}
+
+function rowsOf(
+  deps: Deps,
+  movement: BalanceMovement,
+  { lines, amountCents, refunds }: Records,
+  payoutId: string | null,
+): LedgerRow[] {
+  const of: IntentOf | null = movement.charge && intentOf(deps, movement.charge);
+  const order = lines && amountCents !== null ? { lines, amountCents } : null;
+  const at = refunds.findIndex(
+    ({ uuid, stripeId }) =>
+      movement.refund !== null && (stripeId === movement.refund.id || uuid === movement.refund.uuid),
+  );
+  const found = refunds[at];
+  const refund: LedgerRefund | null =
+    found && order
+      ? { ...found, keptCents: keptAfter(order.amountCents, refunds.slice(0, at), found) }
+      : null;
+  return ledgerEntries(movement, order, refund).map((entry) => ({
+    ...entry,
+    at: movement.createdAt,
+    category: movement.category,
+    join: of?.uuid ?? null,
+    intentId: movement.charge?.intentId ?? null,
+    payoutId,
+    movementId: movement.id,
+  }));
+}

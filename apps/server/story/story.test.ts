@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { type StoryStep, storySteps } from '#core/story.ts';
+import { pdf } from '../../../local/testing/documents.ts';
+import type { Command } from '../command.ts';
+import { connect } from '../database/client.ts';
+import { documentsAcceptCommand } from '../documents/commands.ts';
+import { ordersShipCommand, ordersUnshipCommand } from '../fulfilment/commands.ts';
+import { refundCommand } from '../payments/commands.ts';
+import { followPayment } from '../payments/followPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { beginPayment, details, openIntent, payByCard, payOrder } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { storyCommand } from './storyCommand.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+/** The story without its times, which must be in order. */
+async function storyOf(t: TestContext, uuid: string): Promise<string[]> {
+  const { out, code } = await runCommand(t, server, storyCommand, [uuid]);
+  assert.equal(code, 0);
+  const lines = out.trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, 19)).toSorted(),
+    lines.map((line) => line.slice(0, 19)),
+  );
+  return lines.map((line) => line.slice(21).replaceAll(/pi_\w+/g, 'INTENT'));
+}
+
+async function stepsOf(uuid: string): Promise<StoryStep[]> {
+  const { rows } = await sql<{ step: StoryStep }>`
+    select step from join_event where session_uuid = ${uuid} order by id`.execute(server.deps.database);
+  return rows.map(({ step }) => step);
+}
+
+/** Runs a command as this member of staff does: on connections of their own that say who they are. */
+async function asStaff(t: TestContext, actor: string, command: Command, ...args: string[]) {
+  const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
+  try {
+    const deps = { ...server.deps, database, config: { ...server.deps.config, operatorName: actor } };
+    return await runCommand(t, { ...server, deps }, command, args);
+  } finally {
+    await database.destroy();
+  }
+}
+
+async function order() {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: true },
+  });
+  const { uuid } = started.data;
+  const params = { uuid };
+  await client.call('submitDetails', { params, body: details() });
+  await client.call('setMembership', { params, body: { membershipId: 1 } });
+  return { client, uuid, params };
+}
+
+test('a join is told from its first step to what staff did of it, and by whom', async (t) => {
+  const { client, uuid, params } = await order();
+  await client.call('setMembership', { params, body: { membershipId: 2 } });
+  await openIntent(client, uuid);
+  const added = await client.call('setSessionProduct', { params, body: { productUuid: PIN } });
+  const { sessionProductUuid } = added.data;
+  await client.call('deleteSessionProduct', {
+    params: { sessionProductUuid: sessionProductUuid! },
+    body: {},
+  });
+  const { intentId } = await payOrder(server, client, uuid);
+  await client.call('skipUpgrade', { params, body: {} });
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
+  await client.fetch(`/api/public/join-session/${uuid}/upload-transcript`, { method: 'POST', body: form });
+  await asStaff(t, 'Robin', documentsAcceptCommand, uuid);
+  await asStaff(t, 'Robin', ordersShipCommand, uuid, '--note', 'TRACK 1');
+  await asStaff(t, 'Alex', ordersUnshipCommand, uuid);
+  await asStaff(t, 'Alex', refundCommand, uuid);
+  assert.deepEqual(await storyOf(t, uuid), [
+    'Started by self-nomination, programme high-school.  the joiner',
+    'Student details submitted.  the joiner',
+    'Order: membership chosen: Membership, $65.00. Total $65.00.  the joiner',
+    'Order: membership changed from Membership to Membership with Honour Cord, $89.00. Total $89.00.  the joiner',
+    'Payment intent INTENT of $89.00 opened for the membership.  the joiner',
+    'Order: added Lapel Pin, $12.00. Total $101.00.  the joiner',
+    'Order: removed Lapel Pin. Total $89.00.  the joiner',
+    'Payment begun: the order is frozen.  the joiner',
+    '$89.00 paid by INTENT.  Stripe',
+    'The membership is active.  Stripe',
+    'The join is paid.  Stripe',
+    'Upgrade skipped.  the joiner',
+    'Transcript uploaded.  the joiner',
+    'Transcript accepted.  staff (Robin)',
+    'Honour Cord sent.  staff (Robin)',
+    'Honour Cord not sent after all.  staff (Alex)',
+    'Refund of $89.00 of INTENT decided (requested).  staff (Alex)',
+    'The membership has ended: refunded.  staff (Alex)',
+    '$89.00 of INTENT refunded (requested).  staff (Alex)',
+  ]);
+  assert.ok(intentId);
+});
+
+test('a payment that is left, disputes and refunds from the dashboard are steps too', async (t) => {
+  const { client, uuid } = await order();
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id, 'pm_card_visa_chargeDeclined');
+  assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'ordering');
+  assert.deepEqual((await stepsOf(uuid)).slice(3), ['intent_opened', 'payment_begun', 'order_reopened']);
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const charge = (body as unknown as { latest_charge: string }).latest_charge;
+  const dispute = await server.stripeControl('disputes', { charge });
+  await followPayment(server.deps, intentId);
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual((await storyOf(t, uuid)).slice(-4), [
+    "The payer's bank disputes INTENT and has its money for now.  Stripe",
+    'The membership is disputed.  Stripe',
+    'The dispute over INTENT was lost.  Stripe',
+    'The membership has ended: a dispute was lost.  Stripe',
+  ]);
+
+  const other = await order();
+  const paid = await payOrder(server, other.client, other.uuid);
+  const refunded = await server.stripe('POST', '/v1/refunds', { payment_intent: paid.intentId });
+  await followPayment(server.deps, paid.intentId);
+  await server.stripeControl(`refunds/${refunded.body.id}/settle`, { status: 'failed' });
+  await followPayment(server.deps, paid.intentId);
+  assert.deepEqual((await storyOf(t, other.uuid)).slice(-4), [
+    '$65.00 of INTENT refunded (dashboard).  Stripe',
+    'The membership has ended: refunded.  Stripe',
+    'Refund of $65.00 of INTENT failed (dashboard).  Stripe',
+    'The membership is active.  Stripe',
+  ]);
+});
+
+test('of a join that is older than the record, the rows tell what they know, and the record goes on', async (t) => {
+  const { client, uuid } = await order();
+  await payOrder(server, client, uuid);
+  await sql`delete from join_event where session_uuid = ${uuid}`.execute(server.deps.database);
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.deepEqual(await storyOf(t, uuid), [
+    'Started by self-nomination, programme high-school.  from the rows',
+    'Payment intent INTENT of $65.00 opened for the membership.  from the rows',
+    '$65.00 paid by INTENT.  from the rows',
+    'The membership is active.  from the rows',
+    'The join is paid.  from the rows',
+    'Upgrade skipped.  the joiner',
+  ]);
+});
+
+test('every step that is recorded can be told, and none names a person', async () => {
+  const { rows } = await sql<{ step: StoryStep; detail: string | null }>`
+    select step, detail::text from join_event`.execute(server.deps.database);
+  const { personalEmail, lastName, address1 } = details();
+  for (const { step, detail } of rows) {
+    assert.ok(storySteps.includes(step), step);
+    for (const text of [personalEmail, lastName, address1, 'secret'])
+      assert.ok(!detail?.includes(text), detail!);
+  }
+});
+
+test('story refuses what is no join', async (t) => {
+  assert.equal((await runCommand(t, server, storyCommand, ['x'])).code, 2);
+  const nobody = '00000000-0000-4000-8000-000000000000';
+  assert.deepEqual(await runCommand(t, server, storyCommand, [nobody]), {
+    out: `There is no join ${nobody}.\n`,
+    code: 1,
+  });
+});

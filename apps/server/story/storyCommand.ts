@@ -1,0 +1,19 @@
+import { type Command, misused, plain } from '../command.ts';
+import { isUuid } from '../database/isUuid.ts';
+import { readStory } from './readStory.ts';
+
+export const storyCommand: Command = {
+  usage: 'story JOIN',
+  summary: 'What happened to a join, step by step: when (UTC), what, and by whom.',
+  async run([uuid, ...more], { deps }) {
+    if (!uuid || more.length > 0 || !isUuid(uuid)) return misused(storyCommand);
+    const story = await readStory(deps, uuid);
+    if (!story) {
+      console.error(`There is no join ${uuid}.`);
+      return 1;
+    }
+    for (const { at, text, by } of story)
+      console.log(`${at.toISOString().slice(0, 19).replace('T', ' ')}  ${plain(text)}  ${plain(by)}`);
+    return 0;
+  },
+};

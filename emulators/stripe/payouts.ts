@@ -1,0 +1,95 @@
+import type Stripe from 'stripe';
+import { markPaidOut, moveMoney, notPaidOut } from './balance.ts';
+import { type Call, emit, require } from './call.ts';
+import { invalid, refused } from './errors.ts';
+import { newId } from './ids.ts';
+import { given, page } from './lists.ts';
+import type { ApiObject } from './store.ts';
+
+type Payout = Stripe.Payout & ApiObject;
+
+/**
+ * All that the balance has goes to the account's bank. An automatic payout knows the transactions that it is made of; of a
+ * manual one nobody knows (https://docs.stripe.com/payouts/reconciliation).
+ */
+export function payOut(call: Call, automatic: boolean): Payout {
+  const currency = 'usd';
+  const covered = notPaidOut(call, currency);
+  const amount = covered.reduce((sum, { net }) => sum + net, 0);
+  if (amount < 1) throw invalid('There is nothing to pay out.');
+  const id = newId('po');
+  const transaction = moveMoney(call, {
+    type: 'payout',
+    category: 'payout',
+    amount: -amount,
+    currency,
+    source: id,
+    description: 'STRIPE PAYOUT',
+  });
+  const payout: Payout = {
+    id,
+    object: 'payout',
+    amount,
+    application_fee: null,
+    application_fee_amount: null,
+    arrival_date: call.now,
+    automatic,
+    balance_transaction: transaction.id,
+    created: call.now,
+    currency,
+    description: 'STRIPE PAYOUT',
+    destination: 'ba_emulated',
+    failure_balance_transaction: null,
+    failure_code: null,
+    failure_message: null,
+    livemode: false,
+    metadata: {},
+    method: 'standard',
+    original_payout: null,
+    payout_method: null,
+    reconciliation_status: automatic ? 'completed' : 'not_applicable',
+    reversed_by: null,
+    source_type: 'card',
+    statement_descriptor: null,
+    status: 'paid',
+    trace_id: null,
+    type: 'bank_account',
+  };
+  call.store.insert(payout);
+  for (const each of [...covered, transaction]) markPaidOut(call, each, id);
+  emit(call, 'payout.created', payout);
+  emit(call, 'payout.paid', payout);
+  return payout;
+}
+
+/** The bank sends a payout back: its money is in the balance again. */
+export function failPayout(call: Call, id: string): Payout {
+  const payout = require<Payout>(call, 'payout', id, 'payout');
+  if (payout.status === 'failed') throw refused('This payout has failed already.');
+  const back = moveMoney(call, {
+    type: 'payout_failure',
+    category: 'payout_reversal',
+    amount: payout.amount,
+    currency: payout.currency,
+    source: payout.id,
+    description: 'STRIPE PAYOUT FAILURE',
+  });
+  const failed: Payout = {
+    ...payout,
+    failure_balance_transaction: back.id,
+    failure_code: 'account_closed',
+    failure_message: 'The bank account has been closed.',
+    status: 'failed',
+  };
+  call.store.save(failed);
+  emit(call, 'payout.failed', failed);
+  return failed;
+}
+
+export function retrievePayout(call: Call): ApiObject {
+  return require(call, 'payout', call.ids.id!, 'payout');
+}
+
+export function listPayouts(call: Call): object {
+  return page(call, 'payout', '/v1/payouts', given(call.params, 'status'));
+}

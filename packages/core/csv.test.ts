@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { csvLine } from './csv.ts';
+
+test('a cell with a comma, a quote, a line end or space around it is quoted', () => {
+  assert.equal(
+    csvLine(['plain', 'a,b', 'say "hi"', 'two\nlines', ' x', '']),
+    'plain,"a,b","say ""hi""","two\nlines"," x",\r\n',
+  );
+});
+
+test('a cell that a spreadsheet would run is made text, and a number stays a number', () => {
+  assert.equal(
+    csvLine(['=1+2', '+1 555', '-Bob', '@sum', '\tx', '\rx', '-65.00', '65', '-5', '-1-1']),
+    `'=1+2,'+1 555,'-Bob,'@sum,'\tx,"'\rx",-65.00,65,-5,'-1-1\r\n`,
+  );
+});

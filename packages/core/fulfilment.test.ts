@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addressFrom, goodsOfOrder, type ShippedOrder } from './fulfilment.ts';
+import type { GivenBack, PaidLine } from './refunds.ts';
+
+const lines: PaidLine[] = [
+  { productId: 2, type: 'membership', name: 'Membership with Honour Cord', priceCents: 8900 },
+  { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
+  { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
+];
+const ships = (id: number) => ({ 2: 'Honour Cord' })[id];
+const order = (change: Partial<ShippedOrder> = {}): ShippedOrder => ({
+  lines,
+  refunds: [],
+  dispute: null,
+  standing: 'active',
+  hasLostBase: false,
+  shipments: [],
+  ...change,
+});
+const back = (
+  amountCents: number,
+  line: number | null,
+  status: GivenBack['status'] = 'succeeded',
+): ShippedOrder['refunds'][number] => ({
+  amountCents,
+  status,
+  lines: line === null ? null : [{ line, productId: 0, name: '', cents: amountCents }],
+});
+const told = (change: Partial<ShippedOrder> = {}) =>
+  goodsOfOrder(order(change), ships).map(({ name, state }) => `${name} ${state.is}`);
+
+test('store items are goods, and of a membership what it ships', () => {
+  assert.deepEqual(told(), ['Honour Cord open', 'Lapel Pin open']);
+  assert.deepEqual(
+    goodsOfOrder(order(), () => undefined).map(({ name }) => name),
+    ['Lapel Pin'],
+  );
+});
+
+test('what was refunded is not sent, and what remains is', () => {
+  assert.deepEqual(told({ refunds: [back(1200, 2)] }), ['Honour Cord open', 'Lapel Pin ended']);
+  assert.deepEqual(told({ refunds: [back(8900, 0)], standing: 'refunded' }), [
+    'Honour Cord ended',
+    'Lapel Pin open',
+  ]);
+  assert.deepEqual(told({ refunds: [back(1200, 2, 'failed')] }), ['Honour Cord open', 'Lapel Pin open']);
+  assert.deepEqual(told({ refunds: [back(12_600, null)] }), ['Honour Cord ended', 'Lapel Pin ended']);
+});
+
+test('a membership that ended sends nothing more, and a lost dispute ends all of its payment', () => {
+  assert.deepEqual(told({ standing: 'refunded' }), ['Honour Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ standing: 'void' }), ['Honour Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ standing: null }), ['Honour Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ dispute: 'lost', standing: 'charged_back' }), [
+    'Honour Cord ended',
+    'Lapel Pin ended',
+  ]);
+});
+
+test('what the bank has for now, or went back without saying what for, is held', () => {
+  assert.deepEqual(told({ dispute: 'open', standing: 'disputed' }), ['Honour Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ refunds: [back(500, null)] }), ['Honour Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ refunds: [back(500, null, 'canceled')] }), ['Honour Cord open', 'Lapel Pin open']);
+});
+
+test('what an upgrade sends waits for staff when the membership that it upgrades has ended', () => {
+  assert.deepEqual(told({ hasLostBase: true }), ['Honour Cord held', 'Lapel Pin held']);
+});
+
+test('what was sent stays sent, and says when its money went back afterwards', () => {
+  const sent = { line: 2, shippedAt: new Date(0), shippedBy: 'staff', note: null };
+  const [, pin] = goodsOfOrder(order({ shipments: [sent] }), ships);
+  assert.deepEqual(pin!.state, { is: 'sent', shipment: sent, isOwed: true });
+  const [, refunded] = goodsOfOrder(order({ shipments: [sent], refunds: [back(1200, 2)] }), ships);
+  assert.deepEqual(refunded!.state, { is: 'sent', shipment: sent, isOwed: false });
+  const [, disputed] = goodsOfOrder(order({ shipments: [sent], dispute: 'open' }), ships);
+  assert.deepEqual(disputed!.state, { is: 'sent', shipment: sent, isOwed: true });
+});
+
+test('a parcel goes where the joiner said, else where the contact lives, else nowhere', () => {
+  const typed = { address1: '12 Oak Street', city: 'Austin', zipcode: '78701' };
+  const profile = { address: '1 Elm Road', city: 'Reno', zip: '89501' };
+  assert.deepEqual(addressFrom(typed, profile), {
+    address1: '12 Oak Street',
+    address2: '',
+    city: 'Austin',
+    state: '',
+    zip: '78701',
+    country: '',
+  });
+  assert.equal(addressFrom(null, profile)!.address1, '1 Elm Road');
+  assert.equal(addressFrom({ address1: '12 Oak Street' }, profile)!.zip, '89501');
+  assert.equal(addressFrom(null, { city: 'Reno' }), null);
+  assert.equal(addressFrom(null, null), null);
+});

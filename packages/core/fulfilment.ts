@@ -1,0 +1,124 @@
+import { isMembershipType } from './product.ts';
+import {
+  counts,
+  type Dispute,
+  type GivenBack,
+  isHeld,
+  type MembershipStanding,
+  type PaidLine,
+} from './refunds.ts';
+
+/** What was sent of a line. */
+export interface Shipment {
+  line: number;
+  shippedAt: Date;
+  shippedBy: string;
+  note: string | null;
+}
+
+/** A payment that succeeded, with all that decides what of it is to be sent. */
+export interface ShippedOrder {
+  lines: readonly PaidLine[];
+  refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines'>[];
+  dispute: Dispute | null;
+  /** Of the membership or upgrade that it bought. */
+  standing: MembershipStanding | null;
+  /** Of an upgrade: the membership of its join has ended. */
+  hasLostBase: boolean;
+  shipments: readonly Shipment[];
+}
+
+/**
+ * open: to be sent. held: staff decide, since the bank has the money for now, or some went back without saying what for.
+ * ended: its money went back, so it is not to be sent. sent: it was; `isOwed` is false when its money went back afterwards.
+ */
+export type GoodsState =
+  | { is: 'open' }
+  | { is: 'held' | 'ended'; because: string }
+  | { is: 'sent'; shipment: Shipment; isOwed: boolean };
+
+export interface Goods {
+  line: number;
+  productId: number;
+  /** What goes into the parcel. */
+  name: string;
+  state: GoodsState;
+}
+
+/**
+ * What a product sends by post: a store item itself, of a membership or upgrade what the society's file says, or null.
+ * `ships` gives the latter by product id.
+ */
+export function goodsOf(line: PaidLine, ships: (productId: number) => string | undefined): string | null {
+  if (line.type === 'store') return line.name;
+  return isMembershipType(line.type) ? (ships(line.productId) ?? null) : null;
+}
+
+/** The goods of a paid order, and how each stands. A line that was sent stays so, whatever went back later. */
+export function goodsOfOrder(order: ShippedOrder, ships: (productId: number) => string | undefined): Goods[] {
+  return order.lines.flatMap((paid, line) => {
+    const name = goodsOf(paid, ships);
+    if (name === null) return [];
+    const owed = owes(order, paid, line);
+    const shipment = order.shipments.find((sent) => sent.line === line);
+    const state: GoodsState = shipment ? { is: 'sent', shipment, isOwed: owed.is !== 'ended' } : owed;
+    return [{ line, productId: paid.productId, name, state }];
+  });
+}
+
+type Owed = Exclude<GoodsState, { is: 'sent' }>;
+
+function owes(
+  { lines, refunds, dispute, standing, hasLostBase }: ShippedOrder,
+  paid: PaidLine,
+  line: number,
+): Owed {
+  if (dispute === 'lost') return { is: 'ended', because: 'a dispute over its money was lost' };
+  const given = refunds.filter(counts);
+  if (given.some((refund) => refund.lines?.some((back) => back.line === line)))
+    return { is: 'ended', because: 'refunded' };
+  const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  const back = given.reduce((sum, { amountCents }) => sum + amountCents, 0);
+  if (back >= total) return { is: 'ended', because: 'refunded' };
+  if (isMembershipType(paid.type) && (standing === null || !isHeld(standing)))
+    return { is: 'ended', because: 'its membership has ended' };
+  if (hasLostBase) return { is: 'held', because: 'the membership that it upgrades has ended' };
+  if (dispute === 'open') return { is: 'held', because: 'its payment is disputed' };
+  if (given.some((refund) => refund.lines === null))
+    return { is: 'held', because: 'some of its payment went back without saying what for' };
+  return { is: 'open' };
+}
+
+/** What a parcel is addressed to; null where no street or city is known. */
+export interface Address {
+  address1: string;
+  address2: string;
+  city: string;
+  state: string;
+  zip: string;
+  country: string;
+}
+
+type Fields<Name extends string> = { [name in Name]?: string | null };
+
+/** The address that the joiner gave, else the contact's; null when neither has a street and a city. */
+export function addressFrom(
+  details: Fields<'address1' | 'address2' | 'city' | 'state' | 'zipcode' | 'country'> | null,
+  profile: Fields<'address' | 'address2' | 'city' | 'state' | 'zip' | 'country'> | null,
+): Address | null {
+  const given = [
+    details && { ...details, zip: details.zipcode },
+    profile && { ...profile, address1: profile.address },
+  ];
+  for (const one of given)
+    if (one?.address1 && one.city)
+      return {
+        address1: one.address1,
+        address2: one.address2 ?? '',
+        city: one.city,
+        state: one.state ?? '',
+        zip: one.zip ?? '',
+        country: one.country ?? '',
+      };
+  return null;
+}

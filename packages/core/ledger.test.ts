@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { keptAfter, type LedgerRefund, ledgerEntries, ledgerKinds, type Movement } from './ledger.ts';
+import { productTypes } from './product.ts';
+import type { PaidLine } from './refunds.ts';
+
+const lines: PaidLine[] = [
+  { productId: 3, type: 'membership', name: 'Membership', priceCents: 9500 },
+  { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
+  { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
+];
+const order = { lines, amountCents: 13_200 };
+const movement = (category: string, grossCents: number, feeCents = 0): Movement => ({
+  category,
+  grossCents,
+  feeCents,
+  description: null,
+  feeDescription: null,
+});
+const refund = (change: Partial<LedgerRefund>): LedgerRefund => ({
+  amountCents: 9000,
+  reason: 'requested',
+  lines: null,
+  keptCents: 4200,
+  ...change,
+});
+const told = (...given: Parameters<typeof ledgerEntries>) =>
+  ledgerEntries(...given).map(({ kind, grossCents, feeCents }) => [kind, grossCents, feeCents]);
+
+test('a charge is the lines that were paid, and what it cost a line of its own', () => {
+  assert.deepEqual(told(movement('charge', 13_200, 413), order, null), [
+    ['dues', 9500, 0],
+    ['donation', 2500, 0],
+    ['goods', 1200, 0],
+    ['stripe fee', 0, 413],
+  ]);
+});
+
+test('a refund less the processing fee takes back all of the dues and says what is kept', () => {
+  const given = [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }];
+  const ineligible = refund({ reason: 'ineligible', lines: given });
+  assert.deepEqual(told(movement('refund', -9000), order, ineligible), [
+    ['dues', -9500, 0],
+    ['fee kept', 500, 0],
+  ]);
+  assert.deepEqual(told(movement('refund_failure', 9000), order, ineligible), [
+    ['dues', 9500, 0],
+    ['fee kept', -500, 0],
+  ]);
+  // Asked for, less than the price could go back: that is no fee.
+  assert.deepEqual(told(movement('refund', -9000), order, refund({ lines: given })), [['dues', -9000, 0]]);
+  assert.deepEqual(
+    told(movement('refund', -9000), order, { ...ineligible, keptCents: 0 }),
+    [['dues', -9000, 0]],
+    'nothing of the payment is kept, so no fee is',
+  );
+});
+
+test('a refund that names no lines is unassigned, unless it is the whole payment', () => {
+  assert.deepEqual(told(movement('refund', -5000), order, refund({ amountCents: 5000 })), [
+    ['unassigned', -5000, 0],
+  ]);
+  assert.deepEqual(told(movement('refund', -13_200), order, null), [
+    ['dues', -9500, 0],
+    ['donation', -2500, 0],
+    ['goods', -1200, 0],
+  ]);
+  assert.deepEqual(told(movement('refund', -100), null, null), [['unassigned', -100, 0]]);
+});
+
+test('disputes, payouts and what Stripe takes of the account have kinds of their own', () => {
+  assert.deepEqual(told(movement('dispute', -13_200, 1500), order, null), [
+    ['dispute', -13_200, 0],
+    ['dispute fee', 0, 1500],
+  ]);
+  assert.deepEqual(told(movement('dispute_reversal', 13_200), order, null), [['dispute', 13_200, 0]]);
+  assert.deepEqual(told(movement('payout', -100), null, null), [['payout', -100, 0]]);
+  assert.deepEqual(told(movement('payout_reversal', 100), null, null), [['payout', 100, 0]]);
+  assert.deepEqual(told(movement('fee', -250), null, null), [['stripe fee', -250, 0]]);
+  assert.deepEqual(told(movement('topup', 700), null, null), [['account', 700, 0]]);
+});
+
+test('what a payment still had counts refunds before, but none that failed', () => {
+  const before = [
+    { amountCents: 1000, status: 'succeeded' as const, lines: null },
+    { amountCents: 9000, status: 'failed' as const, lines: null },
+  ];
+  assert.equal(keptAfter(13_200, before, { amountCents: 9000 }), 3200);
+});
+
+test('whatever is split sums to what it was split of', () => {
+  const line = fc.record({
+    productId: fc.integer({ min: 1, max: 40 }),
+    type: fc.constantFrom(...productTypes),
+    name: fc.string(),
+    priceCents: fc.integer({ min: 50, max: 1_000_000 }),
+  });
+  const given = fc.record({
+    line: fc.integer({ min: 0, max: 4 }),
+    productId: fc.integer({ min: 1, max: 40 }),
+    name: fc.string(),
+    cents: fc.integer({ min: 1, max: 100_000 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.constantFrom('charge', 'refund', 'refund_failure', 'dispute', 'payout', 'fee', 'other_adjustment'),
+      fc.integer({ min: -2_000_000, max: 2_000_000 }),
+      fc.integer({ min: -5000, max: 5000 }),
+      fc.option(fc.record({ lines: fc.array(line, { maxLength: 5 }), amountCents: fc.nat(2_000_000) })),
+      fc.option(
+        fc.record({
+          amountCents: fc.nat(2_000_000),
+          reason: fc.constantFrom('ineligible', 'requested', 'dashboard'),
+          lines: fc.option(fc.array(given, { maxLength: 4 })),
+          keptCents: fc.nat(10_000),
+        }),
+      ),
+      (category, gross, fee, paid, back) => {
+        const entries = ledgerEntries(movement(category, gross, fee), paid, back);
+        assert.equal(
+          entries.reduce((sum, { grossCents }) => sum + grossCents, 0),
+          gross,
+        );
+        assert.equal(
+          entries.reduce((sum, { feeCents }) => sum + feeCents, 0),
+          fee,
+        );
+        for (const { kind } of entries) assert.ok(ledgerKinds.includes(kind));
+      },
+    ),
+  );
+});

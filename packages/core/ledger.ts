@@ -1,0 +1,167 @@
+import { isDonationType, type ProductType } from './product.ts';
+import { counts, type GivenBack, type PaidLine } from './refunds.ts';
+
+/** What an accountant books money under. `account`: Stripe's own dealings with the account that are none of the others. */
+export const ledgerKinds = [
+  'dues',
+  'upgrade',
+  'donation',
+  'goods',
+  'fee kept',
+  'unassigned',
+  'dispute',
+  'dispute fee',
+  'stripe fee',
+  'account',
+  'payout',
+] as const;
+export type LedgerKind = (typeof ledgerKinds)[number];
+
+/** One line of the ledger. Net is gross less fee, as in Stripe: a fee is a positive number that was taken. */
+export interface LedgerEntry {
+  kind: LedgerKind;
+  product: string;
+  grossCents: number;
+  feeCents: number;
+}
+
+/** One transaction of Stripe's balance. */
+export interface Movement {
+  /** Stripe's reporting category: charge, refund, dispute, payout and so on. */
+  category: string;
+  description: string | null;
+  grossCents: number;
+  feeCents: number;
+  /** What the fee was for, in Stripe's words. */
+  feeDescription: string | null;
+}
+
+/** What was paid by the charge that a movement is of, or belongs to. */
+export interface LedgerOrder {
+  lines: readonly PaidLine[];
+  amountCents: number;
+}
+
+/** The refund that a movement is of; `keptCents` is what the payment still had of its money after it. */
+export interface LedgerRefund extends Pick<GivenBack, 'amountCents' | 'lines'> {
+  reason: string;
+  keptCents: number;
+}
+
+/** Cents of a payment that had not gone back once this refund and those before it were made. */
+export function keptAfter(
+  amountCents: number,
+  before: readonly Pick<GivenBack, 'amountCents' | 'status'>[],
+  refund: Pick<GivenBack, 'amountCents'>,
+): number {
+  const gone = before.filter(counts).reduce((sum, one) => sum + one.amountCents, refund.amountCents);
+  return Math.max(0, amountCents - gone);
+}
+
+/**
+ * A movement as lines of the ledger, whose gross sums to its amount and whose fee sums to its fee, to the cent. A charge is
+ * the lines that were paid. A refund is the lines that it names, or all when it is the whole payment; what names none is
+ * `unassigned`, and so is what does not add up. Of a membership that went back less its processing fee, all of the dues go
+ * back and the fee stays as `fee kept`. A refund that failed is the same with the other sign.
+ */
+export function ledgerEntries(
+  movement: Movement,
+  order: LedgerOrder | null,
+  refund: LedgerRefund | null,
+): LedgerEntry[] {
+  const entries = grossEntries(movement, order, refund);
+  const rest = movement.grossCents - sumOf(entries);
+  if (rest !== 0) entries.push(entry('unassigned', titleOf(movement), rest));
+  if (movement.feeCents !== 0)
+    entries.push({
+      kind: movement.category.startsWith('dispute') ? 'dispute fee' : 'stripe fee',
+      product: movement.feeDescription ?? 'Stripe fee',
+      grossCents: 0,
+      feeCents: movement.feeCents,
+    });
+  return entries;
+}
+
+function grossEntries(
+  movement: Movement,
+  order: LedgerOrder | null,
+  refund: LedgerRefund | null,
+): LedgerEntry[] {
+  const { category, grossCents } = movement;
+  switch (category) {
+    case 'charge':
+      return order ? lineEntries(order.lines) : [];
+    case 'refund':
+    case 'refund_failure': {
+      const sign = grossCents < 0 ? -1 : 1;
+      return refundEntries(Math.abs(grossCents), order, refund).map((each) => ({
+        ...each,
+        grossCents: sign * each.grossCents,
+      }));
+    }
+    case 'dispute':
+    case 'dispute_reversal':
+      return [entry('dispute', titleOf(movement), grossCents)];
+    case 'payout':
+    case 'payout_reversal':
+      return [entry('payout', titleOf(movement), grossCents)];
+    case 'fee':
+      return [entry('stripe fee', titleOf(movement), grossCents)];
+    default:
+      return [entry('account', titleOf(movement), grossCents)];
+  }
+}
+
+/** What goes back, as positive amounts. */
+function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerRefund | null): LedgerEntry[] {
+  if (!order) return [];
+  if (!refund?.lines) return cents === order.amountCents ? lineEntries(order.lines) : [];
+  return refund.lines.flatMap(({ line, name, cents: back }) => {
+    const paid = order.lines[line];
+    const kind = paid ? kindOf(paid.type) : 'unassigned';
+    const isLessFee = refund.reason === 'ineligible' && kind === 'dues';
+    const fee = isLessFee ? Math.max(0, Math.min(paid!.priceCents - back, refund.keptCents)) : 0;
+    return [
+      entry(kind, name, back + fee),
+      ...(fee > 0 ? [entry('fee kept', `Processing fee of ${name}`, -fee)] : []),
+    ];
+  });
+}
+
+function lineEntries(lines: readonly PaidLine[]): LedgerEntry[] {
+  return lines.map(({ type, name, priceCents }) => entry(kindOf(type), name, priceCents));
+}
+
+function kindOf(type: ProductType): LedgerKind {
+  if (isDonationType(type)) return 'donation';
+  if (type === 'store') return 'goods';
+  return type === 'membership' ? 'dues' : 'upgrade';
+}
+
+function entry(kind: LedgerKind, product: string, grossCents: number): LedgerEntry {
+  return { kind, product, grossCents, feeCents: 0 };
+}
+
+function titleOf({ description, category }: Movement): string {
+  return description ?? category;
+}
+
+function sumOf(entries: readonly LedgerEntry[]): number {
+  return entries.reduce((sum, { grossCents }) => sum + grossCents, 0);
+}
+
+export interface LedgerSum {
+  count: number;
+  grossCents: number;
+  feeCents: number;
+}
+
+export function sumLedger(rows: Iterable<Pick<LedgerEntry, 'grossCents' | 'feeCents'>>): LedgerSum {
+  const sum = { count: 0, grossCents: 0, feeCents: 0 };
+  for (const { grossCents, feeCents } of rows) {
+    sum.count++;
+    sum.grossCents += grossCents;
+    sum.feeCents += feeCents;
+  }
+  return sum;
+}

@@ -1,0 +1,201 @@
+import { displayPrice } from './money.ts';
+import { isMembershipType } from './product.ts';
+import type { PaidLine } from './refunds.ts';
+
+/** Every step that the database records of a join, in the order in which one write makes them: migration 0012 has them. */
+export const storySteps = [
+  'started',
+  'details_submitted',
+  'order_changed',
+  'intent_opened',
+  'intent_changed',
+  'payment_begun',
+  'order_reopened',
+  'intent_succeeded',
+  'intent_duplicate',
+  'intent_canceled',
+  'dispute_open',
+  'dispute_lost',
+  'dispute_over',
+  'refund_decided',
+  'refund_pending',
+  'refund_succeeded',
+  'refund_failed',
+  'refund_canceled',
+  'membership_active',
+  'membership_disputed',
+  'membership_refunded',
+  'membership_charged_back',
+  'membership_void',
+  'paid',
+  'upgrade_taken',
+  'upgrade_skipped',
+  'upgrade_reopened',
+  'document_uploaded',
+  'document_accepted',
+  'document_rejected',
+  'shipped',
+  'unshipped',
+] as const;
+export type StoryStep = (typeof storySteps)[number];
+
+/** induct: by itself, as the sweep does. record: told from a row that is older than the record of steps. */
+export type StoryCause = 'joiner' | 'staff' | 'stripe' | 'induct' | 'record';
+
+/** What a step is about. Money is cents. */
+export interface StoryDetail {
+  origin?: string;
+  programme?: string;
+  revision?: number;
+  lines?: readonly Pick<PaidLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
+  from?: string;
+  intent?: string;
+  kind?: string;
+  cents?: number;
+  reason?: string | null;
+  type?: string;
+  isFinal?: boolean;
+  goods?: string;
+}
+
+export interface StoryEvent {
+  at: Date;
+  step: StoryStep;
+  cause: StoryCause;
+  actor: string | null;
+  detail: StoryDetail | null;
+}
+
+export interface StoryLine {
+  at: Date;
+  text: string;
+  /** "Stripe", "staff (NAME)" and so on. */
+  by: string;
+}
+
+/**
+ * The steps of a join in sentences, from its events as they were written. Those of one moment were made by one write, and are
+ * told in the order of their meaning. An order is told by what changed of it.
+ */
+export function tellStory(events: readonly StoryEvent[]): StoryLine[] {
+  const moments = Map.groupBy(events, ({ at }) => at.getTime()).values();
+  const inOrder = [...moments].flatMap((moment) =>
+    moment.toSorted((one, other) => storySteps.indexOf(one.step) - storySteps.indexOf(other.step)),
+  );
+  let order: NonNullable<StoryDetail['lines']> = [];
+  return inOrder.map(({ at, step, cause, actor, detail }) => {
+    const before = order;
+    if (step === 'order_changed') order = detail?.lines ?? [];
+    const text = step === 'order_changed' ? changeOf(before, order) : sentenceOf(step, detail ?? {});
+    return { at, text, by: byWhom(cause, actor) };
+  });
+}
+
+function changeOf(
+  before: NonNullable<StoryDetail['lines']>,
+  after: NonNullable<StoryDetail['lines']>,
+): string {
+  const has = (lines: typeof before, line: (typeof before)[number]) =>
+    lines.some(({ productId, priceCents }) => productId === line.productId && priceCents === line.priceCents);
+  const added = after.filter((line) => !has(before, line));
+  const removed = before.filter((line) => !has(after, line));
+  const replaced = removed.find(({ type }) => isMembershipType(type));
+  const parts = [
+    ...added.map((line) => {
+      const what = `${line.name}, ${displayPrice(line.priceCents)}`;
+      if (!isMembershipType(line.type)) return `added ${what}`;
+      return replaced ? `membership changed from ${replaced.name} to ${what}` : `membership chosen: ${what}`;
+    }),
+    ...removed
+      .filter((line) => line !== replaced || !added.some(({ type }) => isMembershipType(type)))
+      .map(({ name }) => `removed ${name}`),
+  ];
+  const total = after.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  return `Order: ${parts.join('; ') || 'as before'}. Total ${displayPrice(total)}.`;
+}
+
+const ORIGINS: Record<string, string> = {
+  invite: 'with a personal invite code',
+  school: "with a school's code",
+  self_nomination: 'by self-nomination',
+  link: 'by a link',
+  checkout: 'by a checkout link',
+};
+
+function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDetail): string {
+  const money = displayPrice(detail.cents ?? 0);
+  const intent = detail.intent ?? '';
+  const what = detail.kind === 'upgrade' || detail.type === 'membership_upgrade' ? 'upgrade' : 'membership';
+  const because = detail.reason ? ` (${detail.reason})` : '';
+  switch (step) {
+    case 'started':
+      return `Started ${ORIGINS[detail.origin ?? ''] ?? 'somehow'}, programme ${detail.programme}.`;
+    case 'details_submitted':
+      return 'Student details submitted.';
+    case 'payment_begun':
+      return 'Payment begun: the order is frozen.';
+    case 'order_reopened':
+      return detail.from === 'paid'
+        ? 'No longer paid: the order is open again.'
+        : 'The order is open again: the payment was not finished.';
+    case 'paid':
+      return 'The join is paid.';
+    case 'upgrade_taken':
+      return 'Upgrade taken.';
+    case 'upgrade_skipped':
+      return 'Upgrade skipped.';
+    case 'upgrade_reopened':
+      return 'The upgrade is on offer again.';
+    case 'intent_opened':
+      return `Payment intent ${intent} of ${money} opened for the ${what}.`;
+    case 'intent_changed':
+      return `Payment intent ${intent} is ${money} now.`;
+    case 'intent_succeeded':
+      return `${money} paid by ${intent}.`;
+    case 'intent_canceled':
+      return `Payment intent ${intent} cancelled.`;
+    case 'intent_duplicate':
+      return `${money} paid by ${intent}, which bought nothing: all of it goes back.`;
+    case 'dispute_open':
+      return `The payer's bank disputes ${intent} and has its money for now.`;
+    case 'dispute_lost':
+      return `The dispute over ${intent} was lost.`;
+    case 'dispute_over':
+      return `The dispute over ${intent} is over: its money is back.`;
+    case 'refund_decided':
+      return `Refund of ${money} of ${intent} decided${because}.`;
+    case 'refund_pending':
+      return `Refund of ${money} of ${intent} is on its way${because}.`;
+    case 'refund_succeeded':
+      return `${money} of ${intent} refunded${because}.`;
+    case 'refund_failed':
+      return `Refund of ${money} of ${intent} failed${because}.`;
+    case 'refund_canceled':
+      return `Refund of ${money} of ${intent} cancelled${because}.`;
+    case 'membership_active':
+      return `The ${what} is active.`;
+    case 'membership_disputed':
+      return `The ${what} is disputed.`;
+    case 'membership_refunded':
+      return `The ${what} has ended: refunded.`;
+    case 'membership_charged_back':
+      return `The ${what} has ended: a dispute was lost.`;
+    case 'membership_void':
+      return `The ${what} has ended: nothing was paid for it.`;
+    case 'document_uploaded':
+      return `${detail.kind === 'resume' ? 'Resume' : 'Transcript'} uploaded.`;
+    case 'document_accepted':
+      return 'Transcript accepted.';
+    case 'document_rejected':
+      return `Transcript rejected${detail.isFinal ? ' finally' : ''}${because}.`;
+    case 'shipped':
+      return `${detail.goods} sent.`;
+    case 'unshipped':
+      return `${detail.goods} not sent after all.`;
+  }
+}
+
+function byWhom(cause: StoryCause, actor: string | null): string {
+  if (cause === 'staff') return `staff (${actor ?? 'unknown'})`;
+  return { joiner: 'the joiner', stripe: 'Stripe', induct: 'Induct', record: 'from the rows' }[cause];
+}
