@@ -35,3 +35,22 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
     return null;
   }
 }
+
+/** The command that the first words name, by its longest name, and the arguments after them; null when there is none. */
+export function commandNamed<Named extends Pick<Command, 'usage'>>(
+  commands: readonly Named[],
+  args: readonly string[],
+): { command: Named; rest: string[] } | null {
+  const [longest] = commands
+    .map((command) => ({ command, words: wordsOf(command) }))
+    .filter(({ words }) => words.every((word, index) => args[index] === word))
+    .sort((a, b) => b.words.length - a.words.length);
+  return longest ? { command: longest.command, rest: args.slice(longest.words.length) } : null;
+}
+
+/** The words before the first argument or option: "invitations import FILE.csv" → ["invitations", "import"]. */
+function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
+  const words = usage.split(' ');
+  const first = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  return first < 0 ? words : words.slice(0, first);
+}

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Command, LoneCommand } from './command.ts';
+import { type Command, commandNamed, type LoneCommand } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
 import {
   diffCommand,
@@ -50,7 +50,6 @@ const commands: readonly (Command | LoneCommand)[] = [
   linksCommand,
   findCommand,
   storyCommand,
-  // Before the shorter name that it begins with.
   refundAssignCommand,
   refundCommand,
   reconcileCommand,
@@ -70,13 +69,6 @@ const commands: readonly (Command | LoneCommand)[] = [
   doctorCommand,
 ];
 
-/** The words before the first argument: "invitations import FILE.csv" → ["invitations", "import"]. */
-function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
-  const words = usage.split(' ');
-  const first = words.findIndex((word) => !/^[a-z-]+$/.test(word));
-  return first < 0 ? words : words.slice(0, first);
-}
-
 function help(): string {
   const described = [...commands, { usage: 'help', summary: 'Show this.' }];
   return [
@@ -90,13 +82,13 @@ async function main(args: string[]): Promise<number> {
     console.log(help());
     return 0;
   }
-  const command = commands.find((one) => wordsOf(one).every((word, index) => args[index] === word));
-  if (!command) {
+  const named = commandNamed(commands, args);
+  if (!named) {
     console.error(`There is no command "${args.join(' ')}".\n\n${help()}`);
     return 2;
   }
+  const { command, rest } = named;
   const config = readConfig();
-  const rest = args.slice(wordsOf(command).length);
   if ('runAlone' in command) return command.runAlone(rest, config);
   await migrate(config.databaseUrl);
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
