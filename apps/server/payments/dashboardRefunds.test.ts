@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Command } from '../command.ts';
@@ -22,10 +23,13 @@ const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(
 const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
+/** Each join is of a person of its own. */
+const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
+
 /** A paid join with these items in its order. */
 async function withItems(...items: string[]) {
   const client = server.client();
-  const uuid = await orderingJoin(client);
+  const uuid = await orderingJoin(client, undefined, somebodyElse());
   for (const productUuid of items)
     await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
   return { client, ...(await payOrder(server, client, uuid)) };
