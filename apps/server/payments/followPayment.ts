@@ -265,9 +265,21 @@ export async function bringStanding(
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
   await tellHubspot(trx, session.uuid);
+  if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
   await tell(trx, session.uuid, 'standing', `The ${what} paid for by ${intentId} ${because[standing]}`);
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/push.ts). */
+async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  await sql`
+    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
+    from join_session own
+    where own.uuid = ${sessionUuid} and ended.payer = own.payer and ended.uuid <> own.uuid
+      and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)`.execute(
+    trx,
+  );
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
