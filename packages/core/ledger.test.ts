@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { keptAfter, type LedgerRefund, ledgerEntries, ledgerKinds, type Movement } from './ledger.ts';
+import {
+  keptAfter,
+  type LedgerRefund,
+  ledgerEntries,
+  ledgerKinds,
+  linesLessFee,
+  type Movement,
+} from './ledger.ts';
 import { productTypes } from './product.ts';
 import type { PaidLine } from './refunds.ts';
 
@@ -23,6 +30,7 @@ const refund = (change: Partial<LedgerRefund>): LedgerRefund => ({
   reason: 'requested',
   lines: null,
   keptCents: 4200,
+  feeKeptOf: [],
   ...change,
 });
 const told = (...given: Parameters<typeof ledgerEntries>) =>
@@ -114,6 +122,7 @@ test('whatever is split sums to what it was split of', () => {
           reason: fc.constantFrom('ineligible', 'requested', 'dashboard'),
           lines: fc.option(fc.array(given, { maxLength: 4 })),
           keptCents: fc.nat(10_000),
+          feeKeptOf: fc.subarray([0, 1, 2]),
         }),
       ),
       (category, gross, fee, paid, back) => {
@@ -130,4 +139,21 @@ test('whatever is split sums to what it was split of', () => {
       },
     ),
   );
+});
+
+test('a processing fee that goes back later is not kept, and no dues', () => {
+  const first = {
+    reason: 'ineligible',
+    status: 'succeeded' as const,
+    lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
+  };
+  const rest = refund({
+    amountCents: 500,
+    lines: [{ line: 0, productId: 3, name: 'Membership', cents: 500 }],
+    feeKeptOf: linesLessFee([first], lines),
+  });
+  assert.deepEqual(told(movement('refund', -500), order, rest), [['fee kept', -500, 0]]);
+  assert.deepEqual(told(movement('refund_failure', 500), order, rest), [['fee kept', 500, 0]]);
+  assert.deepEqual(linesLessFee([{ ...first, status: 'failed' }], lines), []);
+  assert.deepEqual(linesLessFee([{ ...first, reason: 'requested' }], lines), []);
 });

@@ -46,6 +46,8 @@ export interface LedgerOrder {
 export interface LedgerRefund extends Pick<GivenBack, 'amountCents' | 'lines'> {
   reason: string;
   keptCents: number;
+  /** The lines of which refunds before it kept the processing fee. */
+  feeKeptOf: readonly number[];
 }
 
 /** Cents of a payment that had not gone back once this refund and those before it were made. */
@@ -58,11 +60,23 @@ export function keptAfter(
   return Math.max(0, amountCents - gone);
 }
 
+/** The lines of which these refunds, made before another, kept the processing fee. */
+export function linesLessFee(
+  before: readonly (Pick<GivenBack, 'status' | 'lines'> & { reason: string })[],
+  paid: readonly PaidLine[],
+): number[] {
+  return before
+    .filter((refund) => refund.reason === 'ineligible' && counts(refund))
+    .flatMap(({ lines }) => lines ?? [])
+    .filter(({ line, cents }) => paid[line]?.type === 'membership' && cents < paid[line].priceCents)
+    .map(({ line }) => line);
+}
+
 /**
  * A movement as lines of the ledger, whose gross sums to its amount and whose fee sums to its fee, to the cent. A charge is
  * the lines that were paid. A refund is the lines that it names, or all when it is the whole payment; what names none is
  * `unassigned`, and so is what does not add up. Of a membership that went back less its processing fee, all of the dues go
- * back and the fee stays as `fee kept`. A refund that failed is the same with the other sign.
+ * back and the fee stays as `fee kept`, from which a later refund of the rest is taken. A refund that failed is the same with the other sign.
  */
 export function ledgerEntries(
   movement: Movement,
@@ -119,6 +133,7 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
   return refund.lines.flatMap(({ line, name, cents: back }) => {
     const paid = order.lines[line];
     const kind = paid ? kindOf(paid.type) : 'unassigned';
+    if (refund.feeKeptOf.includes(line)) return [entry('fee kept', `Processing fee of ${name}`, back)];
     const isLessFee = refund.reason === 'ineligible' && kind === 'dues';
     const fee = isLessFee ? Math.max(0, Math.min(paid!.priceCents - back, refund.keptCents)) : 0;
     return [

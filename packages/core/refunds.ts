@@ -196,6 +196,21 @@ export function matchRefunds(
   return matched;
 }
 
+/**
+ * The processing fee by which a join's dashboard refunds are read: the one that they were read by before, when they ended a
+ * membership less a fee, since the society may have changed it; else `feeCents`, today's.
+ */
+export function feeReadBy(
+  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
+  feeCents: number,
+): number {
+  const at = lines.findIndex(({ type }) => isMembershipType(type));
+  const naming = refunds.filter((refund) => refund.lines?.some(({ line }) => line === at));
+  if (naming.length === 0 || naming.some(({ saidBy }) => saidBy !== null)) return feeCents;
+  const backCents = sumOf(naming.flatMap((refund) => refund.lines!.filter(({ line }) => line === at)));
+  return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
+}
+
 /** What of each line no refund was for, in cents. */
 function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   const parts = refunds.filter(counts).flatMap((refund) => refund.lines ?? []);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { isMemberByMirrorAlone } from '../session/isMemberNow.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
@@ -7,7 +8,8 @@ export class NotLinkable extends Error {}
 
 /**
  * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
- * written there, as by an invitation. Refused when the contact holds already what the join bought.
+ * written there, as by an invitation. Refused when the join's membership has ended, and when the contact is a member already by
+ * anything but this join: a refund of it would end what it has not begun.
  */
 export async function linkJoin(deps: Deps, uuid: string, contactId: string): Promise<void> {
   if ((await deps.contacts.refresh(contactId)) === 'unknown')
@@ -26,6 +28,16 @@ export async function linkJoin(deps: Deps, uuid: string, contactId: string): Pro
     if (session.state !== 'paid')
       throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
+    const found = await sql<{ holds: boolean; was_member: boolean }>`
+      select exists (select from membership where session_uuid = uuid and type = 'membership' and is_held) as holds,
+        ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus' as was_member
+      from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
+    const { holds, was_member } = found.rows[0]!;
+    if (!holds) throw new NotLinkable(`The membership of join ${uuid} has ended.`);
+    if (was_member)
+      throw new NotLinkable(
+        `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
+      );
     const { rows } = await sql<{ uuid: string }>`
       select theirs.session_uuid as uuid from membership theirs join membership mine using (type)
       where theirs.contact_id = ${contactId} and theirs.is_held and mine.session_uuid = ${uuid} and mine.is_held`.execute(

@@ -90,11 +90,15 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
 
 const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
   when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
+/** Who paid for the `session` of a query holds a membership by another join: one of the two has gone back. */
+const payerHolds = sql`exists (
+    select from join_session other join membership held on held.session_uuid = other.uuid
+    where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /** A {@link Row} of a join session that is named `session`. */
 const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
   crm_known, profile_revision, created_at, paid_at,
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
-  (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} then 'member' else 'former' end
+  (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = session.uuid and type = 'membership_upgrade' and is_held) as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((

@@ -95,3 +95,36 @@ test('who has paid is known by email and name, and what was left in contacts tha
     { payer: null, crm_known: {}, profile_revision: 2 },
   ]);
 });
+
+test('a refund from the dashboard is for the membership only where it was what ended it', async () => {
+  await databaseOf('0009');
+  const [ours, theirs] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+  const items = JSON.stringify([
+    { productId: 1, type: 'membership', name: 'Membership', priceCents: 6500 },
+    { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
+  ]);
+  for (const [uuid, intent] of [
+    [ours, 'pi_ours'],
+    [theirs, 'pi_theirs'],
+  ])
+    await client.query(`
+      insert into join_session (uuid, state, origin, programme, paid_at) values ('${uuid}', 'paid', 'school', 'high-school', now());
+      insert into order_snapshot (session_uuid, kind, revision, amount_cents, items) values ('${uuid}', 'join', 1, 7700, '${items}');
+      insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+        values ('${intent}', '${uuid}', 'join', 1, 'succeeded', 's', 'cus_1', 7700, 1, now());
+      insert into membership (session_uuid, product_id, type, payment_intent, standing) values ('${uuid}', 1, 'membership', '${intent}', 'refunded')`);
+  const line = JSON.stringify([{ line: 0, productId: 1, name: 'Membership', cents: 6500 }]);
+  await client.query(`
+    insert into refund (intent_id, stripe_id, amount_cents, reason, status, lines) values
+      ('pi_ours', 're_1', 6500, 'requested', 'succeeded', '${line}'),
+      ('pi_ours', 're_2', 1200, 'dashboard', 'succeeded', null),
+      ('pi_theirs', 're_3', 7000, 'dashboard', 'succeeded', null)`);
+  await migrate(made.url);
+  const { rows } = await client.query(
+    "select stripe_id, lines -> 0 ->> 'name' as name, assigned_at is not null as said from refund where reason = 'dashboard' order by stripe_id",
+  );
+  assert.deepEqual(rows, [
+    { stripe_id: 're_2', name: null, said: false },
+    { stripe_id: 're_3', name: 'Membership', said: true },
+  ]);
+});

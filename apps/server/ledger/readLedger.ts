@@ -7,6 +7,7 @@ import {
   type LedgerSum,
   ledgerEntries,
   ledgerKinds,
+  linesLessFee,
   sumLedger,
 } from '#core/ledger.ts';
 import type { GivenBack, PaidLine } from '#core/refunds.ts';
@@ -140,7 +141,11 @@ function rowsOf(
   const found = refunds[at];
   const refund: LedgerRefund | null =
     found && order
-      ? { ...found, keptCents: keptAfter(order.amountCents, refunds.slice(0, at), found) }
+      ? {
+          ...found,
+          keptCents: keptAfter(order.amountCents, refunds.slice(0, at), found),
+          feeKeptOf: linesLessFee(refunds.slice(0, at), order.lines),
+        }
       : null;
   return ledgerEntries(movement, order, refund).map((entry) => ({
     ...entry,

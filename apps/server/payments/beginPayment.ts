@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
+import { hasLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
@@ -80,7 +81,7 @@ async function tryToFreeze(
   const { rows } = await sql<Frozen>`
     with session as (
       select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session.contact_id')} as refusal,
-        not ${isForAnother} and exists (
+        not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
           select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
           where paid.uuid = any(${joinsOfBrowser}::uuid[]) and paid.uuid <> join_session.uuid and held.type = 'membership'
             and paid.payer = (

@@ -4,6 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import {
   assignCommand,
   counts,
+  feeReadBy,
   type GivenBack,
   goneCents,
   isHeld,
@@ -100,7 +101,7 @@ export async function recount(
     .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
     .where('intent_id', '=', intentId)
     .execute();
-  const fee = deps.society.programme(session.programme).processingFee;
+  const fee = feeReadBy(order, deps.society.programme(session.programme).processingFee);
   // A payment that bought nothing has nothing that a refund could be for.
   const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
   const refunds = order.refunds.map((refund) =>
@@ -163,14 +164,18 @@ async function takeIn(
   intentId: string,
   { id, amountCents, status, uuid }: MoneyBack['refunds'][number],
 ): Promise<string[]> {
-  const known = await trx
-    .selectFrom('refund')
-    .select(['uuid', 'status'])
-    .where('intent_id', '=', intentId)
-    .where((row) =>
-      row.or([row('stripe_id', '=', id), ...(uuid && isUuid(uuid) ? [row('uuid', '=', uuid)] : [])]),
-    )
-    .executeTakeFirst();
+  const known =
+    (await trx
+      .selectFrom('refund')
+      .select(['uuid', 'status'])
+      .where('intent_id', '=', intentId)
+      .where((row) =>
+        row.or([row('stripe_id', '=', id), ...(uuid && isUuid(uuid) ? [row('uuid', '=', uuid)] : [])]),
+      )
+      .executeTakeFirst()) ??
+    (uuid === null && status !== 'failed' && status !== 'canceled'
+      ? await madeInItsPlace(trx, intentId, amountCents)
+      : undefined);
   if (known) {
     await trx
       .updateTable('refund')
@@ -199,6 +204,23 @@ async function takeIn(
     .returning('uuid')
     .execute();
   return made.map((row) => row.uuid);
+}
+
+/**
+ * The due refund that one from outside is: Stripe did not make it when it was asked, and staff made it in the dashboard
+ * meanwhile. Both would give the money back twice.
+ */
+async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
+  return trx
+    .selectFrom('refund')
+    .select(['uuid', 'status'])
+    .where('intent_id', '=', intentId)
+    .where('status', '=', 'due')
+    .where('stripe_id', 'is', null)
+    .where('refusal', 'is not', null)
+    .where('amount_cents', '=', amountCents)
+    .orderBy('created_at')
+    .executeTakeFirst();
 }
 
 const because: Record<MembershipStanding, string> = {
@@ -242,14 +264,22 @@ export async function bringStanding(
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
-  await trx
-    .updateTable('join_session')
-    .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()`, updated_at: sql`now()` })
-    .where('uuid', '=', session.uuid)
-    .execute();
+  await tellHubspot(trx, session.uuid);
+  if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';
   await tell(trx, session.uuid, 'standing', `The ${what} paid for by ${intentId} ${because[standing]}`);
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/push.ts). */
+async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  await sql`
+    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
+    from join_session own
+    where own.uuid = ${sessionUuid} and ended.payer = own.payer and ended.uuid <> own.uuid
+      and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)`.execute(
+    trx,
+  );
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
-import { details, openIntent, paidJoin, startJoin } from '../testing/steps.ts';
+import { details, openIntent, paidJoin, payByCard, reportPayment, startJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { refundJoin } from './refundJoin.ts';
 
@@ -62,4 +62,29 @@ test('a browser holds the joins that were last started in it, and none that it o
     headers: { cookie: `induct_join=${joins[3]}.${'A'.repeat(43)}` },
   });
   assert.equal(((await response.json()) as { data: { firstName: null } }).data.firstName, null);
+});
+
+test('a member who buys an upgrade by a link is not asked whether it is for somebody else', async () => {
+  const client = server.client();
+  const made = await server.hubspot.createContacts([
+    {
+      mark: 'm',
+      id: null,
+      properties: { email: 'upgrade.link@example.com', firstname: 'Kim', lastname: 'Lee' },
+    },
+  ]);
+  const outcome = made.get('m');
+  assert.ok(outcome?.kind === 'written');
+  const order = async (mainProductId: number | null) => {
+    const body = { hubspotContactId: outcome.id, mainProductId };
+    return (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  };
+  const uuid = await order(null);
+  const intent = await openIntent(client, uuid);
+  const { revision } = intent;
+  await client.call('beginPayment', { params: { uuid }, body: { revision, agreeToPolicies: true } });
+  await payByCard(server, intent.id);
+  await reportPayment(client, uuid, intent);
+  const upgrade = await order(10);
+  assert.equal((await begin(client, upgrade, { agreeToPolicies: true })).status, 200);
 });

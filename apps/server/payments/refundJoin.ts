@@ -100,6 +100,8 @@ export async function refundPayment(
   const unrefunded = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
   // What can be confirmed is; what cannot has no membership that would have to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
+  // Stripe does not answer any more: that says nothing about the payment.
+  if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
   if (outcome instanceof Error) {
     const { rows } = await sql`select from join_session where uuid::text = ${of.uuid}`.execute(deps.database);
     if (rows.length === 0) {

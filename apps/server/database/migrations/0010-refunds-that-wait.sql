@@ -17,7 +17,10 @@ join order_snapshot using (session_uuid, kind, revision)
 cross join lateral jsonb_array_elements(items) with ordinality as bought (line, number)
 where payment.intent_id = refund.intent_id and bought.line ->> 'type' in ('membership', 'membership_upgrade')
   and refund.reason = 'dashboard' and refund.lines is null and refund.status not in ('failed', 'canceled')
-  and exists (select from membership where payment_intent = refund.intent_id and standing = 'refunded');
+  and exists (select from membership where payment_intent = refund.intent_id and standing = 'refunded')
+  -- One that we made ended it ourselves.
+  and not exists (select from refund ours where ours.intent_id = refund.intent_id and ours.status not in ('failed', 'canceled')
+    and ours.lines @> jsonb_build_array(jsonb_build_object('line', bought.number - 1)));
 
 -- Stripe's events that could not be acted on, or are looked at only later, with all that is needed to act on them.
 create table event_retry (
