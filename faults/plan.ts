@@ -236,7 +236,6 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         cards,
         faults,
         processing: null,
-        changesWhen: isHung(join) ? 'looking' : join.changesWhen,
         leaves: null,
         server,
       };
@@ -245,6 +244,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
     count += unit.length;
     units.push(unit);
   }
+  dealHangs(dice, units, Math.floor(joins / 20));
   const night = Math.min(Math.ceil(kills / 6), kills);
   dealKills(dice, units, kills - night);
   return {
@@ -272,14 +272,13 @@ function decksOf(dice: Random) {
     ),
     fault: dice.deck(faultKinds),
     pair: dice.deck<'begun' | 'direct'>(['begun', 'direct']),
-    hung: dice.deck<'hung' | 'hungAfter' | null>(['hung', 'hungAfter', ...Array<null>(38).fill(null)]),
     processing: dice.deck<Processing | null>([
       { until: 'soon', succeeds: true, reloads: false },
       { until: 'soon', succeeds: true, reloads: true },
       { until: 'soon', succeeds: false, reloads: true },
       { until: 'nextDay', succeeds: true, reloads: false },
       { until: 'nextDay', succeeds: false, reloads: false },
-      ...Array<null>(25).fill(null),
+      ...Array<null>(15).fill(null),
     ]),
     breakOff: dice.deck<Kill | null>([
       ...breakPoints.map((point) => ({ point })),
@@ -301,7 +300,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   const isLeft = cards.some(({ authentication }) => authentication === 'leave') && dice.chance(0.5);
   const membership = undergraduate ? 3 : dice.pick([1, 1, 2] as const);
   const typesEmail = start === 'school' || start === 'selfNomination';
-  const join: Join = {
+  return {
     ...joinOf(),
     name,
     start,
@@ -336,8 +335,6 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     known: typesEmail ? decks.known() : null,
     server: dice.integer(2) as 0 | 1,
   };
-  const hung = decks.hung();
-  return hung === null ? join : { ...join, ...hangs, changesWhen: hung };
 }
 
 /** What a join must be like whose changes hang: it comes to Checkout and pays there, and nothing else delays it. */
@@ -349,6 +346,16 @@ const hangs = {
   faults: [],
   processing: null,
 } as const satisfies Partial<Join>;
+
+/** Lets the changes of so many joins hang, each of which is alone in its unit. */
+function dealHangs(dice: Random, units: Join[][], hung: number): void {
+  const singles = units.filter(({ length }) => length === 1);
+  const side = dice.deck(['hung', 'hungAfter'] as const);
+  for (let left = Math.min(hung, singles.length); left > 0; left--) {
+    const [unit] = singles.splice(dice.integer(singles.length), 1);
+    unit![0] = { ...unit![0]!, ...hangs, changesWhen: side() };
+  }
+}
 
 export function isHung({ changes, changesWhen }: Join): boolean {
   return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
