@@ -12,6 +12,7 @@ const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 const plan: Plan = {
   seed: 0,
   killsEverywhere: false,
+  restartsDatabase: false,
   night: [],
   units: [
     // Paid once, and told at once by four tabs and two webhooks.
@@ -28,8 +29,8 @@ const plan: Plan = {
   ],
 };
 
-const differencesOf = async (variant?: Variant) => {
-  const { differences } = await runPlan(plan, {
+const differencesOf = async (variant?: Variant, played = plan) => {
+  const { differences } = await runPlan(played, {
     // Whoever does not wait for a lock is seen not to.
     slowCommitMs: 100,
     ...(variant && { env: { NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant } }),
@@ -58,7 +59,19 @@ test('a confirmPayment that takes the items of now instead of those that were pa
   assert.ok(kinds.includes('reconcile: other_product'), `found ${kinds}`);
 });
 
+test('a change of an intent that ends the wait for another one is caught', async () => {
+  const join = joinOf({ changes: 'donation', changesWhen: 'hung' });
+  const kinds = (await differencesOf('any mark', { ...plan, units: [[join]] })).map(({ kind }) => kind);
+  assert.ok(kinds.includes('amount that was not on the screen'), `found ${kinds}`);
+});
+
+test('HubSpot being told that who was refunded is a member is caught', async () => {
+  const join = joinOf({ aftermath: 'refunded' });
+  const kinds = (await differencesOf('once a member', { ...plan, units: [[join]] })).map(({ kind }) => kind);
+  assert.ok(kinds.includes('member at HubSpot alone'), `found ${kinds}`);
+});
+
 test('a variant whose text has gone says so, and no server starts with it', () => {
-  for (const changes of Object.values(variants))
-    assert.throws(() => broken('export const confirmPayment = null;', changes), /to break any more/);
+  for (const variant of Object.values(variants))
+    assert.throws(() => broken('export const confirmPayment = null;', variant), /to break any more/);
 });

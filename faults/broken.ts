@@ -1,44 +1,71 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded before a server (`--import`): changes apps/server/payments/confirmPayment.ts as it is read, so that the suite can be
- * seen to catch it. `FAULTS_BROKEN` names the variant.
+ * Loaded before a server (`--import`): changes one of its files as it is read, so that the suite can be seen to catch it.
+ * `FAULTS_BROKEN` names the variant.
  */
 export const variants = {
   /** Neither the session nor the contact is locked. */
-  'no lock': [[' for update)', ')']],
+  'no lock': { file: 'payments/confirmPayment.ts', changes: [[' for update)', ')']] },
   /** Written whatever Stripe says of status and amount. */
-  'commit before verify': [
-    ["if (intent.status !== 'succeeded') return intent.status;", ''],
-    ["if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)", 'if (false)'],
-  ],
-  /** What is confirmed is what the order holds now. */
-  'current items': [
-    [
-      'snapshot.items.find(({ type }) => isMembershipType(type))',
-      `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', of.uuid).executeTakeFirstOrThrow())
-        .lines.find(({ type }) => isMembershipType(type))`,
+  'commit before verify': {
+    file: 'payments/confirmPayment.ts',
+    changes: [
+      ["if (intent.status !== 'succeeded') return intent.status;", ''],
+      ["if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)", 'if (false)'],
     ],
-  ],
-} as const satisfies Record<string, readonly (readonly [string, string])[]>;
+  },
+  /** What is confirmed is what the order holds now. */
+  'current items': {
+    file: 'payments/confirmPayment.ts',
+    changes: [
+      [
+        'snapshot.items.find(({ type }) => isMembershipType(type))',
+        `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', of.uuid).executeTakeFirstOrThrow())
+        .lines.find(({ type }) => isMembershipType(type))`,
+      ],
+    ],
+  },
+  /** A change of the intent that ends removes whatever mark there is. */
+  'any mark': {
+    file: 'payments/createPaymentIntent.ts',
+    changes: [
+      ['where uuid = ${uuid} and intent_change = ${mark} returning uuid', 'where uuid = ${uuid} returning uuid'],
+      ['where uuid = ${uuid} and intent_change is not distinct from ${mark}', 'where uuid = ${uuid}'],
+    ],
+  },
+  /** HubSpot is told of members, and not of those who are none any more. */
+  'once a member': {
+    file: 'contacts/push.ts',
+    changes: [['case when bool_or(is_held) or', 'case when true or']],
+  },
+} as const satisfies Record<string, Break>;
+
+interface Break {
+  /** Below apps/server. */
+  file: string;
+  /** What is there, and what is there instead. */
+  changes: readonly (readonly [string, string])[];
+}
 
 export type Variant = keyof typeof variants;
 
 const variant = process.env.FAULTS_BROKEN;
 if (variant) {
+  const chosen: Break = variants[variant as Variant];
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (!url.endsWith('/apps/server/payments/confirmPayment.ts')) return loaded;
-      return { ...loaded, source: broken(String(loaded.source), variants[variant as Variant]) };
+      if (!url.endsWith(`/apps/server/${chosen.file}`)) return loaded;
+      return { ...loaded, source: broken(String(loaded.source), chosen) };
     },
   });
 }
 
 /** Throws when there is nothing of the kind any more: then the variant must be written anew. */
-export function broken(source: string, changes: readonly (readonly [string, string])[]): string {
+export function broken(source: string, { file, changes }: Break): string {
   return changes.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`confirmPayment.ts has no "${from}" to break any more`);
+    if (!text.includes(from)) throw new Error(`${file} has no "${from}" to break any more`);
     return text.replaceAll(from, to);
   }, source);
 }

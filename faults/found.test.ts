@@ -4,8 +4,15 @@ import { type Join, joinOf } from './plan.ts';
 import { runPlan } from './run.ts';
 
 /** What the suite has found, each by the smallest join that shows it. */
-const differencesOf = async (join: Partial<Join>) =>
-  (await runPlan({ seed: 0, killsEverywhere: false, night: [], units: [[joinOf(join)]] })).differences;
+const reportOf = (...joins: Partial<Join>[]) =>
+  runPlan({
+    seed: 0,
+    killsEverywhere: false,
+    restartsDatabase: false,
+    night: [],
+    units: joins.map((join, index) => [joinOf({ name: `join${index}`, ...join })]),
+  });
+const differencesOf = async (join: Partial<Join>) => (await reportOf(join)).differences;
 
 test('an order that another tab changed is not charged at the older total, however late the older one reaches Stripe', async () => {
   const join = joinOf({
@@ -31,4 +38,41 @@ test('an upgrade that was declined is told so again when the answer was lost', a
     await differencesOf(joinOf({ upgrade: 'declined', kill: { point: 'confirmWithSavedCard:after' } })),
     [],
   );
+});
+
+test('an order whose changes hang is charged as it is shown, what the bank holds is paid once or not at all, and a database that breaks off ends no server', async () => {
+  const hung = (['hung', 'hungAfter'] as const).map((changesWhen) => ({
+    changes: 'donation' as const,
+    changesWhen,
+  }));
+  const held = [
+    { until: 'soon', succeeds: true, reloads: true },
+    { until: 'soon', succeeds: false, reloads: true },
+    { until: 'nextDay', succeeds: true, reloads: false },
+    { until: 'nextDay', succeeds: false, reloads: false },
+  ] as const;
+  const broken = (['commit:before', 'retrieveIntent:after', 'updateIntent:before'] as const).map((point) => ({
+    breakOff: { point },
+    changes: 'donation' as const,
+    changesWhen: 'looking' as const,
+  }));
+  const report = await reportOf(
+    ...hung,
+    ...held.map((processing) => ({ processing, webhooks: 'lost' as const })),
+    ...broken,
+  );
+  assert.deepEqual(report.differences, []);
+  // Of nine, the one whose payment failed on the next day is not paid.
+  assert.deepEqual(
+    [report.hung, report.held, report.breaks, report.exits, report.paid],
+    [4, 4, 3, 0, 8],
+  );
+});
+
+test('whose email is known is a member at HubSpot where no status stood, and elsewhere a notice', async () => {
+  const { differences } = await reportOf(
+    ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [{ known }, { known, leaves: 'checkout' as const }]),
+    { known: 'blank', changes: 'email', changesWhen: 'looking' },
+  );
+  assert.deepEqual(differences, []);
 });

@@ -8,13 +8,17 @@ import type { Answered } from '../apps/server/testing/testServer.ts';
 import { STRIPE_PUBLISHABLE_KEY } from '../emulators/keys.ts';
 import { Browser, GaveUp, PATIENCE_MS, PRESSES, press } from './browser.ts';
 import type { Person, Run, Screen, Seen } from './person.ts';
-import { type CardTry, type Join, joinOf } from './plan.ts';
-import { Killing, plantFaults } from './planting.ts';
-import { codeOf, contactIdOf, SCHOOL_CODE, type World } from './world.ts';
+import { type CardTry, isHung, type Join, joinOf, type Processing } from './plan.ts';
+import { plantFaults, Strike } from './planting.ts';
+import { codeOf, contactIdOf, emailOf, SCHOOL_CODE, type World } from './world.ts';
 
 /** Long enough for a call to be on its way to Stripe, and shorter than it is slow (ms). */
 const BEHIND_MS = 60;
 const PAGE_TIMEOUT_MS = 900;
+/** How long the bank holds a payment that it settles soon (ms). */
+const HELD_MS = 700;
+/** How long a change of an intent is given to come as far as Stripe (ms); it waits for another one for 3 s. */
+const CHANGE_MS = 6_000;
 const PRODUCT_UUID = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f00';
 const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 
@@ -25,16 +29,18 @@ type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
 /** Plays a whole join as the web page makes its calls (apps/web/routes), until it is done or the person goes away. */
 export async function playJoin(run: Run): Promise<void> {
   const { person } = run;
-  const kill = new Killing(run);
+  const strikes = (['kill', 'breakOff'] as const).map((kind) => new Strike(run, kind));
   try {
-    await play(run, kill);
+    await play(run, strikes);
   } catch (error) {
     if (!(error instanceof GaveUp)) throw error;
     person.ended = error.message;
   } finally {
     await run.meet();
     await run.part();
-    await kill.now();
+    await person.beforeCard?.();
+    await person.held?.settling;
+    for (const strike of strikes) await strike.now();
   }
 }
 
@@ -77,14 +83,14 @@ export async function comeBack(world: World, person: Person): Promise<void> {
 
 const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
 
-async function play(run: Run, kill: Killing): Promise<void> {
+async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
   const { world, person } = run;
   const { join } = person;
   let tab = new Browser(world, person);
   const uuid = await start(tab, join);
   person.uuid = uuid;
   await plantFaults(run, null);
-  kill.arm(null);
+  for (const strike of strikes) strike.arm(null);
   if (join.start !== 'checkout') {
     await press(tab, 'submitDetails', { params: { uuid }, body: detailsOf(join) });
     await press(tab, 'setMembership', { params: { uuid }, body: { membershipId: join.membership } });
@@ -103,15 +109,16 @@ async function play(run: Run, kill: Killing): Promise<void> {
     await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '4.32' } });
     look = await lookAt(run, tab);
   }
+  if (isHung(join) && 'screen' in look) look = await hang(run, tab, join);
   if ('screen' in look) {
     await plantFaults(run, look.screen.intentId);
-    kill.arm(look.screen.intentId);
+    for (const strike of strikes) strike.arm(look.screen.intentId);
     if (join.returns === 'lie') await lie(run, tab, look.screen);
   }
   if (join.leaves === 'checkout') return end(person, 'left at checkout');
   person.isWaiting = true;
   await run.meet();
-  kill.soon();
+  for (const strike of strikes) strike.soon();
 
   for (let tries = 0, card = 0; tries < PRESSES; tries++) {
     if (!('screen' in look)) {
@@ -135,6 +142,14 @@ async function play(run: Run, kill: Killing): Promise<void> {
     if (outcomes.includes('paid')) {
       if (isFirst && join.changes && join.changesWhen === 'after') await changeOrder(run, tab, join);
       if (join.leaves === 'paid') return end(person, 'left after paying');
+      if (person.held && join.processing?.until === 'nextDay')
+        return end(person, 'left while it was processing');
+      if (isFirst && person.held && join.processing?.reloads) {
+        // Not patient: another tab, another press, another order.
+        const again = await lookAt(run, tab.otherTab());
+        if ('screen' in again) await buy(run, tab.otherTab(), again.screen, join, GOOD_CARD);
+        await changeOrder(run, tab, join);
+      }
       if (await report(run, tab, screen, join)) {
         person.isWaiting = false;
         return await upgrade(run, tab, screen, join);
@@ -190,7 +205,7 @@ async function start(tab: Browser, join: Join): Promise<string> {
 }
 
 function detailsOf(join: Join, change = '') {
-  return details({ personalEmail: `joiner.${join.name}${change}@example.com` });
+  return details({ personalEmail: emailOf(join.name, change) });
 }
 
 async function fillOrder(tab: Browser, uuid: string, join: Join): Promise<void> {
@@ -206,6 +221,55 @@ async function fillOrder(tab: Browser, uuid: string, join: Join): Promise<void> 
       params: { sessionProductUuid: line.sessionProductUuid },
       body: {},
     });
+}
+
+/**
+ * The first change of the intent hangs until it is given up and replaced; then another hangs, the first ends, and the order is
+ * changed once more. The second ends between Buy Now and the card's confirmation.
+ */
+async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
+  const { person } = run;
+  const other = tab.otherTab();
+  const donate = (from: Browser, amount: string) =>
+    press(from, 'setCustomDonation', { params: { uuid: person.uuid! }, body: { amount } });
+  await donate(tab, '3.21');
+  const late = await hangingChange(run, tab, join.changesWhen === 'hung' ? 'before' : 'after');
+  await donate(other, '4.32');
+  await lookAt(run, other);
+  await donate(other, '54.30');
+  const dear = await hangingChange(run, other, 'before');
+  person.beforeCard = dear.end;
+  await late.end();
+  await donate(tab, '4.32');
+  return lookAt(run, tab);
+}
+
+/** A look at Checkout whose change of the intent does not come back; `end` lets it, and waits for it. */
+async function hangingChange(
+  run: Run,
+  tab: Browser,
+  side: 'before' | 'after',
+): Promise<{ end: () => Promise<void> }> {
+  const { world, person } = run;
+  const arrived = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const armed = { id: run.nextId(), point: `updateIntent:${side}`, about: person.uuid! } as const;
+  for (const server of world.servers)
+    server.holdAt(armed, () => {
+      arrived.resolve();
+      return goesOn.promise;
+    });
+  const look = lookAt(run, tab);
+  const late = pause(CHANGE_MS, undefined, { ref: false });
+  const came = await Promise.race([arrived.promise.then(() => true), late.then(() => false)]);
+  if (came) person.hangs++;
+  return {
+    async end() {
+      for (const server of world.servers) server.disarm(armed.id);
+      goesOn.resolve();
+      await look;
+    },
+  };
 }
 
 /** Another tab of the same person changes the order; refused while it is frozen or paid. */
@@ -287,12 +351,37 @@ async function buy(
   if (join.leaves === 'begun') return 'left';
   if (join.hesitatesMs > 0) await pause(join.hesitatesMs);
   person.seen.push(saw);
+  await person.beforeCard?.();
+  if (join.processing && !person.held) await holdPayment(world, person, screen.intentId, join.processing);
   const confirmed = await confirmCard(world, screen.clientSecret, card);
   if (confirmed === 'succeeded' || confirmed === 'processing') return 'paid';
   if (confirmed === 'left') return join.cards.length > 1 ? 'waiting' : 'left';
   const released = await tab.call('releasePayment', { params, body: {} });
   if (released.status === 200 && released.data.state === 'paid') return 'paid';
   return released.status === 200 && released.data.state === 'paying' ? 'waiting' : 'refused';
+}
+
+/** The bank holds what this intent is paid by; it settles it soon, or when {@link settleHeld} is called. */
+async function holdPayment(
+  world: World,
+  person: Person,
+  intentId: string,
+  { until }: Processing,
+): Promise<void> {
+  await world.hold(intentId, true);
+  person.held = { intentId, settling: null };
+  if (until === 'soon') person.held.settling = pause(HELD_MS).then(() => settleHeld(world, person));
+}
+
+/** The bank is done with a payment that it held; where it never came to that, with none. */
+export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
+  if (!held) return;
+  const { intentId } = held;
+  await world.hold(intentId, false);
+  const intent = await world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
+  if (intent.status !== 'processing') return;
+  const declines = join.processing?.succeeds ? {} : { declines: 'insufficient_funds' };
+  await world.bank(`payment_intents/${intentId}/settle`, declines);
 }
 
 /** What Stripe.js does in the page, with the publishable key and the client secret. */

@@ -2,15 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { joinOf, type Plan } from './plan.ts';
 import { runPlan } from './run.ts';
-import type { World } from './world.ts';
+import { contactIdOf, emailOf, type World } from './world.ts';
 
-/** Joins a to h, paid; what is done to each afterwards is to be found. */
-const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+/** Joins a to j, paid; what is done to each afterwards is to be found. */
+const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 const plan: Plan = {
   seed: 0,
   killsEverywhere: false,
+  restartsDatabase: false,
   night: [],
-  units: names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
+  units: [
+    ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
+    [joinOf({ name: 'j', known: 'prospect' })],
+  ],
 };
 
 test('the count by hand finds each thing that does not add up', async () => {
@@ -40,6 +44,10 @@ test('the count by hand finds each thing that does not add up', async () => {
         of('g').uuid,
         of('h').uuid,
       );
+      await world.setStatus(contactIdOf(names.indexOf('i')), 'former');
+      await world.setStatus(contactIdOf(names.length), 'member');
+      const known = (await world.contacts()).find(({ email }) => email === emailOf('j'));
+      await world.setStatus(known!.id, 'member');
     },
   });
   const found = (name: string) =>
@@ -47,13 +55,24 @@ test('the count by hand finds each thing that does not add up', async () => {
       .filter(({ kind, subject }) => !kind.startsWith('reconcile') && subject.includes(uuids.get(name)!))
       .map(({ kind }) => kind)
       .sort();
-  assert.deepEqual(found('a'), ['charge without a membership', 'paid for nothing']);
+  assert.deepEqual(found('a'), [
+    'charge without a membership',
+    'member at HubSpot alone',
+    'paid for nothing',
+  ]);
   assert.deepEqual(found('b'), ['membership without a charge']);
   assert.deepEqual(found('c'), ['charge without a membership', 'double charge']);
   assert.deepEqual(found('d'), ['amount that was not on the screen']);
   assert.deepEqual(found('e'), ['another product']);
   assert.deepEqual(found('f'), ['member of an unpaid join', 'session stuck']);
-  assert.deepEqual([...found('g'), ...found('h')].sort(), ['held twice', 'open intent']);
+  assert.deepEqual([...found('g'), ...found('h')].sort(), [
+    'held twice',
+    'member at HubSpot alone',
+    'open intent',
+  ]);
+  assert.deepEqual(found('i'), ['no member at HubSpot']);
+  assert.deepEqual(found('j'), ['written over at HubSpot']);
+  assert.ok(differences.some(({ text }) => text.includes(`contact ${contactIdOf(names.length)}`)));
   assert.ok(differences.some(({ kind }) => kind === 'unknown session'));
 });
 

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Person } from './person.ts';
-import type { World } from './world.ts';
+import { contactIdOf, emailOf, type World } from './world.ts';
 
 /** Something that does not add up, and in which join. */
 export interface Difference {
@@ -21,7 +21,8 @@ interface Membership {
 
 /**
  * Counts money against members by itself: Stripe's own charges on one side, what people remember of their screens on the
- * other, and our tables in between, read by plain SQL. Nothing of the server's own code is asked.
+ * other, and our tables in between, read by plain SQL; and members once more at HubSpot. Nothing of the server's own code is
+ * asked.
  */
 export async function countByHand(world: World, people: readonly Person[]): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -107,6 +108,7 @@ export async function countByHand(world: World, people: readonly Person[]): Prom
       add('held twice', twice[0]!.session_uuid, `${key}: ${twice.map((one) => one.session_uuid)}`);
 
   await stuck(world, everHeld, isOurs, add);
+  await atHubspot(world, people, memberships, add);
   return found;
 }
 
@@ -142,4 +144,63 @@ async function stuck(
   );
   for (const { intent_id, session_uuid } of open)
     add('open payment', session_uuid, `${intent_id} is open in our table`);
+}
+
+/**
+ * Members at HubSpot: whoever holds a membership by code or link, and a contact with the email of whoever holds one otherwise;
+ * nobody else. A contact of that email that had a status before keeps it, and staff have a notice
+ * (docs/decisions/0020-contacts-that-are-not-proven.md).
+ */
+async function atHubspot(
+  world: World,
+  people: readonly Person[],
+  held: readonly Membership[],
+  add: (kind: string, session: string, text: string) => void,
+): Promise<void> {
+  const memberships = held.filter(({ type }) => type === 'membership');
+  const contacts = await world.contacts();
+  const rightly = new Set<string>();
+  for (const { contact_id, session_uuid } of memberships) {
+    if (contact_id === null) continue;
+    rightly.add(contact_id);
+    const contact = contacts.find(({ id }) => id === contact_id);
+    if (contact?.status !== 'member')
+      add('no member at HubSpot', session_uuid, `contact ${contact_id} is ${contact?.status ?? 'nobody'}`);
+  }
+  const { rows: notices } = await world.database.query<{ session_uuid: string }>(
+    `select session_uuid from staff_notice where kind = 'unproven_contact'`,
+  );
+  for (const { join, uuid } of people) {
+    if (join.contact !== null || uuid === null) continue;
+    const holds = memberships.some(({ session_uuid, contact_id }) => session_uuid === uuid && !contact_id);
+    const emails = [emailOf(join.name), emailOf(join.name, '.changed')];
+    const theirs = contacts.filter(({ email }) => email !== null && emails.includes(email));
+    const members = theirs.filter(({ status }) => status === 'member');
+    const before = join.known === 'blank' ? null : join.known;
+    const isInTheWay = before !== null && theirs.some(({ status }) => status === before);
+    if (before !== null && !isInTheWay)
+      add('written over at HubSpot', uuid, `a contact of ${emails[0]} was ${before} before`);
+    if (!holds) continue;
+    for (const { id } of members) rightly.add(id);
+    const isNotice = notices.some(({ session_uuid }) => session_uuid === uuid);
+    if (members.length !== 1 && !(members.length === 0 && isInTheWay && isNotice))
+      add(
+        'no member at HubSpot',
+        uuid,
+        `${members.length} of ${theirs.length} contacts of ${emails[0]} are members; notice: ${isNotice}`,
+      );
+  }
+  const byContact = new Map(
+    people.flatMap(({ join, uuid }) =>
+      join.contact === null ? [] : [[contactIdOf(join.contact), uuid ?? ''] as const],
+    ),
+  );
+  for (const { id, email, status } of contacts)
+    if (status === 'member' && !rightly.has(id))
+      add('member at HubSpot alone', byContact.get(id) ?? '', `contact ${id}, ${email}`);
+  const { rows: refused } = await world.database.query<{ uuid: string; crm_refusal: string | null }>(
+    'select uuid, crm_refusal from join_session where crm_refusal is not null or profile_revision <> crm_revision',
+  );
+  for (const { uuid, crm_refusal } of refused)
+    add('not told to HubSpot', uuid, crm_refusal ?? 'it is due and was not sent');
 }

@@ -38,7 +38,20 @@ function notEnough({ kills, people, calls, paid }: Report): string[] {
   ];
 }
 
-function lastLine({ people, paid, kills, faults, webhooks, refunds, calls, differences }: Report): string {
+function lastLine({
+  people,
+  paid,
+  kills,
+  faults,
+  webhooks,
+  refunds,
+  held,
+  hung,
+  breaks,
+  exits,
+  calls,
+  differences,
+}: Report): string {
   const atPoints = kills.filter((kill) => kill !== 'any');
   const counts = (of: Record<string, number>) =>
     Object.entries(of)
@@ -51,6 +64,10 @@ function lastLine({ people, paid, kills, faults, webhooks, refunds, calls, diffe
     `faults ${Object.values(faults).reduce((sum, count) => sum + count, 0)} (${counts(faults)})`,
     `webhooks (${counts(webhooks)})`,
     `refunds ${refunds}`,
+    `processing ${held}`,
+    `hung changes ${hung}`,
+    `database broken off ${breaks}`,
+    `server exits ${exits}`,
     `requests ${Object.values(calls).reduce((sum, count) => sum + count, 0)} (${counts(calls)})`,
     `${Math.round((Date.now() - began) / 1000)} s`,
     `seed ${seed}`,

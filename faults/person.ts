@@ -26,6 +26,12 @@ export interface Person {
   screen: Screen | null;
   /** An item that was returned, by Stripe's id of its refund. */
   returned: { refundId: string; productId: number; cents: number } | null;
+  /** The payment that the bank holds, from when the person paid until it is settled. */
+  held: { intentId: string; settling: Promise<void> | null } | null;
+  /** How many changes of their order's intent hung. */
+  hangs: number;
+  /** What is to happen between Buy Now and the card's confirmation. */
+  beforeCard: (() => Promise<unknown>) | null;
   /** They still mean to pay. */
   isWaiting: boolean;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripeProvider } from '../apps/server/stripe/provider.ts';
 import { killPoints, type Operation, operations, serverCalls } from './operations.ts';
-import { digestOf, type Join, planOf } from './plan.ts';
+import { digestOf, isHung, type Join, planOf } from './plan.ts';
 
 const size = { joins: 300, kills: 60 };
 const whole = planOf({ seed: 1, ...size });
@@ -57,9 +57,11 @@ test('a whole plan has every kind of join and every kind of fault at every call'
         'webhooks',
         'server',
         'aftermath',
+        'processing',
+        'known',
       ] as const
     ).map(kinds),
-    [4, 3, 4, 6, 2, 4, 4, 5, 6, 2, 7],
+    [4, 3, 4, 8, 2, 4, 4, 5, 6, 2, 7, 6, 4],
   );
   const faults = joins.flatMap((join) => join.faults);
   const planned = new Set(faults.map(({ operation }) => operation));
@@ -82,6 +84,30 @@ test('a whole plan has every kind of join and every kind of fault at every call'
   ]);
 });
 
+test('a whole plan has changes that hang, connections that break off, and one restart of the database', () => {
+  assert.ok(joins.filter(isHung).length >= 10);
+  assert.ok(joins.filter(isHung).every(({ kill, faults }) => kill === null && faults.length === 0));
+  const broken = joins.flatMap(({ breakOff }) => (breakOff ? [JSON.stringify(breakOff)] : []));
+  assert.equal(new Set(broken).size, 6);
+  assert.equal(whole.restartsDatabase, true);
+  assert.equal(planOf({ seed: 1, joins: 30, kills: 6 }).restartsDatabase, false);
+});
+
+test('every small plan has a change that hangs, a payment that the bank holds, and connections that break off', () => {
+  for (let seed = 0; seed < 50; seed++) {
+    const small = planOf({ seed, joins: 30, kills: 6 }).units.flat();
+    assert.ok(small.some(isHung), `seed ${seed}: none hangs`);
+    assert.ok(
+      small.some(({ processing }) => processing),
+      `seed ${seed}: none is held`,
+    );
+    assert.ok(
+      small.some(({ breakOff }) => breakOff),
+      `seed ${seed}: nothing breaks off`,
+    );
+  }
+});
+
 test('some contacts join twice at once, by the same and by different memberships', () => {
   const pairs = whole.units.filter(({ length }) => length === 2);
   assert.ok(pairs.every(([one, two]) => one!.contact === two!.contact && one!.server !== two!.server));
@@ -97,7 +123,8 @@ test('every call that the server can make to Stripe has its kill points', () => 
     webhookSecret: 'whsec_x',
     url: null,
   });
-  // Reading a webhook asks nobody.
-  const all = Object.keys(provider).filter((name) => name !== 'readEvent');
+  // Reading a webhook asks nobody, and the account's movements are read by a command for the accountant, by no server.
+  const others = ['readEvent', 'listMovements', 'listPaidOut'];
+  const all = Object.keys(provider).filter((name) => !others.includes(name));
   assert.deepEqual([...serverCalls].sort(), all.sort());
 });

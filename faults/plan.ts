@@ -26,15 +26,18 @@ export interface Join {
   /**
    * After a first look at Checkout; between the screen and Buy Now; while it is pressed; after the card was charged. `behind`:
    * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays. `left`: after an
-   * authentication that nobody finished.
+   * authentication that nobody finished. `hung`: this tab's change is on its way for longer than anybody waits, and `hungAfter`
+   * its answer; it is given up, another one hangs too, and the first ends before the order is changed again and paid.
    */
-  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left';
+  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
   /** Between Buy Now and the card's own confirmation (ms). */
   hesitatesMs: number;
   /** `direct`: with the client secret, and without beginning the payment here. */
   pays: 'begun' | 'direct';
   /** One after the other, the last again and again. */
   cards: readonly CardTry[];
+  /** The bank holds the first payment for a while, and lets it succeed or fail. */
+  processing: Processing | null;
   /** Where the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
@@ -52,6 +55,10 @@ export interface Join {
   webhooks: 'deliver' | 'lost' | 'late' | 'doubled' | 'reordered' | 'forged';
   faults: readonly PlannedFault[];
   kill: Kill | null;
+  /** A server's connections to the database end. */
+  breakOff: Kill | null;
+  /** HubSpot has a contact with the email that is typed, with no status or with this one. */
+  known: 'blank' | 'prospect' | 'former' | null;
   /** The server that the person reaches first. */
   server: 0 | 1;
 }
@@ -65,6 +72,14 @@ export const aftermaths = [
   'disputeLost',
 ] as const;
 export type Aftermath = (typeof aftermaths)[number];
+
+export interface Processing {
+  /** A moment later, or on the next day, when the person has gone. */
+  until: 'soon' | 'nextDay';
+  succeeds: boolean;
+  /** Looks at Checkout again and presses there, or waits on the return page. */
+  reloads: boolean;
+}
 
 export interface CardTry {
   /** Suffix of Stripe's test payment methods `pm_card_…`. */
@@ -82,6 +97,8 @@ export type Kill = { point: KillPoint } | { afterMs: number };
 
 export interface Plan {
   seed: number;
+  /** Whether PostgreSQL is to restart, when half of the joins are done. */
+  restartsDatabase: boolean;
   /** Whether a server is to die at every named point, by further joins for those that were not come by. */
   killsEverywhere: boolean;
   /** Joins of one unit run at the same time and meet before they pay. */
@@ -108,6 +125,7 @@ export function joinOf(change: Partial<Join> = {}): Join {
     hesitatesMs: 0,
     pays: 'begun',
     cards: [{ card: 'visa', authentication: 'complete' }],
+    processing: null,
     leaves: null,
     aftermath: null,
     comesBackNextDay: false,
@@ -117,6 +135,8 @@ export function joinOf(change: Partial<Join> = {}): Join {
     webhooks: 'deliver',
     faults: [],
     kill: null,
+    breakOff: null,
+    known: null,
     server: 0,
     ...change,
   };
@@ -160,6 +180,16 @@ const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
   { kind: 'slow', ms: 1300 },
 ];
 
+/** Where the database breaks off: in a transaction, between calls, and around what Stripe is asked. */
+const breakPoints: readonly KillPoint[] = [
+  'commit:before',
+  'commit:before',
+  'commit:after',
+  'retrieveIntent:after',
+  'createIntent:after',
+  'updateIntent:before',
+];
+
 /** A call that fails this often fails for good: the client tries it three times by itself. */
 const timesOf = [1, 2, 3, 4];
 
@@ -174,6 +204,9 @@ const atNight: readonly KillPoint[] = [
   'cancelIntent:after',
   'refund:before',
 ];
+
+/** So many joins are a larger run. */
+const LARGER = 100;
 
 /** The whole plan of a run. `kills` of the servers, about a fifth of them at night. */
 export function planOf({ seed, joins, kills }: { seed: number; joins: number; kills: number }): Plan {
@@ -202,6 +235,7 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
         pays,
         cards,
         faults,
+        processing: null,
         leaves: null,
         server,
       };
@@ -210,10 +244,12 @@ export function planOf({ seed, joins, kills }: { seed: number; joins: number; ki
     count += unit.length;
     units.push(unit);
   }
+  dealHangs(dice, units, Math.floor(joins / 20));
   const night = Math.min(Math.ceil(kills / 6), kills);
   dealKills(dice, units, kills - night);
   return {
     seed,
+    restartsDatabase: joins >= LARGER,
     killsEverywhere: kills >= 2 * killPoints.length,
     units,
     night: Array.from({ length: night }, (_, index) => atNight[index % atNight.length]!),
@@ -236,6 +272,20 @@ function decksOf(dice: Random) {
     ),
     fault: dice.deck(faultKinds),
     pair: dice.deck<'begun' | 'direct'>(['begun', 'direct']),
+    processing: dice.deck<Processing | null>([
+      { until: 'soon', succeeds: true, reloads: false },
+      { until: 'soon', succeeds: true, reloads: true },
+      { until: 'soon', succeeds: false, reloads: true },
+      { until: 'nextDay', succeeds: true, reloads: false },
+      { until: 'nextDay', succeeds: false, reloads: false },
+      ...Array<null>(15).fill(null),
+    ]),
+    breakOff: dice.deck<Kill | null>([
+      ...breakPoints.map((point) => ({ point })),
+      { afterMs: 100 },
+      ...Array<null>(23).fill(null),
+    ]),
+    known: dice.deck<Join['known']>(['blank', 'prospect', 'former', ...Array<null>(12).fill(null)]),
     aftermath: dice.deck<Join['aftermath']>([
       ...aftermaths,
       ...Array<null>(2 * aftermaths.length).fill(null),
@@ -249,6 +299,7 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
   const cards = decks.cards();
   const isLeft = cards.some(({ authentication }) => authentication === 'leave') && dice.chance(0.5);
   const membership = undergraduate ? 3 : dice.pick([1, 1, 2] as const);
+  const typesEmail = start === 'school' || start === 'selfNomination';
   return {
     ...joinOf(),
     name,
@@ -265,9 +316,10 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
     hesitatesMs: dice.chance(0.2) ? dice.integer(800) : 0,
     pays: decks.pays(),
     cards,
+    processing: decks.processing(),
     leaves: decks.leaves(),
     // A second payment of a contact goes back anyway, which a dispute would keep from happening.
-    aftermath: start === 'school' || start === 'selfNomination' ? decks.aftermath() : null,
+    aftermath: typesEmail ? decks.aftermath() : null,
     comesBackNextDay: dice.chance(0.5),
     pressesTwice: dice.chance(0.15),
     returns: decks.returns(),
@@ -279,15 +331,43 @@ function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string,
       times: dice.pick(timesOf),
       skip: dice.pick([0, 0, 0, 1]),
     })),
+    breakOff: decks.breakOff(),
+    known: typesEmail ? decks.known() : null,
     server: dice.integer(2) as 0 | 1,
   };
+}
+
+/** What a join must be like whose changes hang: it comes to Checkout and pays there, and nothing else delays it. */
+const hangs = {
+  changes: 'donation',
+  pays: 'begun',
+  leaves: null,
+  pressesTwice: false,
+  faults: [],
+  processing: null,
+} as const satisfies Partial<Join>;
+
+/** Lets the changes of so many joins hang, each of which is alone in its unit. */
+function dealHangs(dice: Random, units: Join[][], hung: number): void {
+  const singles = units.filter(({ length }) => length === 1);
+  const side = dice.deck(['hung', 'hungAfter'] as const);
+  for (let left = Math.min(hung, singles.length); left > 0; left--) {
+    const [unit] = singles.splice(dice.integer(singles.length), 1);
+    unit![0] = { ...unit![0]!, ...hangs, changesWhen: side() };
+  }
+}
+
+export function isHung({ changes, changesWhen }: Join): boolean {
+  return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
 }
 
 /** Gives kills to joins that come by their point. One kill a join; every point in turn, a fourth at any time. */
 function dealKills(dice: Random, units: Join[][], kills: number): void {
   const ofPair = /^(refund|moneyBack)/;
   const nextPoint = dice.deck(killPoints.filter((point) => !/^list/.test(point)));
-  const free = units.flatMap((unit, index) => unit.map((_, place) => ({ index, place })));
+  const free = units.flatMap((unit, index) =>
+    unit.flatMap((join, place) => (isHung(join) ? [] : { index, place })),
+  );
   for (let left = kills; left > 0 && free.length > 0; left--) {
     const point = dice.chance(0.25) ? null : nextPoint();
     const fits = free.filter(

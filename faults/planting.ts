@@ -11,15 +11,20 @@ export async function plantFaults({ world, person }: Run, intentId: string | nul
   }
 }
 
-/** The kill of a join's plan: where it is named, and at the latest when the join is over. */
-export class Killing {
+/**
+ * A join's kill, or the end of a server's connections to the database: where the plan names it, and at the latest when the
+ * join is over.
+ */
+export class Strike {
   readonly #run: Run;
   readonly #id: number;
+  readonly #kind: 'kill' | 'breakOff';
   #isAsked = false;
   #timed: Promise<void> | undefined;
 
-  constructor(run: Run) {
+  constructor(run: Run, kind: 'kill' | 'breakOff') {
     this.#run = run;
+    this.#kind = kind;
     this.#id = run.nextId();
   }
 
@@ -30,34 +35,45 @@ export class Killing {
   /** As soon as what the point is about has a name. */
   arm(intentId: string | null): void {
     const { person } = this.#run;
-    const { kill } = person.join;
-    if (!kill || !('point' in kill)) return;
-    const operation = kill.point.split(':')[0] as Operation | 'commit';
+    const planned = person.join[this.#kind];
+    if (!planned || !('point' in planned)) return;
+    const { point } = planned;
+    const operation = point.split(':')[0] as Operation | 'commit';
     const isAboutIntent = operation === 'commit' || operations[operation].names === 'intent';
     if (isAboutIntent !== (intentId !== null)) return;
     this.#isAsked = true;
     // Which of two payments goes back, which intent is cancelled, and whose commit it is, is not known before.
     const about = isAboutIntent && operation !== 'retrieveIntent' ? null : (intentId ?? person.uuid!);
-    for (const server of this.#run.world.servers) server.arm({ id: this.#id, point: kill.point, about });
+    const { world } = this.#run;
+    for (const server of world.servers) {
+      const armed = { id: this.#id, point, about };
+      if (this.#kind === 'kill') server.arm(armed);
+      else server.holdAt(armed, () => world.breakOff(server));
+    }
+  }
+
+  #strike(): Promise<void> {
+    return this.#kind === 'kill' ? this.#server.kill() : this.#run.world.breakOff(this.#server);
   }
 
   /** So long after Buy Now. */
   soon(): void {
-    const { kill } = this.#run.person.join;
-    if (!kill || !('afterMs' in kill)) return;
+    const planned = this.#run.person.join[this.#kind];
+    if (!planned || !('afterMs' in planned)) return;
     this.#isAsked = true;
-    this.#timed = pause(kill.afterMs).then(() => this.#server.kill());
+    this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** A point that was not come by: the kill is made all the same. */
+  /** A point that was not come by: it is struck all the same. */
   async now(): Promise<void> {
-    const { kill } = this.#run.person.join;
-    if (!kill) return;
+    const { person } = this.#run;
+    const planned = person.join[this.#kind];
+    if (!planned) return;
     if (this.#timed) return this.#timed;
     const isLeft = this.#run.world.servers.map((server) => server.disarm(this.#id));
     if (!this.#isAsked || isLeft.includes(true)) {
-      this.#run.person.missed = 'point' in kill ? kill.point : null;
-      await this.#server.kill();
+      if (this.#kind === 'kill') person.missed = 'point' in planned ? planned.point : null;
+      await this.#strike();
     }
   }
 }

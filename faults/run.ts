@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../apps/server/payments/reconcile.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { countCalls, misshapen } from './conformance.ts';
-import { comeBack, comeBackNextDay, playJoin } from './joiner.ts';
+import { comeBack, comeBackNextDay, playJoin, settleHeld } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
 import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
 import type { Person } from './person.ts';
 import { type Join, type Plan, unitAt } from './plan.ts';
-import { startWorld, type World } from './world.ts';
+import { emailOf, startWorld, type World } from './world.ts';
 
 /** What a run of a plan came to. */
 export interface Report {
@@ -20,6 +20,12 @@ export interface Report {
   webhooks: Record<string, number>;
   calls: Record<ServerCall, number>;
   refunds: number;
+  /** Payments that the bank held, changes of an intent that hung, and how often a server's connections to the database broke off. */
+  held: number;
+  hung: number;
+  breaks: number;
+  /** How often a server ended that nobody had killed. */
+  exits: number;
   differences: Difference[];
 }
 
@@ -48,12 +54,18 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
   const contacts = Math.max(0, ...plan.units.flat().map(({ contact }) => (contact ?? -1) + 1));
   const world = await startWorld({
     contacts: contacts + killPoints.length,
+    known: plan.units
+      .flat()
+      .flatMap(({ name, known }) =>
+        known ? { email: emailOf(name), status: known === 'blank' ? null : known } : [],
+      ),
+    restartsDatabase: plan.restartsDatabase,
     modeOf: (uuid) => people.find((person) => person.uuid === uuid)?.join.webhooks,
     ...(options.env && { env: options.env }),
     ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
   });
   try {
-    // A server that ends by itself ends the run.
+    // A server that cannot be started ends the run.
     const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
       throw new Error('a server has stopped');
     });
@@ -68,6 +80,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
   async function play(): Promise<Report> {
     let ids = 0;
     let played = 0;
+    const half = joinsIn(plan).length / 2;
     const began = Date.now();
     const playUnit = async (unit: readonly Join[]) => {
       const meet = meeting(unit.length);
@@ -81,6 +94,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
       );
       const before = played;
       played += unit.length;
+      if (plan.restartsDatabase && before < half && played >= half) await world.restartDatabase();
       if (Math.floor(played / 50) > Math.floor(before / 50))
         say(`  ${played} joins, ${killsOf(world).length} kills, ${seconds(began)} s`);
     };
@@ -102,6 +116,9 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.webhooks.flushLate();
     await world.settle();
+    for (const person of people) if (person.join.processing?.until === 'nextDay') await settleHeld(world, person);
+    await world.webhooks.idle();
+    await world.settle();
     for (const person of people)
       if (person.join.comesBackNextDay && person.ended.startsWith('left'))
         await comeBackNextDay(world, person);
@@ -110,6 +127,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
+    await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
 
     await options.meddle?.(world, people);
@@ -126,11 +144,18 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
       webhooks: { ...world.webhooks.counts },
       calls: countCalls(requests),
       refunds: refunds.length,
+      held: people.filter(({ held }) => held !== null).length,
+      hung: people.reduce((sum, { hangs }) => sum + hangs, 0),
+      breaks: world.servers.reduce((sum, { breaks }) => sum + breaks.length, 0),
+      exits: world.servers.reduce((sum, { exits }) => sum + exits.length, 0),
       differences: [
         ...(await countByHand(world, people)),
         ...(await byReconcile(world)),
         ...misshapen(requests),
         ...byPeople(people),
+        ...world.servers.flatMap(({ url, exits }) =>
+          exits.map((text) => ({ kind: 'a server ended by itself', subject: url, text })),
+        ),
         ...world.webhooks.complaints.map((text) => ({ kind: 'webhook', subject: 'webhooks', text })),
       ],
     };
@@ -147,6 +172,9 @@ function somebody(join: Join): Person {
     missed: null,
     screen: null,
     returned: null,
+    held: null,
+    hangs: 0,
+    beforeCard: null,
     isWaiting: false,
   };
 }

@@ -10,8 +10,8 @@ import { wire } from '../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 
 /**
- * A server process that can be killed at a named point: what apps/server/main.ts starts, with its calls to Stripe and its
- * commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
+ * A server process that can be killed or held at a named point: what apps/server/main.ts starts, with its calls to Stripe and
+ * its commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
  */
 export interface ServerSettings {
   /** How long the server waits for Stripe (ms). */
@@ -23,19 +23,29 @@ export interface ServerSettings {
   armed: Armed[];
 }
 
-/** Die at this point, of a call that has `about` in its arguments; of any call when null. */
+/** At this point, of a call that has `about` in its arguments, or of any call when null: die, or wait to be told to go on. */
 export interface Armed {
   id: number;
   point: KillPoint;
   about: string | null;
+  does: 'die' | 'wait';
+}
+
+/** What the runner says. */
+export interface Order {
+  arm?: Armed;
+  disarm?: number;
+  goOn?: number;
 }
 
 const settings = JSON.parse(process.env.FAULTS!) as ServerSettings;
 let { armed } = settings;
 
-process.on('message', ({ arm, disarm }: { arm?: Armed; disarm?: number }) => {
+const waiting = new Map<number, () => void>();
+process.on('message', ({ arm, disarm, goOn }: Order) => {
   if (arm) armed.push(arm);
   armed = armed.filter(({ id }) => id !== disarm);
+  if (goOn !== undefined) waiting.get(goOn)?.();
 });
 
 const config = readConfig();
@@ -48,12 +58,18 @@ process.send?.({ listening: server.url });
 process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
 process.once('disconnect', () => process.exit(0));
 
-/** Dies here if it was told to: `kill -9`, so that nothing is finished and nobody is told. */
-function reach(point: KillPoint, text: string): void {
+/** Dies here if it was told to: `kill -9`, so that nothing is finished and nobody is told. Or waits here. */
+async function reach(point: KillPoint, text: string): Promise<void> {
   const hit = armed.find(
     (candidate) => candidate.point === point && (candidate.about === null || text.includes(candidate.about)),
   );
   if (!hit) return;
+  if (hit.does === 'wait') {
+    armed = armed.filter((candidate) => candidate !== hit);
+    const goesOn = new Promise<void>((goOn) => waiting.set(hit.id, goOn));
+    process.send?.({ reached: hit.id });
+    return goesOn;
+  }
   appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
   process.kill(process.pid, 'SIGKILL');
   // The signal is on its way: nothing more may happen.
@@ -67,17 +83,27 @@ function watched(provider: PaymentProvider): PaymentProvider {
       name,
       (...args: unknown[]) => {
         const text = JSON.stringify(args);
-        reach(`${name}:before`, text);
-        const answer = all[name](...args);
-        if (answer instanceof Promise) return answer.finally(() => reach(`${name}:after`, text));
-        return (async function* () {
-          yield* answer as AsyncIterable<unknown>;
-          reach(`${name}:after`, text);
-        })();
+        const ask = () => all[name](...args);
+        return name.startsWith('list') ? listed(name, text, ask) : asked(name, text, ask);
       },
     ]),
   );
   return { ...provider, ...watching } as PaymentProvider;
+}
+
+async function asked(name: ServerCall, text: string, ask: () => unknown): Promise<unknown> {
+  await reach(`${name}:before`, text);
+  try {
+    return await ask();
+  } finally {
+    await reach(`${name}:after`, text);
+  }
+}
+
+async function* listed(name: ServerCall, text: string, ask: () => unknown) {
+  await reach(`${name}:before`, text);
+  yield* ask() as AsyncIterable<unknown>;
+  await reach(`${name}:after`, text);
 }
 
 function watchCommits(database: Database): void {
@@ -88,11 +114,11 @@ function watchCommits(database: Database): void {
     transaction.execute = async (work) => {
       const result = await execute(async (trx) => {
         const done = await work(trx);
-        reach('commit:before', '');
+        await reach('commit:before', '');
         if (settings.slowCommitMs > 0) await pause(settings.slowCommitMs);
         return done;
       });
-      reach('commit:after', '');
+      await reach('commit:after', '');
       return result;
     };
     return transaction;

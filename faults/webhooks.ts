@@ -6,6 +6,7 @@ import { webhookEvents } from '../apps/server/stripe/webhookEvents.ts';
 import { STRIPE_WEBHOOK_SECRET } from '../emulators/keys.ts';
 import { signature } from '../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';
+import type { Server } from './servers.ts';
 
 /** Waits between tries (ms); Stripe goes on for three days, which is more than a run has. */
 const WAITS = [250, 500, 1000, 2000, 4000];
@@ -36,8 +37,8 @@ export interface Webhooks {
 }
 
 export async function startWebhooks(options: {
-  /** Addresses of our servers. */
-  to: () => readonly string[];
+  /** Our servers. */
+  to: () => readonly Pick<Server, 'url' | 'wasBroken'>[];
   /** By a join's session; the other joins' webhooks are delivered. */
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
 }): Promise<Webhooks> {
@@ -54,17 +55,20 @@ export async function startWebhooks(options: {
     underWay.add(watched);
   };
 
+  /** The status of the answer; 0 where there was none that says anything. */
   async function post(payload: string, signed: string): Promise<number> {
     const servers = options.to();
+    const server = servers[turn++ % servers.length]!;
+    const began = Date.now();
     try {
-      const response = await fetch(`${servers[turn++ % servers.length]}/api/webhooks/stripe`, {
+      const response = await fetch(`${server.url}/api/webhooks/stripe`, {
         method: 'POST',
         headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signed },
         body: payload,
         signal: AbortSignal.timeout(15_000),
       });
       await response.arrayBuffer();
-      return response.status;
+      return response.status === 500 && server.wasBroken(began, Date.now()) ? 0 : response.status;
     } catch {
       return 0;
     }

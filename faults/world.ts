@@ -6,16 +6,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readConfig } from '../apps/server/config.ts';
 import { createLog } from '../apps/server/http/logging.ts';
+import { pushDue } from '../apps/server/contacts/push.ts';
 import { importInvitations } from '../apps/server/invitations/importInvitations.ts';
 import { startSweeping } from '../apps/server/payments/sweep.ts';
 import { stripeProvider } from '../apps/server/stripe/provider.ts';
 import { type Wired, wire } from '../apps/server/wire.ts';
+import type { SeedContact } from '../emulators/hubspot/seed.ts';
 import { startHubspotEmulator } from '../emulators/hubspot/server.ts';
-import { STRIPE_SECRET_KEY } from '../emulators/keys.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../emulators/keys.ts';
 import type { Fault } from '../emulators/shared/faults.ts';
 import type { LedgerEntry } from '../emulators/shared/ledger.ts';
 import { startStripeEmulator } from '../emulators/stripe/server.ts';
-import { testDatabase } from '../local/testing/database.ts';
+import { startTestPostgres, testDatabase } from '../local/testing/database.ts';
 import type { Join } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
@@ -24,15 +26,24 @@ const root = join(import.meta.dirname, '..');
 
 /** A fault server gives Stripe up after this, instead of 20 s (ms). */
 const TIMEOUT_MS = 500;
+/** How long HubSpot may take to hear of everything, and PostgreSQL to restart (ms). */
+const TOLD_MS = 30_000;
+const RESTART_MS = 20_000;
 
 export const SCHOOL_CODE = 'FAULTSCHOOL';
 /** The code and the HubSpot id of the run's contacts. */
 export const codeOf = (contact: number) => `FAULT${contact}`;
 export const contactIdOf = (contact: number) => String(900_000 + contact);
+/** What a joiner types, at first and as they correct it later. */
+export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
 
 export interface WorldOptions {
   contacts: number;
   modeOf: (uuid: string) => Join['webhooks'] | undefined;
+  /** Further contacts that HubSpot has before anybody joins. */
+  known?: readonly { email: string; status: string | null }[];
+  /** With a PostgreSQL of its own, which can be restarted. */
+  restartsDatabase?: boolean;
   /** For the two servers alone. */
   env?: NodeJS.ProcessEnv;
   slowCommitMs?: number;
@@ -53,11 +64,23 @@ export interface World {
     kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes',
   ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
+  /** All contacts at HubSpot, read page by page. */
+  contacts(): Promise<{ id: string; email: string | null; status: string | null }[]>;
+  /** Staff write a contact's status in HubSpot. */
+  setStatus(contactId: string, status: string): Promise<void>;
+  /** Sends HubSpot what it has not heard of, until nothing is left. */
+  tellHubspot(): Promise<void>;
+  /** Ends all connections that a server has to the database. */
+  breakOff(server: Server): Promise<void>;
+  /** PostgreSQL stops and starts again, on the same port. */
+  restartDatabase(): Promise<void>;
   addFault(fault: Fault): Promise<void>;
   /** Takes away all faults that nobody has met; how often each kind was met. */
   clearFaults(): Promise<Record<string, number>>;
   /** What banks do, by a control of the emulated Stripe. */
   bank(path: string, body: object): Promise<{ id: string }>;
+  /** Whether the bank holds what is paid by this intent from now on. */
+  hold(intentId: string, hold: boolean): Promise<void>;
   /** The issuer refuses a saved card from now on. */
   refuseCard(paymentMethod: string): Promise<void>;
   /** For one join: its Buy Now was so long ago. */
@@ -85,10 +108,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 
   async function start(): Promise<World> {
-    const tested = await testDatabase();
+    const databaseFolder = join(folder, 'database');
+    let postgres = options.restartsDatabase ? await startTestPostgres(databaseFolder) : undefined;
+    stops.push(() => postgres?.stop());
+    const tested = await testDatabase(postgres?.url);
     stops.push(() => tested.drop());
-    let urls: readonly string[] = [];
-    const webhooks = await startWebhooks({ to: () => urls, modeOf: options.modeOf });
+    let listening: readonly Server[] = [];
+    const webhooks = await startWebhooks({ to: () => listening, modeOf: options.modeOf });
     stops.push(() => webhooks.close());
     const stripeFolder = join(folder, 'stripe');
     const stripe = await startStripeEmulator({
@@ -104,6 +130,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       port: 0,
       dataDir: join(folder, 'hubspot'),
       limits: 'off',
+      seed: [...invitedContacts(options.contacts), ...knownContacts(options.known ?? [])],
     });
     stops.push(() => hubspot.close());
     const env = {
@@ -127,7 +154,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const { PATH, HOME } = process.env;
     const startServer = (index: number) =>
       Server.onFreePort(
-        { PATH, HOME, NODE_COMPILE_CACHE: join(folder, 'compiled'), ...env, ...options.env },
+        {
+          PATH,
+          HOME,
+          NODE_COMPILE_CACHE: join(folder, 'compiled'),
+          ...env,
+          DATABASE_URL: `${tested.url}?application_name=${connectionsOf(index)}`,
+          ...options.env,
+        },
         {
           timeoutMs: TIMEOUT_MS,
           slowCommitMs: options.slowCommitMs ?? 0,
@@ -139,10 +173,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const second = await startServer(1);
     stops.push(() => second.stop());
     const servers = [first, second] as const;
-    // Both may be armed for the same kill: only one is to die of it.
-    first.diedOf = (id) => void second.disarm(id);
-    second.diedOf = (id) => void first.disarm(id);
-    urls = servers.map(({ url }) => url);
+    // Both may be armed for the same: only one is to meet it.
+    first.reached = (id) => void second.disarm(id);
+    second.reached = (id) => void first.disarm(id);
+    listening = servers;
 
     const control = async (method: string, path: string, body?: object): Promise<unknown> => {
       const response = await fetch(`${stripe.url}/_emulator/${path}`, {
@@ -168,6 +202,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
       }
     };
+    const askHubspot = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${hubspot.url}/crm/objects/2026-09/contacts${path}`, {
+        method,
+        headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+      return (await response.json()) as {
+        results: { id: string; properties: Record<string, string | null> }[];
+        paging?: { next: { after: string } };
+      };
+    };
     const planted: Fault[] = [];
 
     return {
@@ -190,6 +236,59 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         }
       },
       requests: () => control('GET', 'requests') as Promise<LedgerEntry[]>,
+      async contacts() {
+        const all = [];
+        for (let after = ''; ; ) {
+          const page = await askHubspot(
+            'GET',
+            `?limit=100&properties=email,membership_status${after && `&after=${after}`}`,
+          );
+          for (const { id, properties } of page.results)
+            all.push({
+              id,
+              email: properties.email ?? null,
+              status: properties.membership_status || null,
+            });
+          if (!page.paging) return all;
+          after = page.paging.next.after;
+        }
+      },
+      async setStatus(contactId, status) {
+        await askHubspot('PATCH', `/${contactId}`, { properties: { membership_status: status } });
+      },
+      async tellHubspot() {
+        const due = `profile_revision <> crm_revision and crm_refusal is null`;
+        const deadline = Date.now() + TOLD_MS;
+        for (let round = 0; Date.now() < deadline; round++) {
+          if (round % 20 === 0)
+            await database.query(`update join_session set crm_next_try_at = now() where ${due}`);
+          while ((await pushDue(wired.deps, wired.hubspot)).taken > 0);
+          const { rowCount } = await database.query(`select from join_session where ${due} limit 1`);
+          if (rowCount === 0) return;
+          await pause(100);
+        }
+      },
+      async breakOff(server) {
+        const broken = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+        server.breaks.push(broken);
+        await retried(() =>
+          database.query(
+            `select pg_terminate_backend(pid, 2000) from pg_stat_activity
+             where datname = current_database() and application_name = $1`,
+            [connectionsOf(servers.indexOf(server))],
+          ),
+        );
+        broken.to = Date.now();
+      },
+      async restartDatabase() {
+        if (!postgres) throw new Error('This world has no PostgreSQL of its own.');
+        const broken = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+        for (const server of servers) server.breaks.push(broken);
+        process.kill(postgres.pid, 'SIGINT');
+        await postgres.lost;
+        postgres = await startTestPostgres(databaseFolder);
+        broken.to = Date.now();
+      },
       async addFault(fault) {
         planted.push(fault);
         await control('POST', 'faults', fault);
@@ -206,13 +305,18 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         return counts;
       },
       bank: (path, body) => control('POST', path, body) as Promise<{ id: string }>,
+      async hold(intent, hold) {
+        await control('POST', 'processing', { hold, intent });
+      },
       async refuseCard(paymentMethod) {
         await control('POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
       },
       async wait(uuid, seconds) {
-        await database.query(
-          `update join_session set paying_since = paying_since - make_interval(secs => $2) where uuid = $1`,
-          [uuid, seconds],
+        await retried(() =>
+          database.query(
+            `update join_session set paying_since = paying_since - make_interval(secs => $2) where uuid = $1`,
+            [uuid, seconds],
+          ),
         );
       },
       async pass(hours) {
@@ -236,6 +340,32 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       stop,
     };
   }
+}
+
+/** What a server calls itself at the database. */
+function connectionsOf(server: number): string {
+  return `server-${server}`;
+}
+
+/** Who comes by code or link. */
+function invitedContacts(contacts: number): SeedContact[] {
+  return Array.from({ length: contacts }, (_, contact) => ({
+    id: contactIdOf(contact),
+    properties: {
+      firstname: 'Robin',
+      lastname: `Number ${contact}`,
+      email: `robin.${contact}@example.com`,
+      invitation_code: codeOf(contact),
+    },
+  }));
+}
+
+/** Whose email somebody types who is not proven to be them. */
+function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
+  return known.map(({ email, status }, index) => ({
+    id: String(800_000 + index),
+    properties: { email, ...(status && { membership_status: status }) },
+  }));
 }
 
 async function invite({ database, deps }: Wired, folder: string, contacts: number): Promise<void> {
@@ -271,14 +401,16 @@ async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
   }
 }
 
-/** The servers go on working meanwhile, and PostgreSQL may choose us to end a deadlock. */
+/** The servers go on working meanwhile, PostgreSQL may choose us to end a deadlock, and it may be restarting. */
 async function retried(work: () => Promise<unknown>): Promise<void> {
-  for (let round = 1; ; round++) {
+  const deadline = Date.now() + RESTART_MS;
+  for (;;) {
     try {
       await work();
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== '40P01' || round === 5) throw error;
+      const { code = '' } = error as { code?: string };
+      if (!/^(40P01|57P|ECONN|08)/.test(code) || Date.now() > deadline) throw error;
       await pause(50);
     }
   }

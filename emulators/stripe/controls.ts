@@ -3,7 +3,7 @@ import { type Call, require } from './call.ts';
 import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
-import { settle } from './payments.ts';
+import { processingOf, settle } from './payments.ts';
 import { failPayout, payOut } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
 import type { App, Perform } from './server.ts';
@@ -18,7 +18,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: what becomes of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
- * - `POST /_emulator/processing {hold}`: payments stay in `processing` until settled by
+ * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
  * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
@@ -73,8 +73,8 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
   });
 
   app.post('/_emulator/processing', async (request) => {
-    const { hold } = bodyOf(request.body) as { hold: boolean };
-    perform({}, (call) => call.store.setSetting('processing', hold ? 'hold' : 'go on'));
+    const { hold, intent } = bodyOf(request.body) as { hold: boolean; intent?: string };
+    perform({}, (call) => call.store.setSetting(processingOf(intent), hold ? 'hold' : 'go on'));
     return { hold };
   });
   app.post<{ Params: { id: string } }>('/_emulator/payment_intents/:id/settle', async (request) => {

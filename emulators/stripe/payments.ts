@@ -59,6 +59,11 @@ export function finishAuthentication(call: Call, intent: Intent, passed: boolean
   });
 }
 
+/** The setting that says whether payments, or those of one intent, are held in `processing`. */
+export function processingOf(intentId?: string): string {
+  return intentId === undefined ? 'processing' : `processing ${intentId}`;
+}
+
 /** Ends the wait of an intent that a test holds in `processing`. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
@@ -102,7 +107,7 @@ function askForAuthentication(call: Call, intent: Intent, { useSdk, returnUrl }:
 function charge(call: Call, intent: Intent, method: PaymentMethod, authenticated: boolean): Intent {
   const secrets = call.store.hidden<CardSecrets>(method.id);
   const reason = secrets.declines ?? behaviourOf(secrets.number!).decline;
-  if (call.store.setting('processing') === 'hold') {
+  if ([processingOf(), processingOf(intent.id)].some((name) => call.store.setting(name) === 'hold')) {
     const processing: Intent = {
       ...intent,
       last_payment_error: null,

@@ -19,10 +19,9 @@ export interface TestDatabase {
 
 /**
  * A fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one server for all files and names it in
- * TEST_POSTGRES_URL; a test file run by hand starts or joins one of this checkout under the system's temporary folder.
+ * TEST_POSTGRES_URL, and one that needs another names its own; a test file run by hand starts or joins one of this checkout under the system's temporary folder.
  */
-export async function testDatabase(): Promise<TestDatabase> {
-  const given = process.env.TEST_POSTGRES_URL;
+export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
   const server = given ? undefined : await startTestPostgres(byHandFolder());
   const serverUrl = given ?? server!.url;
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;

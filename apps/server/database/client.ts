@@ -37,8 +37,11 @@ export function connect(
     return client;
   };
   const pool = new pg.Pool({ ...settings, max: connections, Client: PreparingClient });
-  pool.on('connect', nameActor);
-  // An idle connection that breaks (a database restart) is dropped by the pool; without a listener it would end the process.
+  pool.on('connect', (client) => {
+    // One that breaks (a database restart) while it is taken fails what is asked on it; unheard, it would end the process.
+    nameActor(client).on('error', () => {});
+  });
+  // The same of one that breaks while it is idle: the pool drops it.
   pool.on('error', () => {});
   const pipelines = new Pipelines(() => nameActor(new PreparingClient({ ...settings, pipeline: true })), {
     most: connections,
