@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the changes are texts of the code, which has templates
 import { registerHooks } from 'node:module';
 
 /**
@@ -5,14 +6,23 @@ import { registerHooks } from 'node:module';
  * `FAULTS_BROKEN` names the variant.
  */
 export const variants = {
-  /** Neither the session nor the contact is locked. */
-  'no lock': { file: 'payments/confirmPayment.ts', changes: [[' for update)', ')']] },
+  /** Neither the session nor the contact nor the payer is locked. */
+  'no lock': {
+    file: 'payments/confirmPayment.ts',
+    changes: [
+      [' for update)', ')'],
+      [", pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))", ''],
+    ],
+  },
   /** Written whatever Stripe says of status and amount. */
   'commit before verify': {
     file: 'payments/confirmPayment.ts',
     changes: [
       ["if (intent.status !== 'succeeded') return intent.status;", ''],
-      ["if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)", 'if (false)'],
+      [
+        "if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)",
+        'if (false)',
+      ],
     ],
   },
   /** What is confirmed is what the order holds now. */
@@ -30,7 +40,10 @@ export const variants = {
   'any mark': {
     file: 'payments/createPaymentIntent.ts',
     changes: [
-      ['where uuid = ${uuid} and intent_change = ${mark} returning uuid', 'where uuid = ${uuid} returning uuid'],
+      [
+        'where uuid = ${uuid} and intent_change = ${mark} returning uuid',
+        'where uuid = ${uuid} returning uuid',
+      ],
       ['where uuid = ${uuid} and intent_change is not distinct from ${mark}', 'where uuid = ${uuid}'],
     ],
   },

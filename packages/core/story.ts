@@ -5,6 +5,7 @@ import type { PaidLine } from './refunds.ts';
 /** Every step that the database records of a join, in the order in which one write makes them: migration 0012 has them. */
 export const storySteps = [
   'started',
+  'contact_linked',
   'details_submitted',
   'order_changed',
   'intent_opened',
@@ -22,6 +23,7 @@ export const storySteps = [
   'refund_succeeded',
   'refund_failed',
   'refund_canceled',
+  'refund_assigned',
   'membership_active',
   'membership_disputed',
   'membership_refunded',
@@ -47,6 +49,7 @@ export interface StoryDetail {
   origin?: string;
   programme?: string;
   revision?: number;
+  /** Of an order, its lines; of a refund, those that it was for. */
   lines?: readonly Pick<PaidLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
   from?: string;
   intent?: string;
@@ -56,6 +59,7 @@ export interface StoryDetail {
   type?: string;
   isFinal?: boolean;
   goods?: string;
+  contact?: string;
 }
 
 export interface StoryEvent {
@@ -130,6 +134,8 @@ function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDeta
   switch (step) {
     case 'started':
       return `Started ${ORIGINS[detail.origin ?? ''] ?? 'somehow'}, programme ${detail.programme}.`;
+    case 'contact_linked':
+      return `Linked to contact ${detail.contact}.`;
     case 'details_submitted':
       return 'Student details submitted.';
     case 'payment_begun':
@@ -172,6 +178,10 @@ function sentenceOf(step: Exclude<StoryStep, 'order_changed'>, detail: StoryDeta
       return `Refund of ${money} of ${intent} failed${because}.`;
     case 'refund_canceled':
       return `Refund of ${money} of ${intent} cancelled${because}.`;
+    case 'refund_assigned': {
+      const names = detail.lines?.map(({ name }) => name).join(' and ');
+      return `Said of the refund of ${money} of ${intent}: it was for ${names || 'nothing that was bought'}.`;
+    }
     case 'membership_active':
       return `The ${what} is active.`;
     case 'membership_disputed':

@@ -68,6 +68,14 @@ export const documentsAcceptCommand: Command = {
 /** Who is not eligible keeps neither the membership nor the upgrade; donations and store items stay. */
 const REFUND_OF_THE_INELIGIBLE = { membership: true, ineligible: true, items: 'none' } as const;
 
+/** A join that sold nothing but an upgrade, by a checkout link: that goes back in full. */
+const REFUND_OF_AN_UPGRADE_JOIN = {
+  membership: true,
+  ineligible: false,
+  upgrade: false,
+  items: 'none',
+} as const;
+
 export const documentsRejectCommand: Command = {
   usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
   summary:
@@ -95,8 +103,16 @@ export const documentsRejectCommand: Command = {
         );
       // Asked again after a failure, the money still goes back, once.
       if (!isFinal || (code !== 0 && !(await isRejectedFinally(deps, uuid)))) return code;
+      // Upgrades first: a membership that ends after them leaves none behind.
+      const plans = [];
+      for (const other of await upgradesByLink(deps, uuid))
+        plans.push(await refundJoin(deps, other, REFUND_OF_AN_UPGRADE_JOIN, { isTrial }));
       const upgrade = await hasPaidUpgrade(deps, uuid);
-      tellPlan(await refundJoin(deps, uuid, { ...REFUND_OF_THE_INELIGIBLE, upgrade }, { isTrial }), isTrial);
+      plans.push(await refundJoin(deps, uuid, { ...REFUND_OF_THE_INELIGIBLE, upgrade }, { isTrial }));
+      tellPlan(
+        { refunds: plans.flatMap(({ refunds }) => refunds), notes: plans.flatMap(({ notes }) => notes) },
+        isTrial,
+      );
       return 0;
     } catch (error) {
       if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
@@ -111,6 +127,16 @@ async function isRejectedFinally({ database }: Deps, uuid: string): Promise<bool
     database,
   );
   return rows.length > 0;
+}
+
+/** Joins by which the same contact has bought an upgrade by itself. */
+async function upgradesByLink({ database }: Deps, uuid: string): Promise<string[]> {
+  const { rows } = await sql<{ session_uuid: string }>`
+    select session_uuid from membership join join_session own on own.contact_id = membership.contact_id
+    where own.uuid = ${uuid} and session_uuid <> own.uuid and type = 'membership_upgrade' and is_held`.execute(
+    database,
+  );
+  return rows.map(({ session_uuid }) => session_uuid);
 }
 
 async function hasPaidUpgrade({ database }: Deps, uuid: string): Promise<boolean> {

@@ -7,8 +7,9 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#core/document.ts';
 import { pdf } from '../../../local/testing/documents.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { runCommand } from '../testing/runCommand.ts';
-import { paidJoin } from '../testing/steps.ts';
+import { openIntent, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import {
   documentsAcceptCommand,
@@ -184,6 +185,38 @@ test('a trial of a final rejection says what the real one does, and decides noth
     '--dry-run',
   ]);
   assert.match(mild.out, /^1 document would be rejected\.\nThe applicant would read: [^\n]+\n$/);
+});
+
+test('a final rejection gives back an upgrade that was bought by a link of its own, too', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR104');
+  assert.equal(await upload(client, uuid), 200);
+  const checkout = await server.client().call('initiateCheckout', {
+    body: { hubspotContactId: '104', mainProductId: 10 },
+  });
+  const upgrade = checkout.data.joinSessionUuid;
+  const { id, revision } = await openIntent(client, upgrade);
+  await client.call('beginPayment', {
+    params: { uuid: upgrade },
+    body: { revision, agreeToPolicies: true, isForAnother: true },
+  });
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  const args = [uuid, '--reason', 'below-requirement', '--final'];
+  const trial = await runCommand(t, server, documentsRejectCommand, [...args, '--dry-run']);
+  assert.match(trial.out, /^\$110\.00 would go back\.$/m);
+  assert.deepEqual(await money(upgrade), [['active', 0]]);
+  const { out, code } = await runCommand(t, server, documentsRejectCommand, args);
+  assert.equal(code, 0);
+  assert.match(out, /^\$110\.00 goes back\.$/m);
+  assert.deepEqual([await money(upgrade), await money(uuid)], [[['refunded', 4500]], [['refunded', 6500]]]);
+  const notices = await server.deps.database
+    .selectFrom('staff_notice')
+    .select('kind')
+    .where('kind', '=', 'upgrade_alone')
+    .where('session_uuid', 'in', [uuid, upgrade])
+    .execute();
+  assert.deepEqual(notices, []);
 });
 
 test('a final rejection knows what was given back in the dashboard, and decides nothing while Stripe does not say', async (t) => {

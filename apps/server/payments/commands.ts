@@ -53,7 +53,7 @@ export const refundCommand: Command = {
 };
 
 /** Says line by line what goes back, or would. */
-export function tellPlan({ refunds, notes }: RefundPlan, isTrial: boolean): void {
+export function tellPlan({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'notes'>, isTrial: boolean): void {
   for (const { intentId, lines } of refunds)
     for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
   for (const note of notes) console.log(note);

@@ -57,6 +57,9 @@ begin
   if new.details is distinct from old.details then
     perform record_event(new.uuid, 'details_submitted', 'joiner', null);
   end if;
+  if new.contact_id is distinct from old.contact_id then
+    perform record_event(new.uuid, 'contact_linked', 'staff', jsonb_build_object('contact', new.contact_id));
+  end if;
   if new.revision <> old.revision then
     perform record_event(new.uuid, 'order_changed', 'joiner', jsonb_build_object('revision', new.revision, 'lines', new.lines));
   end if;
@@ -77,7 +80,8 @@ begin
 end $$;
 create trigger record_session_start after insert on join_session for each row execute function record_session_step();
 create trigger record_session_step after update on join_session for each row
-  when (new.state <> old.state or new.revision <> old.revision or new.upgrade <> old.upgrade or new.details is distinct from old.details)
+  when (new.state <> old.state or new.revision <> old.revision or new.upgrade <> old.upgrade or new.details is distinct from old.details
+    or new.contact_id is distinct from old.contact_id)
   execute function record_session_step();
 
 create function record_payment_step() returns trigger language plpgsql as $$
@@ -107,13 +111,16 @@ create function record_refund_step() returns trigger language plpgsql as $$
 begin
   perform record_event(
     (select session_uuid from payment where intent_id = new.intent_id),
-    case when tg_op = 'INSERT' and new.reason <> 'dashboard' then 'refund_decided' else 'refund_' || new.status end,
+    case when tg_op = 'INSERT' and new.reason <> 'dashboard' then 'refund_decided'
+      when tg_op = 'UPDATE' and new.status = old.status then 'refund_assigned'
+      else 'refund_' || new.status end,
     case when new.reason = 'dashboard' or tg_op = 'UPDATE' then 'stripe' else 'induct' end,
     jsonb_build_object('refund', new.uuid, 'intent', new.intent_id, 'cents', new.amount_cents, 'reason', new.reason, 'lines', new.lines));
   return null;
 end $$;
 create trigger record_refund_start after insert on refund for each row execute function record_refund_step();
-create trigger record_refund_step after update on refund for each row when (new.status <> old.status) execute function record_refund_step();
+create trigger record_refund_step after update on refund for each row
+  when (new.status <> old.status or new.assigned_at is distinct from old.assigned_at) execute function record_refund_step();
 
 create function record_membership_step() returns trigger language plpgsql as $$
 begin
