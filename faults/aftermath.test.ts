@@ -16,7 +16,7 @@ test('whatever becomes of a payment later, at the dashboard or the bank, its mem
   const { differences, paid, refunds } = await runPlan({
     seed: 0,
     killsEverywhere: false,
-  restartsDatabase: false,
+    restartsDatabase: false,
     night: [],
     units,
   });

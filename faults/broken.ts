@@ -12,7 +12,10 @@ export const variants = {
     file: 'payments/confirmPayment.ts',
     changes: [
       ["if (intent.status !== 'succeeded') return intent.status;", ''],
-      ["if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)", 'if (false)'],
+      [
+        "if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)",
+        'if (false)',
+      ],
     ],
   },
   /** What is confirmed is what the order holds now. */
@@ -30,7 +33,10 @@ export const variants = {
   'any mark': {
     file: 'payments/createPaymentIntent.ts',
     changes: [
-      ['where uuid = ${uuid} and intent_change = ${mark} returning uuid', 'where uuid = ${uuid} returning uuid'],
+      [
+        'where uuid = ${uuid} and intent_change = ${mark} returning uuid',
+        'where uuid = ${uuid} returning uuid',
+      ],
       ['where uuid = ${uuid} and intent_change is not distinct from ${mark}', 'where uuid = ${uuid}'],
     ],
   },

@@ -63,15 +63,15 @@ test('an order whose changes hang is charged as it is shown, what the bank holds
   );
   assert.deepEqual(report.differences, []);
   // Of nine, the one whose payment failed on the next day is not paid.
-  assert.deepEqual(
-    [report.hung, report.held, report.breaks, report.exits, report.paid],
-    [4, 4, 3, 0, 8],
-  );
+  assert.deepEqual([report.hung, report.held, report.breaks, report.exits, report.paid], [4, 4, 3, 0, 8]);
 });
 
 test('whose email is known is a member at HubSpot where no status stood, and elsewhere a notice', async () => {
   const { differences } = await reportOf(
-    ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [{ known }, { known, leaves: 'checkout' as const }]),
+    ...(['blank', 'prospect', 'former'] as const).flatMap((known) => [
+      { known },
+      { known, leaves: 'checkout' as const },
+    ]),
     { known: 'blank', changes: 'email', changesWhen: 'looking' },
   );
   assert.deepEqual(differences, []);

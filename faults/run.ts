@@ -116,7 +116,8 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.webhooks.flushLate();
     await world.settle();
-    for (const person of people) if (person.join.processing?.until === 'nextDay') await settleHeld(world, person);
+    for (const person of people)
+      if (person.join.processing?.until === 'nextDay') await settleHeld(world, person);
     await world.webhooks.idle();
     await world.settle();
     for (const person of people)
