@@ -33,11 +33,8 @@ export const variants = {
   'any mark': {
     file: 'payments/createPaymentIntent.ts',
     changes: [
-      [
-        'where uuid = ${uuid} and intent_change = ${mark} returning uuid',
-        'where uuid = ${uuid} returning uuid',
-      ],
-      ['where uuid = ${uuid} and intent_change is not distinct from ${mark}', 'where uuid = ${uuid}'],
+      ['and intent_change = ', "and '' <> "],
+      ['and intent_change is not distinct from ', "and '' is distinct from "],
     ],
   },
   /** HubSpot is told of members, and not of those who are none any more. */
