@@ -29,19 +29,6 @@ export const variants = {
       ],
     ],
   },
-  /** A change of the intent that ends removes whatever mark there is. */
-  'any mark': {
-    file: 'payments/createPaymentIntent.ts',
-    changes: [
-      ['and intent_change = ', "and '' <> "],
-      ['and intent_change is not distinct from ', "and '' is distinct from "],
-    ],
-  },
-  /** HubSpot is told of members, and not of those who are none any more. */
-  'once a member': {
-    file: 'contacts/push.ts',
-    changes: [['case when bool_or(is_held) or', 'case when true or']],
-  },
 } as const satisfies Record<string, Break>;
 
 interface Break {
