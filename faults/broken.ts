@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the changes are texts of the code, which has templates
 import { registerHooks } from 'node:module';
 
 /**
@@ -35,22 +34,6 @@ export const variants = {
         .lines.find(({ type }) => isMembershipType(type))`,
       ],
     ],
-  },
-  /** A change of the intent that ends removes whatever mark there is. */
-  'any mark': {
-    file: 'payments/createPaymentIntent.ts',
-    changes: [
-      [
-        'where uuid = ${uuid} and intent_change = ${mark} returning uuid',
-        'where uuid = ${uuid} returning uuid',
-      ],
-      ['where uuid = ${uuid} and intent_change is not distinct from ${mark}', 'where uuid = ${uuid}'],
-    ],
-  },
-  /** HubSpot is told of members, and not of those who are none any more. */
-  'once a member': {
-    file: 'contacts/push.ts',
-    changes: [['case when bool_or(is_held) or', 'case when true or']],
   },
 } as const satisfies Record<string, Break>;
 
