@@ -1,5 +1,5 @@
 import { displayPrice } from './money.ts';
-import { isDonationType, isMembershipType, type ProductType } from './product.ts';
+import { isMembershipType, type ProductType } from './product.ts';
 
 /** A line of an order as it was paid: what a snapshot keeps. */
 export interface PaidLine {
@@ -189,10 +189,7 @@ export function matchRefunds(
   }
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
   if (goneCents(refunds) >= paidCents)
-    name(
-      waiting,
-      left.filter(({ cents }) => cents > 0),
-    );
+    name(waiting, left);
   return matched;
 }
 
@@ -205,12 +202,12 @@ function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): R
   });
 }
 
-/** The parts, each whole or less its fee, that come to a sum; null when none do, or when several sets do. */
+/** The parts, each whole or less its fee, that come to a sum; undefined when none do, or when several sets do. */
 function onlySet(
   parts: readonly RefundedLine[],
   feeOf: (part: RefundedLine) => number,
   targetCents: number,
-): RefundedLine[] | null {
+): RefundedLine[] | undefined {
   let sets = new Map<number, RefundedLine[] | 'several'>([[0, []]]);
   for (const part of parts) {
     const further = new Map(sets);
@@ -225,7 +222,7 @@ function onlySet(
     sets = further;
   }
   const found = sets.get(targetCents);
-  return found === undefined || found === 'several' ? null : found;
+  return found === 'several' ? undefined : found;
 }
 
 /** Parts dealt out to refunds, one after the other, as far as they go. */
@@ -260,11 +257,10 @@ export function assignRefund(
   assignment: Assignment,
 ): RefundedLine[] | string {
   if (assignment === 'none') return [];
-  const wish = { ...assignment, ineligible: false };
   const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
   const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
     const { type } = order.lines[line]!;
-    return cents > 0 && isWanted(wish, order.kind, type, productId);
+    return cents > 0 && isWanted(assignment, order.kind, type, productId);
   });
   if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
   if (sumOf(parts) < amountCents)
@@ -272,12 +268,15 @@ export function assignRefund(
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-function isWanted(wish: RefundWish, kind: PaidOrder['kind'], type: ProductType, productId: number): boolean {
+function isWanted(
+  wish: Omit<RefundWish, 'ineligible'>,
+  kind: PaidOrder['kind'],
+  type: ProductType,
+  productId: number,
+): boolean {
   if (kind === 'upgrade') return wish.upgrade;
   if (isMembershipType(type)) return wish.membership;
-  if (isDonationType(type) || type === 'store')
-    return wish.items === 'all' || (wish.items !== 'none' && wish.items.includes(productId));
-  return false;
+  return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
 /** Of a payment: its money is with the bank while a dispute is open, and gone when it was lost. */
