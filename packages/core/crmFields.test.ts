@@ -152,7 +152,11 @@ test('a field that only fills blanks waits until it is known that nothing stands
   const isReadFirst = (city: string, known: CrmValues = {}) =>
     mustRead(rules, [{ field: 'city', value: city }, values[1]!], known);
   assert.deepEqual(
-    [isReadFirst('Austin'), isReadFirst('Austin', { city: 'Reno' }), isReadFirst('Austin', { city: 'Austin' })],
+    [
+      isReadFirst('Austin'),
+      isReadFirst('Austin', { city: 'Reno' }),
+      isReadFirst('Austin', { city: 'Austin' }),
+    ],
     [true, true, false],
   );
   assert.deepEqual([isReadFirst(''), isReadFirst('', { city: 'Reno' })], [false, false]);
@@ -192,9 +196,8 @@ test('numbers and times are compared as such', () => {
       // What people write by hand is text, even when it could be read as a time.
       isSame('May 4 2026', 'May 04 2026'),
       isSame('2026-05-04T00:00:00Z', 'May 4 2026 00:00 UTC'),
-      isSame(' 2026-05-04T10:20:30Z', ' 2026-05-04T10:20:30.000Z'),
     ],
-    [true, false, false, true, false, false, false, false, false, false],
+    [true, false, false, true, false, false, false, false, false],
   );
 });
 

@@ -69,7 +69,8 @@ test('a text is cut only when it is too long, and then ends with an ellipsis', (
   const nameIn = (length: number) => lineMetadata([named(length)]).lines?.slice(13);
   assert.equal(nameIn(50), 'x'.repeat(50));
   assert.equal(nameIn(51), `${'x'.repeat(49)}…`);
-  const described = (length: number) => orderDescription('S', [{ name: 'x'.repeat(length), priceCents: 100 }]);
+  const described = (length: number) =>
+    orderDescription('S', [{ name: 'x'.repeat(length), priceCents: 100 }]);
   assert.equal(described(991), `S: ${'x'.repeat(991)} $1.00`);
   assert.equal(described(992), `S: ${'x'.repeat(992)} $1.…`);
 });

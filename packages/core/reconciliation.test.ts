@@ -216,7 +216,11 @@ const texts: [string, Partial<Sides>, string][] = [
     { payment: { ...payment, status: 'canceled' }, memberships: [] },
     'Stripe took $77.00; here it is canceled.',
   ],
-  ['a dispute that we do not know of', { stripe: { ...stripe, dispute: 'open' } }, 'At Stripe its dispute is open, here none.'],
+  [
+    'a dispute that we do not know of',
+    { stripe: { ...stripe, dispute: 'open' } },
+    'At Stripe its dispute is open, here none.',
+  ],
   [
     'a dispute that Stripe does not know of',
     {

@@ -11,9 +11,9 @@ import {
   type PaidLine,
   type PaidOrder,
   planRefund,
-  restOf,
   type RefundStatus,
   type RefundWish,
+  restOf,
   standingAfter,
 } from './refunds.ts';
 
@@ -290,7 +290,13 @@ for (const [what, lines, refunds, fee, read] of [
     0,
     [null],
   ],
-  ['an item less the fee, which only memberships have', [membership('join'), pin], [outside(700)], 500, [null]],
+  [
+    'an item less the fee, which only memberships have',
+    [membership('join'), pin],
+    [outside(700)],
+    500,
+    [null],
+  ],
   [
     'a sum that is no line, and then a line',
     [membership('join'), pin],

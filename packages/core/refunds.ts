@@ -141,9 +141,14 @@ export function planRefund(
   return plan;
 }
 
+/** What went back of lines, as far as it is known of which; a line may be there several times. */
+export function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
+  return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
+}
+
 /** Places of the lines that a refund was for. */
 function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
-  return new Set(refunds.filter(counts).flatMap(({ lines }) => (lines ?? []).map(({ line }) => line)));
+  return new Set(refundedLines(refunds).map(({ line }) => line));
 }
 
 function sumOf(parts: readonly { cents: number }[]): number {
@@ -188,14 +193,13 @@ export function matchRefunds(
     if (together) name(waiting.splice(0), together);
   }
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  if (goneCents(refunds) >= paidCents)
-    name(waiting, left);
+  if (goneCents(refunds) >= paidCents) name(waiting, left);
   return matched;
 }
 
 /** What of each line no refund was for, in cents. */
 function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): RefundedLine[] {
-  const parts = refunds.filter(counts).flatMap((refund) => refund.lines ?? []);
+  const parts = refundedLines(refunds);
   return lines.map(({ productId, name, priceCents }, line) => {
     const gone = sumOf(parts.filter((part) => part.line === line));
     return { line, productId, name, cents: Math.max(0, priceCents - gone) };
