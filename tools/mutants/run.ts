@@ -50,10 +50,9 @@ const scopes = {
   },
   server: {
     files: ['payments', 'upgrade', 'links'].flatMap((folder) =>
-      globSync(`apps/server/${folder}/*.ts`, {
-        cwd: root,
-        exclude: (name) => /\.test\.ts$|ommands?\.ts$/.test(name),
-      }).sort(),
+      globSync(`apps/server/${folder}/*.ts`, { cwd: root })
+        .filter((file) => !/\.test\.ts$|ommands?\.ts$/.test(file))
+        .sort(),
     ),
     tests: ['payments', 'upgrade', 'checkout', 'links'].map((folder) => `apps/server/${folder}/*.test.ts`),
     sample: 120,
