@@ -125,7 +125,7 @@ const sent = {
 };
 
 test("a proven contact gets all that its member says, and keeps the email, the school and the invitation's code", () => {
-  const values = [...personal, { field: codeField, value: 'ABC' }];
+  const values: FieldValue[] = [...personal, { field: codeField, value: 'ABC' }];
   assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, null), sent);
 });
 
