@@ -36,6 +36,11 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ],
   ['one that was found to be a duplicate', { ...first, status: 'duplicate' }, 'given back already'],
   ['one that succeeded and bought nothing yet', { ...first, status: 'succeeded' }, 'wanted'],
+  [
+    'one that was written off, its membership void, and that Stripe took after all',
+    { ...first, status: 'canceled', hasMembership: true },
+    'wanted',
+  ],
   ['a second one of the same join', { ...first, hasEarlier: true }, 'unwanted'],
   ['one whose contact is a member by another join', { ...first, heldByContact: ['membership'] }, 'unwanted'],
   ['one of nobody known', { ...first, contactId: null, heldByContact: [] }, 'wanted'],
@@ -62,9 +67,39 @@ for (const [what, facts, expected] of cases)
     assert.equal(confirmationOf(facts).is, expected);
   });
 
-test('staff are told what came twice, and by whom', () => {
-  assert.deepEqual(confirmationOf({ ...upgrade, heldByContact: ['membership_upgrade'] }), {
-    is: 'unwanted',
-    why: 'was for a membership upgrade that contact 101 already holds by another join.',
+const reasons: [string, PaymentFacts, string][] = [
+  [
+    'a join paid twice',
+    { ...first, hasEarlier: true },
+    'was a second one for a membership that this join has already paid for.',
+  ],
+  [
+    'an upgrade paid twice',
+    { ...upgrade, hasEarlier: true },
+    'was a second one for a membership upgrade that this join has already paid for.',
+  ],
+  [
+    'a member who joined again',
+    { ...first, heldByContact: ['membership'] },
+    'was for a membership that contact 101 already holds by another join.',
+  ],
+  [
+    'an upgrade that another join bought',
+    { ...upgrade, heldByContact: ['membership_upgrade'] },
+    'was for a membership upgrade that contact 101 already holds by another join.',
+  ],
+  [
+    'an upgrade whose membership has ended',
+    { ...upgrade, holdsBase: false },
+    'was for the upgrade of a membership that has ended meanwhile.',
+  ],
+  [
+    'an upgrade that a link sold to who is no member',
+    { ...first, bought: 'membership_upgrade' },
+    'was for the upgrade of somebody who is not a member.',
+  ],
+];
+for (const [what, facts, why] of reasons)
+  test(`staff are told of ${what}: it ${why}`, () => {
+    assert.deepEqual(confirmationOf(facts), { is: 'unwanted', why });
   });
-});

@@ -12,7 +12,7 @@ export interface PaymentFacts {
   hasEarlier: boolean;
   /** Null for a join that names nobody. */
   contactId: string | null;
-  /** The types of membership that the contact holds, by whatever join. */
+  /** The types of membership that the contact holds, by whatever join; none where nobody is named. */
   heldByContact: readonly ProductType[];
   /**
    * The membership that an upgrade is for is held: by the join itself, or, where a link sold the upgrade as a join of its
@@ -37,7 +37,7 @@ export function confirmationOf(facts: PaymentFacts): Confirmation {
   const what = facts.kind === 'join' ? 'a membership' : 'a membership upgrade';
   if (facts.hasEarlier)
     return { is: 'unwanted', why: `was a second one for ${what} that this join has already paid for.` };
-  if (facts.contactId !== null && facts.heldByContact.includes(facts.bought))
+  if (facts.heldByContact.includes(facts.bought))
     return {
       is: 'unwanted',
       why: `was for ${what} that contact ${facts.contactId} already holds by another join.`,

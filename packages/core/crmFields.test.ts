@@ -3,11 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   type CrmValues,
+  codeField,
   contactFields,
   crmFields,
   defaultFieldRules,
   type FieldValue,
   isSame,
+  joinFields,
+  laterFields,
+  mustRead,
   propertiesForUnproven,
   propertiesToSend,
 } from './crmFields.ts';
@@ -102,6 +106,73 @@ test("a society's never and blanks hold for a contact that is not proven, too", 
   assert.equal(again.properties.store_items, undefined);
 });
 
+const sent = {
+  firstname: 'a firstName',
+  middlename: 'a middleName',
+  lastname: 'a lastName',
+  address: 'a address',
+  address2: 'a address2',
+  city: 'a city',
+  state: 'a state',
+  zip: 'a zip',
+  country: 'a country',
+  personal_email: 'a personalEmail',
+  school_email: 'a schoolEmail',
+  accepted_privacy_policy: 'a acceptedPrivacyPolicy',
+  high_school_name: 'a highSchoolName',
+  high_school_graduation_year: 'a highSchoolGraduationYear',
+  high_school_gpa: 'a highSchoolGpa',
+};
+
+test("a proven contact gets all that its member says, and keeps the email, the school and the invitation's code", () => {
+  const values: FieldValue[] = [...personal, { field: codeField, value: 'ABC' }];
+  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, null), sent);
+});
+
+test('a proven contact is told all of what it bought, and when its transcript came', () => {
+  const values = paid.filter(({ field }) => (joinFields as readonly string[]).includes(field));
+  assert.deepEqual(propertiesToSend(defaultFieldRules, values, {}, null), {
+    ...bought,
+    transcript_received_at: paidAt,
+  });
+});
+
+test('what the CRM has not, and what it has already, is not sent', () => {
+  const rules = { ...defaultFieldRules, city: { property: null, write: 'overwrite' as const } };
+  const values = personal.filter(({ field }) => ['city', 'state', 'zip'].includes(field));
+  assert.deepEqual(propertiesToSend(rules, values, { state: 'a state' }, null), { zip: 'a zip' });
+});
+
+test('a field that only fills blanks waits until it is known that nothing stands there', () => {
+  const rules = { ...defaultFieldRules, city: { property: 'city', write: 'blanks' as const } };
+  const values: FieldValue[] = [
+    { field: 'city', value: 'Austin' },
+    { field: 'state', value: 'TX' },
+  ];
+  const isReadFirst = (city: string, known: CrmValues = {}) =>
+    mustRead(rules, [{ field: 'city', value: city }, values[1]!], known);
+  assert.deepEqual(
+    [
+      isReadFirst('Austin'),
+      isReadFirst('Austin', { city: 'Reno' }),
+      isReadFirst('Austin', { city: 'Austin' }),
+    ],
+    [true, true, false],
+  );
+  assert.deepEqual([isReadFirst(''), isReadFirst('', { city: 'Reno' })], [false, false]);
+  assert.equal(mustRead(defaultFieldRules, values, {}), false);
+  assert.deepEqual(propertiesToSend(rules, values, {}, null), { state: 'TX' });
+  assert.deepEqual(propertiesToSend(rules, values, {}, { city: 'Reno' }), { state: 'TX' });
+  for (const present of [{}, { city: '' }, { city: null }])
+    assert.deepEqual(propertiesToSend(rules, values, {}, present), { city: 'Austin', state: 'TX' });
+});
+
+test('a society that made its properties before there were upgrades, donations and items to tell need not add them', () => {
+  for (const field of ['upgrade', 'donation', 'items'] as const) assert.ok(laterFields.includes(field));
+  for (const field of ['membership', 'membershipStatus', 'amountPaid', 'paidAt'] as const)
+    assert.ok(!laterFields.includes(field));
+});
+
 test('nothing that the member left empty is blanked; what the join wrote of its own is, when it is gone', () => {
   const values: FieldValue[] = [
     { field: 'city', value: '' },
@@ -121,8 +192,12 @@ test('numbers and times are compared as such', () => {
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:30.000Z'),
       isSame('2026-05-04T10:20:30Z', '2026-05-04T10:20:31Z'),
       isSame('May', 'may'),
+      isSame('0', ''),
+      // What people write by hand is text, even when it could be read as a time.
+      isSame('May 4 2026', 'May 04 2026'),
+      isSame('2026-05-04T00:00:00Z', 'May 4 2026 00:00 UTC'),
     ],
-    [true, false, false, true, false, false],
+    [true, false, false, true, false, false, false, false, false],
   );
 });
 

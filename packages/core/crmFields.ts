@@ -172,7 +172,7 @@ export function propertiesForUnproven(
 export function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   if (one === '' || other === '') return false;
-  if (!Number.isNaN(Number(one)) && !Number.isNaN(Number(other))) return Number(one) === Number(other);
+  if (Number(one) === Number(other)) return true;
   return isTime(one) && isTime(other) && Date.parse(one) === Date.parse(other);
 }
 

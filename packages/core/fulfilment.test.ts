@@ -44,6 +44,8 @@ test('what was refunded is not sent, and what remains is', () => {
     'Honour Cord ended',
     'Lapel Pin open',
   ]);
+  const both = { ...back(3700, 1), lines: [...back(2500, 1).lines!, ...back(1200, 2).lines!] };
+  assert.deepEqual(told({ refunds: [both] }), ['Honour Cord open', 'Lapel Pin ended']);
   assert.deepEqual(told({ refunds: [back(1200, 2, 'failed')] }), ['Honour Cord open', 'Lapel Pin open']);
   assert.deepEqual(told({ refunds: [back(12_600, null)] }), ['Honour Cord ended', 'Lapel Pin ended']);
 });
@@ -70,7 +72,8 @@ test('what an upgrade sends waits for staff when the membership that it upgrades
 
 test('what was sent stays sent, and says when its money went back afterwards', () => {
   const sent = { line: 2, shippedAt: new Date(0), shippedBy: 'staff', note: null };
-  const [, pin] = goodsOfOrder(order({ shipments: [sent] }), ships);
+  const [cord, pin] = goodsOfOrder(order({ shipments: [sent] }), ships);
+  assert.deepEqual(cord!.state, { is: 'open' });
   assert.deepEqual(pin!.state, { is: 'sent', shipment: sent, isOwed: true });
   const [, refunded] = goodsOfOrder(order({ shipments: [sent], refunds: [back(1200, 2)] }), ships);
   assert.deepEqual(refunded!.state, { is: 'sent', shipment: sent, isOwed: false });

@@ -41,3 +41,36 @@ test('every order that can be made fits what Stripe takes, and loses no line', (
     }),
   );
 });
+
+/** A line of metadata that is as long as one name more than 13 characters. */
+const named = (length: number) =>
+  ({ productId: 1, type: 'store', name: 'x'.repeat(length), priceCents: 100 }) as const;
+
+test('a value of metadata is filled up to the 500 characters that Stripe takes, and not beyond', () => {
+  const seven = Array.from({ length: 7 }, () => named(50));
+  const full = lineMetadata([...seven, named(39)]);
+  assert.deepEqual([full.lines?.length, full.lines_2], [500, '']);
+  const over = lineMetadata([...seven, named(40)]);
+  assert.deepEqual([over.lines?.length, over.lines_2], [447, `1 store 1.00 ${'x'.repeat(40)}`]);
+});
+
+test('an order fills at most twelve values of metadata; one that needs more is refused rather than cut', () => {
+  const most = Array.from({ length: 84 }, () => named(50));
+  const metadata = lineMetadata(most);
+  assert.deepEqual(Object.keys(metadata), [
+    'lines',
+    ...Array.from({ length: 11 }, (_, index) => `lines_${index + 2}`),
+  ]);
+  assert.equal(Object.values(metadata).join('\n').split('\n').length, 84);
+  assert.throws(() => lineMetadata([...most, named(50)]), RangeError);
+});
+
+test('a text is cut only when it is too long, and then ends with an ellipsis', () => {
+  const nameIn = (length: number) => lineMetadata([named(length)]).lines?.slice(13);
+  assert.equal(nameIn(50), 'x'.repeat(50));
+  assert.equal(nameIn(51), `${'x'.repeat(49)}…`);
+  const described = (length: number) =>
+    orderDescription('S', [{ name: 'x'.repeat(length), priceCents: 100 }]);
+  assert.equal(described(991), `S: ${'x'.repeat(991)} $1.00`);
+  assert.equal(described(992), `S: ${'x'.repeat(992)} $1.…`);
+});

@@ -11,6 +11,8 @@ import {
   type SessionAction,
   type Standing,
   screenToGoOn,
+  sessionActions,
+  statesAllowing,
 } from './joinSession.ts';
 
 /** What each state answers to each action: null allows it. In the order started, detailed, ordering, paying, paid. */
@@ -36,6 +38,15 @@ for (const [action, answers] of Object.entries(table))
       assert.equal(refusal(action as SessionAction, state), answers[index]);
     });
   });
+
+test('the states that a statement compares with are those in which nothing stands in the way', () => {
+  assert.deepEqual(new Set(sessionActions), new Set(Object.keys(table)));
+  for (const action of sessionActions)
+    assert.deepEqual(
+      statesAllowing(action),
+      joinSessionStates.filter((state) => refusal(action, state) === null),
+    );
+});
 
 const standing = (change: Partial<Standing>): Standing => ({
   state: 'paid',

@@ -8,6 +8,7 @@ import {
   ledgerKinds,
   linesLessFee,
   type Movement,
+  sumLedger,
 } from './ledger.ts';
 import { productTypes } from './product.ts';
 import type { PaidLine } from './refunds.ts';
@@ -87,6 +88,58 @@ test('disputes, payouts and what Stripe takes of the account have kinds of their
   assert.deepEqual(told(movement('payout_reversal', 100), null, null), [['payout', 100, 0]]);
   assert.deepEqual(told(movement('fee', -250), null, null), [['stripe fee', -250, 0]]);
   assert.deepEqual(told(movement('topup', 700), null, null), [['account', 700, 0]]);
+});
+
+test('a charge that is not what its lines come to leaves the difference unassigned', () => {
+  assert.deepEqual(told(movement('charge', 13_000), order, null), [
+    ['dues', 9500, 0],
+    ['donation', 2500, 0],
+    ['goods', 1200, 0],
+    ['unassigned', -200, 0],
+  ]);
+});
+
+test('what members pay beyond their dues for a higher membership is booked by itself', () => {
+  const upgraded = {
+    lines: [{ productId: 10, type: 'membership_upgrade' as const, name: 'Upgrade', priceCents: 4500 }],
+    amountCents: 4500,
+  };
+  assert.deepEqual(told(movement('charge', 4500), upgraded, null), [['upgrade', 4500, 0]]);
+});
+
+test("each entry has a name: the product's, else Stripe's words, else the category", () => {
+  const named = (change: Partial<Movement>, category: string, cents: number, feeCents = 0) =>
+    ledgerEntries({ ...movement(category, cents, feeCents), ...change }, order, null).map(
+      ({ product, kind }) => `${kind}: ${product}`,
+    );
+  assert.deepEqual(named({}, 'charge', 13_200, 413), [
+    'dues: Membership',
+    'donation: Donation',
+    'goods: Lapel Pin',
+    'stripe fee: Stripe fee',
+  ]);
+  assert.deepEqual(named({ feeDescription: 'Card fees' }, 'topup', 0, 7), [
+    'account: topup',
+    'stripe fee: Card fees',
+  ]);
+  assert.deepEqual(named({ description: 'Monthly payout' }, 'payout', -100), ['payout: Monthly payout']);
+});
+
+test('what Stripe gives back of the fee of a dispute that was won is a fee of the dispute', () => {
+  assert.deepEqual(told(movement('dispute_reversal', 13_200, -1500), order, null), [
+    ['dispute', 13_200, 0],
+    ['dispute fee', 0, -1500],
+  ]);
+});
+
+test('the sum of a ledger counts its lines and adds up gross and fees', () => {
+  const rows = [
+    { grossCents: 9500, feeCents: 0 },
+    { grossCents: 0, feeCents: 413 },
+    { grossCents: -1200, feeCents: 7 },
+  ];
+  assert.deepEqual(sumLedger(rows), { count: 3, grossCents: 8300, feeCents: 420 });
+  assert.deepEqual(sumLedger([]), { count: 0, grossCents: 0, feeCents: 0 });
 });
 
 test('what a payment still had counts refunds before, but none that failed', () => {

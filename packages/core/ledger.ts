@@ -107,7 +107,7 @@ function grossEntries(
       return order ? lineEntries(order.lines) : [];
     case 'refund':
     case 'refund_failure': {
-      const sign = grossCents < 0 ? -1 : 1;
+      const sign = Math.sign(grossCents);
       return refundEntries(Math.abs(grossCents), order, refund).map((each) => ({
         ...each,
         grossCents: sign * each.grossCents,

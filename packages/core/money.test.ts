@@ -44,6 +44,9 @@ const donations: [string | number, number | null][] = [
   ['10000.01', null],
   [Number.NaN, null],
   ['1,00', null],
+  ['$25', 2500],
+  ['25$', null],
+  ['1$000', null],
 ];
 for (const [typed, cents] of donations)
   test(`a typed donation of ${JSON.stringify(typed)} is ${cents === null ? 'none' : `${cents} cents`}`, () => {

@@ -25,7 +25,7 @@ export function displayPrice(cents: number): string {
 
 /** For people, without a trailing .00 as on the membership cards (specification, section 2): 6500 → "$65". */
 export function shortPrice(cents: number): string {
-  return displayPrice(cents).replace(/\.00$/, '');
+  return displayPrice(cents).replace('.00', '');
 }
 
 /**

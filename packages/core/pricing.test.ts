@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { displayPrice, fromPrice, parseDonation, shortPrice, toPrice } from './money.ts';
 import { summarise } from './orderSummary.ts';
-import { salePrice } from './price.ts';
+import { HIGHEST_OVERRIDE_CENTS, salePrice } from './price.ts';
 import type { ProductType } from './product.ts';
 import {
   type Dispute,
@@ -115,6 +115,12 @@ for (const [price, floor, c, sold] of table("product's price", 'floor', '`c`', '
     const at = salePrice(product, c === '' ? null : Number(c));
     assert.equal(typeof at === 'number' ? toPrice(at) : `refused: ${at}`, sold);
   });
+
+test('a link may sell at the highest price, and at no cent more', () => {
+  const product = { price: 6500 };
+  assert.equal(salePrice(product, HIGHEST_OVERRIDE_CENTS), HIGHEST_OVERRIDE_CENTS);
+  assert.equal(salePrice(product, HIGHEST_OVERRIDE_CENTS + 1), 'too high');
+});
 
 for (const [typed, donated] of table('typed', 'donated'))
   test(`"${typed}" donates ${donated}`, () => {

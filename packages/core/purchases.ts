@@ -1,5 +1,5 @@
 import { isDonationType } from './product.ts';
-import { counts, leftCents, type PaidOrder } from './refunds.ts';
+import { leftCents, type PaidOrder, refundedLines } from './refunds.ts';
 
 /** What a join has bought, less what went back. Null: it never bought any; empty: all of it went back. */
 export interface Purchases {
@@ -23,7 +23,7 @@ export function purchasesOf(
   const bought: Purchases = { membership: null, upgrade: null, donationCents: null, items: null };
   for (const order of orders) {
     const isAllBack = leftCents(order) === 0;
-    const back = order.refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
+    const back = refundedLines(order.refunds);
     for (const [at, { type, name, priceCents }] of order.lines.entries()) {
       const backCents = back.reduce((sum, { line, cents }) => (line === at ? sum + cents : sum), 0);
       const keptCents = isAllBack ? 0 : Math.max(0, priceCents - backCents);

@@ -156,3 +156,155 @@ test('a refund that Stripe does not make yet is told with what Stripe says', () 
     ['A refund of $12.00 was decided and is not made yet. Stripe says: Not enough in the balance.'],
   );
 });
+
+/** What staff read of each difference. */
+function textsOf(change: Partial<Sides>): string[] {
+  return differencesOf({ ...agreed, ...change }, 10).map(({ text }) => text);
+}
+
+const due = {
+  ...payment,
+  refunds: [{ uuid: 'r', amountCents: 1200, status: 'due' as const, lines: [], saidBy: 'us' as const }],
+};
+
+const texts: [string, Partial<Sides>, string][] = [
+  [
+    'a member whom Stripe knows nothing of',
+    { stripe: null },
+    'We hold it as paid, with a membership; Stripe knows no such payment.',
+  ],
+  [
+    'a payment that bought nothing and that Stripe cancelled',
+    { stripe: { ...stripe, status: 'canceled' }, memberships: [] },
+    'We hold it as paid; Stripe says canceled.',
+  ],
+  [
+    'a payment whose membership has ended and that Stripe cancelled',
+    {
+      stripe: { ...stripe, status: 'canceled' },
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false }],
+    },
+    'We hold it as paid; Stripe says canceled.',
+  ],
+  [
+    'a duplicate that Stripe never took',
+    { stripe: { ...stripe, status: 'canceled' }, payment: returned.payment, memberships: [] },
+    'We hold it as paid; Stripe says canceled.',
+  ],
+  [
+    'an intent that is open after 27 hours and a half',
+    { ...open, stripe: { ...open.stripe, ageMinutes: 27.5 * 60 } },
+    'It has been requires_payment_method for 27 hours.',
+  ],
+  [
+    'money for a join that is not there',
+    { session: null, snapshot: null, payment: null, memberships: [] },
+    'Stripe took $77.00 for a join that does not exist.',
+  ],
+  [
+    'money for an order that nobody saw',
+    { snapshot: null },
+    'Stripe took $77.00 for an order that was never shown.',
+  ],
+  [
+    'money that we never heard of',
+    { payment: null, memberships: [], session: { ...session, state: 'paying' } },
+    'Stripe took $77.00; here it is unknown.',
+  ],
+  [
+    'money for a payment that we cancelled',
+    { payment: { ...payment, status: 'canceled' }, memberships: [] },
+    'Stripe took $77.00; here it is canceled.',
+  ],
+  [
+    'a dispute that we do not know of',
+    { stripe: { ...stripe, dispute: 'open' } },
+    'At Stripe its dispute is open, here none.',
+  ],
+  [
+    'a dispute that Stripe does not know of',
+    {
+      payment: { ...payment, dispute: 'open' },
+      memberships: [{ productId: 1, standing: 'disputed', isHeld: true }],
+    },
+    'At Stripe its dispute is none, here open.',
+  ],
+  [
+    'a membership that is not the one that was paid for',
+    { memberships: [{ productId: 2, standing: 'active', isHeld: true }] },
+    'Product 1 was paid for, product 2 is held.',
+  ],
+  [
+    'a membership of which nothing was paid',
+    { snapshot: { amountCents: 7700, lines: [{ ...agreed.snapshot!.lines[1]!, priceCents: 7700 }] } },
+    'No membership was paid for, product 1 is held.',
+  ],
+  [
+    'a join that does not know that it is paid',
+    { session: { ...session, state: 'ordering' } },
+    'It is paid; its join says ordering.',
+  ],
+  [
+    'a refund that nobody has asked Stripe for yet',
+    { payment: due },
+    'A refund of $12.00 was decided and is not made yet.',
+  ],
+  ['an upgrade that is still offered', { kind: 'upgrade' }, 'It is paid; its join says open.'],
+];
+for (const [what, change, text] of texts)
+  test(`staff read of ${what}: ${text}`, () => {
+    assert.deepEqual(textsOf(change), [text]);
+  });
+
+/** Differences that are told from an age on, in minutes. */
+const timed: [string, number, (ageMinutes: number) => Partial<Sides>][] = [
+  [
+    'a payment that we have not confirmed',
+    10,
+    (ageMinutes) => ({ stripe: { ...stripe, ageMinutes }, payment: null, memberships: [] }),
+  ],
+  [
+    'an intent that we do not know',
+    10,
+    (ageMinutes) => ({ ...open, stripe: { ...open.stripe, ageMinutes }, payment: null }),
+  ],
+  ['a refund that is due', 10, (ageMinutes) => ({ stripe: { ...stripe, ageMinutes }, payment: due })],
+  ['an open intent', 26 * 60, (ageMinutes) => ({ ...open, stripe: { ...open.stripe, ageMinutes } })],
+];
+for (const [what, fromMinutes, sidesAt] of timed)
+  test(`${what} is told from ${fromMinutes} minutes on, and not before`, () => {
+    assert.deepEqual(textsOf(sidesAt(fromMinutes - 1)), []);
+    assert.equal(textsOf(sidesAt(fromMinutes)).length, 1);
+  });
+
+test('a duplicate whose money is on its way back, or with its bank, is not asked for again', () => {
+  const duplicate = { ...due, status: 'duplicate' as const };
+  const kindsOf = (change: Partial<Sides>) =>
+    differencesOf({ ...agreed, memberships: [], ...change }, 10).map(({ kind }) => kind);
+  assert.deepEqual(kindsOf({ payment: duplicate }), ['refund_due']);
+  assert.deepEqual(
+    kindsOf({
+      stripe: { ...stripe, dispute: 'lost' },
+      payment: { ...duplicate, dispute: 'lost', refunds: [] },
+    }),
+    [],
+  );
+});
+
+test('money for an order that nobody saw is in order once all of it has gone back', () => {
+  for (const change of [{ snapshot: null }, { session: null }])
+    assert.deepEqual(textsOf({ ...returned, ...change }), []);
+});
+
+test('an upgrade that was paid for and taken agrees, whatever state its join is in', () => {
+  const upgrade: Partial<Sides> = {
+    kind: 'upgrade',
+    session: { ...session, upgrade: 'taken' },
+    snapshot: {
+      amountCents: 7700,
+      lines: [{ productId: 10, type: 'membership_upgrade', name: 'Upgrade', priceCents: 7700 }],
+    },
+    memberships: [{ productId: 10, standing: 'active', isHeld: true }],
+  };
+  assert.deepEqual(textsOf(upgrade), []);
+});

@@ -144,7 +144,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   else if (membership.productId !== bought?.productId)
     add(
       'other_product',
-      `Product ${bought?.productId} was paid for, product ${membership.productId} is held.`,
+      `${bought ? `Product ${bought.productId}` : 'No membership'} was paid for, product ${membership.productId} is held.`,
     );
   else {
     const expected = standingAfter({

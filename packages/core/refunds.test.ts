@@ -13,6 +13,7 @@ import {
   planRefund,
   type RefundStatus,
   type RefundWish,
+  restOf,
   standingAfter,
 } from './refunds.ts';
 
@@ -170,6 +171,43 @@ test('nothing of a disputed payment is planned; the other payment is', () => {
   assert.match(notes.join(), /Payment up is disputed/);
 });
 
+test('an item that is asked for is found, and said when it has gone back already', () => {
+  const asked: RefundWish = { membership: false, ineligible: false, upgrade: false, items: [1200] };
+  const pin = bought('Lapel Pin', 1200);
+  const order = paid([membership('join'), pin], []);
+  const { refunds, notes } = planRefund([order], asked, 0);
+  assert.deepEqual([refunds.map(({ amountCents }) => amountCents), notes], [[1200], []]);
+  assert.deepEqual(planRefund(carryOut([order], asked, 0), asked, 0).notes, [
+    'Lapel Pin has already been refunded.',
+  ]);
+});
+
+test('a refund names no line of which nothing is left to go back', () => {
+  const everything: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
+  const order = paid([membership('join'), bought('Lapel Pin', 1200)], [outside(7000)]);
+  assert.deepEqual(
+    planRefund([order], everything, 0).refunds.flatMap(({ lines }) => lines),
+    [{ line: 0, productId: 1, name: 'Membership', cents: 700 }],
+  );
+});
+
+test('the rest of an order is what its refunds have left of each line', () => {
+  const part = { line: 0, productId: 1, name: 'Membership', cents: 6000 };
+  const order = paid(
+    [membership('join'), bought('Lapel Pin', 1200)],
+    [outside(6000, { saidBy: 'us', lines: [part] })],
+  );
+  assert.deepEqual(
+    restOf(order).map(({ name, cents }) => `${name} ${cents}`),
+    ['Membership 500', 'Lapel Pin 1200'],
+  );
+  assert.deepEqual(restOf({ ...order, refunds: [outside(7700)] }), []);
+});
+
+test('who bought no membership holds none by it', () => {
+  assert.equal(standingAfter(paid([bought('Lapel Pin', 1200)], [])), 'void');
+});
+
 const cord = bought('Honour Cord', 2400);
 const pin = bought('Lapel Pin', 1200);
 const twin = { ...bought('Sticker', 1200), productId: 99 };
@@ -242,10 +280,93 @@ for (const [what, lines, refunds, fee, read] of [
     0,
     ['Membership 4000', 'Membership 2500 + Lapel Pin 1200'],
   ],
+  [
+    'the rest of a line of which some went back',
+    [membership('join'), pin],
+    [
+      outside(1000, { saidBy: 'us', lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1000 }] }),
+      outside(200),
+    ],
+    0,
+    [null],
+  ],
+  [
+    'an item less the fee, which only memberships have',
+    [membership('join'), pin],
+    [outside(700)],
+    500,
+    [null],
+  ],
+  [
+    'a sum that is no line, and then a line',
+    [membership('join'), pin],
+    [outside(1000), outside(1200)],
+    0,
+    [null, 'Lapel Pin 1200'],
+  ],
+  [
+    'a line, and then all that was left of two',
+    [membership('join'), pin, cord],
+    [
+      outside(6000, { saidBy: 'us', lines: [{ line: 0, productId: 1, name: 'Membership', cents: 6000 }] }),
+      outside(1200),
+      outside(2900),
+    ],
+    500,
+    ['Lapel Pin 1200', 'Membership 500 + Honour Cord 2400'],
+  ],
+  [
+    'a line that one of ours was for, which failed',
+    [membership('join'), pin],
+    [
+      outside(1200, {
+        saidBy: 'us',
+        status: 'failed',
+        lines: [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }],
+      }),
+      outside(1200),
+    ],
+    0,
+    ['Lapel Pin 1200'],
+  ],
+  [
+    'an item of a join whose membership costs no more than the fee',
+    [{ ...membership('join'), priceCents: 500 }, pin],
+    [outside(1200)],
+    500,
+    ['Lapel Pin 1200'],
+  ],
+  [
+    'less than an item, where the membership costs less than the fee',
+    [{ ...membership('join'), priceCents: 300 }, pin],
+    [outside(1000)],
+    500,
+    [null],
+  ],
+  [
+    'a sum that one line has with either of two others',
+    [membership('join'), pin, twin, cord],
+    [outside(3600)],
+    0,
+    [null],
+  ],
 ] as [string, PaidLine[], GivenBack[], number, (string | null)[]][])
   test(`a refund from the dashboard is read by its amount: ${what}`, () => {
     assert.deepEqual(readings(paid(lines, refunds), fee), read);
   });
+
+test('an upgrade has no processing fee that could have been kept', () => {
+  const order = paid([membership('upgrade')], [outside(6000)], { kind: 'upgrade' });
+  assert.deepEqual(readings(order, 500), [null]);
+});
+
+test('of every refund from elsewhere it is said that it was read or that it was not', () => {
+  const order = paid([membership('join'), pin], [outside(1000), outside(300, { status: 'failed' })]);
+  assert.deepEqual(
+    [...matchRefunds(order, 0)],
+    order.refunds.map(({ uuid }) => [uuid, null]),
+  );
+});
 
 /** Written as it would be: what the amounts say becomes the lines. */
 function written(order: PaidOrder, fee: number): PaidOrder {
@@ -331,6 +452,15 @@ test('staff say what a refund was for: within what was paid for it, in the place
     String(assignRefund(order, outside(3000), { ...none, items: [2400] })),
     /^\$30\.00 went back; of that only \$24\.00/,
   );
+});
+
+test('staff may say again what a refund was for, and what only its amount said of another does not stand in the way', () => {
+  const lines = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 1200 }];
+  const asPin = { membership: false, upgrade: false, items: [1200] };
+  const said = outside(1200, { saidBy: 'staff', lines });
+  assert.deepEqual(assignRefund(paid([membership('join'), pin], [said]), said, asPin), lines);
+  const [read, other] = [outside(1200, { lines }), outside(1200)];
+  assert.deepEqual(assignRefund(paid([membership('join'), pin], [read, other]), other, asPin), lines);
 });
 
 test('nobody is told twice: what staff have said, even that it was for nothing, is not read by its amount', () => {

@@ -1,5 +1,5 @@
 import { displayPrice } from './money.ts';
-import { isDonationType, isMembershipType, type ProductType } from './product.ts';
+import { isMembershipType, type ProductType } from './product.ts';
 
 /** A line of an order as it was paid: what a snapshot keeps. */
 export interface PaidLine {
@@ -141,9 +141,14 @@ export function planRefund(
   return plan;
 }
 
+/** What went back of lines, as far as it is known of which; a line may be there several times. */
+export function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
+  return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
+}
+
 /** Places of the lines that a refund was for. */
 function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
-  return new Set(refunds.filter(counts).flatMap(({ lines }) => (lines ?? []).map(({ line }) => line)));
+  return new Set(refundedLines(refunds).map(({ line }) => line));
 }
 
 function sumOf(parts: readonly { cents: number }[]): number {
@@ -188,11 +193,7 @@ export function matchRefunds(
     if (together) name(waiting.splice(0), together);
   }
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  if (goneCents(refunds) >= paidCents)
-    name(
-      waiting,
-      left.filter(({ cents }) => cents > 0),
-    );
+  if (goneCents(refunds) >= paidCents) name(waiting, left);
   return matched;
 }
 
@@ -213,19 +214,19 @@ export function feeReadBy(
 
 /** What of each line no refund was for, in cents. */
 function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): RefundedLine[] {
-  const parts = refunds.filter(counts).flatMap((refund) => refund.lines ?? []);
+  const parts = refundedLines(refunds);
   return lines.map(({ productId, name, priceCents }, line) => {
     const gone = sumOf(parts.filter((part) => part.line === line));
     return { line, productId, name, cents: Math.max(0, priceCents - gone) };
   });
 }
 
-/** The parts, each whole or less its fee, that come to a sum; null when none do, or when several sets do. */
+/** The parts, each whole or less its fee, that come to a sum; undefined when none do, or when several sets do. */
 function onlySet(
   parts: readonly RefundedLine[],
   feeOf: (part: RefundedLine) => number,
   targetCents: number,
-): RefundedLine[] | null {
+): RefundedLine[] | undefined {
   let sets = new Map<number, RefundedLine[] | 'several'>([[0, []]]);
   for (const part of parts) {
     const further = new Map(sets);
@@ -240,7 +241,7 @@ function onlySet(
     sets = further;
   }
   const found = sets.get(targetCents);
-  return found === undefined || found === 'several' ? null : found;
+  return found === 'several' ? undefined : found;
 }
 
 /** Parts dealt out to refunds, one after the other, as far as they go. */
@@ -275,11 +276,10 @@ export function assignRefund(
   assignment: Assignment,
 ): RefundedLine[] | string {
   if (assignment === 'none') return [];
-  const wish = { ...assignment, ineligible: false };
   const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
   const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
     const { type } = order.lines[line]!;
-    return cents > 0 && isWanted(wish, order.kind, type, productId);
+    return cents > 0 && isWanted(assignment, order.kind, type, productId);
   });
   if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
   if (sumOf(parts) < amountCents)
@@ -287,12 +287,15 @@ export function assignRefund(
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-function isWanted(wish: RefundWish, kind: PaidOrder['kind'], type: ProductType, productId: number): boolean {
+function isWanted(
+  wish: Omit<RefundWish, 'ineligible'>,
+  kind: PaidOrder['kind'],
+  type: ProductType,
+  productId: number,
+): boolean {
   if (kind === 'upgrade') return wish.upgrade;
   if (isMembershipType(type)) return wish.membership;
-  if (isDonationType(type) || type === 'store')
-    return wish.items === 'all' || (wish.items !== 'none' && wish.items.includes(productId));
-  return false;
+  return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
 /** Of a payment: its money is with the bank while a dispute is open, and gone when it was lost. */

@@ -1,44 +1,58 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { random } from '../../faults/random.ts';
+import { compiledCode } from '../../local/child.ts';
+import type { RunningPostgres } from '../../local/postgres.ts';
 import { startTestPostgres } from '../../local/testing/database.ts';
+import {
+  type Accepted,
+  draw,
+  type Mutant,
+  needlessEntries,
+  originalOf,
+  outcomeOf,
+  type Result,
+  rangeOf,
+  staleEntries,
+} from './mutants.ts';
 
 /**
  * `npm run test:mutants`: small faults, one at a time, in the code that decides about money, by StrykerJS. What no test
- * catches is told, unless accepted.json says why it changes nothing. Exit status 1 when there is such a survivor.
+ * catches is told, unless accepted.json says why it changes nothing. Exit status 1 when there is such a survivor, when a
+ * mutant could not be run, or when accepted.json is out of date.
  */
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 
 /** What is changed, and the tests that are to notice. A scope with `sample` is changed in so many places, drawn by the seed. */
-const moneyRules = [
-  'money',
-  'price',
-  'orderLine',
-  'orderSummary',
-  'intentText',
-  'refunds',
-  'confirmation',
-  'reconciliation',
-  'joinSession',
-  'ledger',
-  'fulfilment',
-];
 const scopes = {
   core: {
-    files: moneyRules.map((name) => `packages/core/${name}.ts`),
-    tests: [...moneyRules, 'pricing'].map((name) => `packages/core/${name}.test.ts`),
+    files: [
+      'money',
+      'price',
+      'product',
+      'orderLine',
+      'orderSummary',
+      'intentText',
+      'refunds',
+      'purchases',
+      'crmFields',
+      'confirmation',
+      'reconciliation',
+      'joinSession',
+      'ledger',
+      'fulfilment',
+    ].map((name) => `packages/core/${name}.ts`),
+    tests: ['packages/core/*.test.ts'],
     sample: null,
   },
   server: {
     files: ['payments', 'upgrade', 'links'].flatMap((folder) =>
-      globSync(`apps/server/${folder}/*.ts`, {
-        cwd: root,
-        exclude: (name) => /\.test\.ts$|ommands?\.ts$/.test(name),
-      }),
+      globSync(`apps/server/${folder}/*.ts`, { cwd: root })
+        .filter((file) => !/\.test\.ts$|ommands?\.ts$/.test(file))
+        .sort(),
     ),
     tests: ['payments', 'upgrade', 'checkout', 'links'].map((folder) => `apps/server/${folder}/*.test.ts`),
     sample: 120,
@@ -46,87 +60,120 @@ const scopes = {
 } as const;
 type Scope = keyof typeof scopes;
 
-interface Mutant {
-  fileName: string;
-  mutatorName: string;
-  replacement: string;
-  /** Lines and columns from 0. */
-  location: { start: { line: number; column: number }; end: { line: number; column: number } };
-}
-
-/** One that no test needs to catch. `original` is the text that is replaced. */
-interface Accepted {
-  file: string;
-  original: string;
-  replacement: string;
-  why: string;
-}
-
-/**
- * Left out: texts. A state that is misspelt does not compile, and sentences are held by the journeys.
- */
+/** Left out: texts. A state that is misspelt does not compile, and sentences are held by the journeys. */
 const excludedMutations = ['StringLiteral'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seed: { type: 'string', default: '1' }, sample: { type: 'string' } },
 });
-installOnce();
 const unknown = positionals.filter((name) => !(name in scopes));
 if (unknown.length > 0 || !/^\d{1,9}$/.test(values.seed) || !/^[1-9]\d{0,4}$/.test(values.sample ?? '1')) {
   console.error('Usage: npm run test:mutants -- [core] [server] [--seed N] [--sample N]');
   process.exit(2);
 }
-const chosen = (positionals.length > 0 ? positionals : Object.keys(scopes)) as Scope[];
-let survivors = 0;
-for (const scope of chosen) survivors += await run(scope);
-process.exit(survivors > 0 ? 1 : 0);
+const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
+/** Below out/, which nothing reads; one for each run, so that two can run at a time. */
+const sandboxes = join('out', `mutants-${process.pid}`);
+const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));
+const texts = new Map<string, string>();
+let stryker: ChildProcess | null = null;
+let postgres: RunningPostgres | null = null;
+let isEnding = false;
+// Not `once`: Ctrl-C comes from the terminal and again from the program that started this one.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    if (!isEnding) void cleanUp().finally(() => process.exit(130));
+  });
 
-/** Returns how many survived that nobody accepted. */
-async function run(scope: Scope): Promise<number> {
-  const { tests, sample } = scopes[scope];
-  const files = scopes[scope].files.filter((file) => existsSync(join(root, file)));
-  const all = await mutantsOf(files);
-  const most = sample === null ? all.length : Number(values.sample ?? sample);
-  const drawn = draw(all, most, Number(values.seed));
-  console.log(`${scope}: ${drawn.length} of ${all.length} mutants, seed ${values.seed}`);
-  const { Stryker } = await import('@stryker-mutator/core');
-  const scratch = mkdtempSync(join(tmpdir(), 'induct-mutants-'));
-  const postgres = scope === 'server' ? await startTestPostgres(join(scratch, 'database')) : null;
-  if (postgres) process.env.TEST_POSTGRES_URL = postgres.url;
-  process.chdir(root);
-  try {
-    const results = await new Stryker({
-      testRunner: 'command',
-      commandRunner: {
-        command: `node --disable-warning=ExperimentalWarning tools/mutants/untilOneFails.ts ${tests.join(' ')}`,
-      },
-      mutate: drawn.map(rangeOf),
-      mutator: { plugins: null, excludedMutations },
-      concurrency: availableParallelism(),
-      reporters: ['progress-append-only'],
-      // It would be rewritten by TypeScript's JavaScript interface, which version 7 has not; Node does not read it.
-      tsconfigFile: 'none',
-      tempDirName: 'out/mutants',
-      ignorePatterns: ['data', 'out', 'bench', 'docs/images', 'e2e', '**/dist', 'tools/mutants/node_modules'],
-      allowConsoleColors: false,
-      logLevel: 'warn' as never,
-      timeoutMS: 20_000,
-    } as never).runMutationTest();
-    return report(scope, results as unknown as (Mutant & { status: string })[]);
-  } finally {
-    await postgres?.stop();
-    rmSync(scratch, { recursive: true, force: true });
+process.chdir(root);
+installOnce();
+try {
+  const chosen = (positionals.length > 0 ? positionals : Object.keys(scopes)) as Scope[];
+  let troubles = tellStrangers();
+  for (const scope of chosen) troubles += await run(scope);
+  process.exitCode = troubles > 0 ? 1 : 0;
+} finally {
+  await cleanUp();
+}
+
+async function cleanUp(): Promise<void> {
+  isEnding = true;
+  if (stryker?.pid && stryker.exitCode === null && stryker.signalCode === null) {
+    const ended = new Promise((done) => stryker!.once('exit', done));
+    process.kill(process.platform === 'win32' ? stryker.pid : -stryker.pid, 'SIGKILL');
+    await ended;
   }
+  rmSync(sandboxes, { recursive: true, force: true });
+  await postgres?.stop();
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Returns how many survived, could not be run, or are accepted in vain. */
+async function run(scope: Scope): Promise<number> {
+  const { files, tests, sample } = scopes[scope];
+  const all = await mutantsOf(files);
+  const least = Number(values.sample ?? sample ?? all.length);
+  const drawn = draw(all, least, Number(values.seed));
+  console.log(
+    `${scope}: ${drawn.length} of ${all.length} mutants in ${files.length} files, seed ${values.seed}`,
+  );
+  if (scope === 'server') postgres ??= await startTestPostgres(join(scratch, 'database'));
+  const results = await runStryker({
+    testRunner: 'command',
+    commandRunner: {
+      command: `node --disable-warning=ExperimentalWarning tools/mutants/runTests.ts --seed ${values.seed} ${tests.join(' ')}`,
+    },
+    mutate: drawn.length === all.length ? files : drawn.map(rangeOf),
+    mutator: { plugins: null, excludedMutations },
+    concurrency: availableParallelism(),
+    reporters: ['progress-append-only'],
+    // It would be rewritten by TypeScript's JavaScript interface, which version 7 has not; Node does not read it.
+    tsconfigFile: 'none',
+    tempDirName: sandboxes,
+    ignorePatterns: ['data', 'out', 'bench', 'docs/images', 'e2e', '**/dist', 'tools/mutants/node_modules'],
+    allowConsoleColors: false,
+    logLevel: 'warn',
+    // All tests, one after the other, before the first mutant.
+    dryRunTimeoutMinutes: 30,
+    timeoutMS: scope === 'server' ? 120_000 : 20_000,
+  });
+  return report(scope, all, drawn.length, results);
+}
+
+/** Rejects when StrykerJS ends without results; it has said why. */
+function runStryker(options: object): Promise<Result[]> {
+  stryker = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(here, 'stryker.ts')], {
+    env: {
+      ...process.env,
+      ...compiledCode,
+      ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}),
+    },
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  stryker.send(options);
+  return new Promise((done, fail) => {
+    stryker!.once('message', (results) =>
+      done((results as Result[]).map((result) => ({ ...result, fileName: named(result.fileName) }))),
+    );
+    stryker!.once('exit', (code, signal) => fail(new Error(`StrykerJS ended (${signal ?? code}).`)));
+  });
 }
 
 /** StrykerJS is not among the packages of the project, since nothing else needs it. */
 function installOnce(): void {
   const options = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
-  const { status } = spawnSync('npm', options, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { status } = spawnSync('npm', options, {
+    cwd: here,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // On Windows `npm` is a script, which only a shell can run.
+    shell: process.platform === 'win32',
+  });
   if (status !== 0) process.exit(1);
 }
 
+/** Every mutant of some files, but those of kinds that are left out. */
 async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
   const { createInjector } = await import('typed-inject');
   const { createInstrumenter } = await import('@stryker-mutator/instrumenter');
@@ -137,72 +184,64 @@ async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
   const { mutants } = await injector
     .injectFunction(createInstrumenter as never as () => Instrumenter)
     .instrument(
-      files.map((name) => ({ name, content: readFileSync(join(root, name), 'utf8'), mutate: true })),
+      files.map((name) => ({ name, content: textOf(name), mutate: true })),
       { ignorers: [], excludedMutations, plugins: null },
     );
-  return mutants;
+  // Within StrykerJS lines and columns are from 0.
+  const fromOne = ({ line, column }: Mutant['location']['start']) => ({ line: line + 1, column: column + 1 });
+  return mutants
+    .filter(({ status }) => status !== 'Ignored')
+    .map(({ location: { start, end }, ...mutant }) => ({
+      ...mutant,
+      location: { start: fromOne(start), end: fromOne(end) },
+    }));
 }
 
 interface Instrumenter {
-  instrument(files: object[], options: object): Promise<{ mutants: Mutant[] }>;
+  instrument(files: object[], options: object): Promise<{ mutants: (Mutant & { status?: string })[] }>;
 }
 
-/** Places, drawn one after the other until they hold `most` mutants; what stands within a place is taken with it. */
-function draw(all: readonly Mutant[], most: number, seed: number): Mutant[] {
-  if (most >= all.length) return [...all];
-  const dice = random(seed);
-  const left = [...all];
-  const drawn = new Set<Mutant>();
-  while (drawn.size < most && left.length > 0) {
-    const [place] = left.splice(dice.integer(left.length), 1) as [Mutant];
-    const within = all.filter((other) => other.fileName === place.fileName && isWithin(other, place));
-    // A whole function that is emptied says little, and would bring all that is in it.
-    if (within.length <= 6) for (const mutant of within) drawn.add(mutant);
-  }
-  return [...drawn];
+/** Entries of accepted.json on files that no scope has. */
+function tellStrangers(): number {
+  const known = Object.values(scopes).flatMap<string>(({ files }) => files);
+  const strangers = accepted.filter(({ file }) => !known.includes(file));
+  for (const entry of strangers) tell('accepted.json has an entry on a file that is not changed', entry);
+  return strangers.length;
 }
 
-function isWithin(inner: Mutant, outer: Mutant): boolean {
-  const before = (a: { line: number; column: number }, b: { line: number; column: number }) =>
-    a.line < b.line || (a.line === b.line && a.column <= b.column);
-  return before(outer.location.start, inner.location.start) && before(inner.location.end, outer.location.end);
-}
-
-function rangeOf({ fileName, location: { start, end } }: Mutant): string {
-  return `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`;
-}
-
-function report(scope: Scope, results: readonly (Mutant & { status: string })[]): number {
-  const accepted = JSON.parse(readFileSync(join(here, 'accepted.json'), 'utf8')) as Accepted[];
-  const survived = results.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-  const open = survived.filter(
-    (mutant) =>
-      !accepted.some(
-        ({ file, original, replacement }) =>
-          mutant.fileName.endsWith(file) &&
-          original === originalOf(mutant) &&
-          replacement === mutant.replacement,
-      ),
-  );
-  for (const mutant of open) {
-    const { start } = mutant.location;
-    console.log(`\n${mutant.fileName.replace(`${root}/`, '')}:${start.line} ${mutant.mutatorName}`);
-    console.log(`- ${originalOf(mutant)}\n+ ${mutant.replacement}`);
-  }
-  const errors = results.filter(({ status }) => status.endsWith('Error')).length;
-  const caught = results.length - survived.length - errors;
+function report(scope: Scope, all: readonly Mutant[], expected: number, results: readonly Result[]): number {
+  const ours = accepted.filter(({ file }) => (scopes[scope].files as readonly string[]).includes(file));
+  const outcome = outcomeOf(results, ours, textOf);
+  const { caught, tooLong, survived, couldNotRun } = outcome;
+  const described = (mutant: Mutant) => ({
+    file: `${mutant.fileName}:${mutant.location.start.line} ${mutant.mutatorName}`,
+    original: originalOf(mutant, textOf(mutant.fileName)),
+    replacement: mutant.replacement,
+  });
+  for (const mutant of survived) tell('No test caught it', described(mutant));
+  for (const mutant of couldNotRun) tell('It could not be run', described(mutant));
+  const stale = staleEntries(ours, all, textOf);
+  for (const entry of stale) tell('accepted.json has an entry on no mutant that there is', entry);
+  const needless = needlessEntries(ours, results, textOf);
+  for (const entry of needless) tell('accepted.json has an entry on a mutant that a test catches', entry);
+  const count = caught + outcome.accepted + survived.length + couldNotRun.length;
+  if (count !== expected) console.log(`\nStrykerJS ran ${count} mutants of the ${expected} it was told.`);
   console.log(
-    `\n${scope}: ${results.length} mutants, ${caught} caught, ${survived.length - open.length} change nothing, ${open.length} survived, ${errors} could not run`,
+    `\n${scope}: ${count} mutants, ${caught} caught (${tooLong} ran too long), ${outcome.accepted} change nothing, ${survived.length} survived, ${couldNotRun.length} could not run`,
   );
-  return open.length + errors;
+  return survived.length + couldNotRun.length + stale.length + needless.length + (count === expected ? 0 : 1);
 }
 
-/** The replaced text. A result's lines are from 1. */
-function originalOf({ fileName, location: { start, end } }: Mutant): string {
-  const lines = readFileSync(resolve(root, fileName), 'utf8')
-    .split('\n')
-    .slice(start.line - 1, end.line);
-  lines[lines.length - 1] = lines.at(-1)!.slice(0, end.column - 1);
-  lines[0] = lines[0]!.slice(start.column - 1);
-  return lines.join('\n');
+function tell(sentence: string, { file, original, replacement }: Omit<Accepted, 'why'>): void {
+  console.log(`\n${file}: ${sentence}.\n- ${original}\n+ ${replacement}`);
+}
+
+function named(file: string): string {
+  return relative(root, resolve(root, file)).replaceAll('\\', '/');
+}
+
+/** As the file was when it was first read: it may be worked on while its mutants run. */
+function textOf(file: string): string {
+  if (!texts.has(file)) texts.set(file, readFileSync(join(root, file), 'utf8'));
+  return texts.get(file)!;
 }

@@ -160,6 +160,22 @@ test('a join is linked once, when it is paid, to a contact that is there and doe
   assert.match(refused.out, new RegExp(`holds that already by join ${uuid}`));
 });
 
+test('an email that is corrected before paying leaves alone whose it was by mistake', async () => {
+  const mistaken = await contactOf('mistyped@example.com');
+  const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped@example.com' });
+  await deliver(server);
+  const personalEmail = 'corrected@example.com';
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  assert.deepEqual(
+    await atContact(mistaken, bought),
+    bought.map(() => null),
+  );
+  const own = await server.hubspot.findByEmail(personalEmail);
+  assert.deepEqual(await atContact(own!.id, ['membership_status']), ['member']);
+});
+
 test("a sibling's payment leaves the contact of the one who paid first, and staff are told", async (t) => {
   const personalEmail = 'mother@example.com';
   const ada = await paidSchoolJoin({ personalEmail, firstName: 'Ada', city: 'Austin' });

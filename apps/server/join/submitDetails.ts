@@ -24,15 +24,19 @@ export async function submitDetails(
   const { isTOLA: _, ...details } = given;
   const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
+  const trimmed = trimDetails(details);
+  // A contact that another email led to is not this one's: HubSpot is asked again.
+  const isOfOtherEmail = sql`(crm_contact_id like 'shared:%' and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<SessionMembership>`
     update join_session set
-      details = ${JSON.stringify(trimDetails(details))}::jsonb,
+      details = ${JSON.stringify(trimmed)}::jsonb,
       has_agreed_to_policies = true,
       state = case state when 'started' then 'detailed' else state end,
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
-      crm_known = case when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
+      crm_contact_id = case when ${isOfOtherEmail} then null else crm_contact_id end,
+      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
       updated_at = now()
     where uuid = ${uuid} and ${stateAllows('submitDetails')}
     returning ${sessionColumns}`.execute(deps.database);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Refusal } from '../http/refusal.ts';
 import { LINK_EXPIRED, LINK_INVALID, type LinkTarget, signedLinks } from './links.ts';
 import { mintLink } from './mintLink.ts';
+import { readLink } from './previewLink.ts';
 
 const now = new Date('2026-11-01T12:00:00Z');
 const later = new Date('2026-12-01T12:00:00Z');
@@ -48,10 +49,12 @@ test('an expiry put off, no signature, nonsense, or another secret is not valid'
   );
 });
 
-test('where unsigned links are permitted, a wrong signature is still refused', () => {
+test('where unsigned links are permitted, a wrong signature or a half of one is still refused', () => {
   const open = signedLinks('a secret of some length', true, () => now);
   open.check(target, {});
-  assert.throws(() => open.check(target, { exp: '1', sig: 'x' }), refusedWith(LINK_INVALID));
+  const { exp, sig } = open.sign(target, later);
+  for (const signature of [{ exp: '1', sig: 'x' }, { exp }, { sig }])
+    assert.throws(() => open.check(target, signature), refusedWith(LINK_INVALID));
 });
 
 test('the minted address carries everything that the page reads', () => {
@@ -63,4 +66,19 @@ test('the minted address carries everything that the page reads', () => {
     { kind: 'checkout', contactId: vid!, parameters: parameters as Record<string, string> },
     { exp, sig },
   );
+});
+
+test('only the addresses of the pages that links lead to are read as links', () => {
+  const read = (address: string) =>
+    readLink(new URL(address, 'https://join.society.example'))?.target ?? null;
+  assert.deepEqual(read('/initialize/checkout?vid=103&mp=1&c=4500&exp=1&sig=x&utm_source=mail'), target);
+  assert.deepEqual(read('/registration/103/init'), { kind: 'init', contactId: '103' });
+  assert.deepEqual(read('/upload-resume/103'), { kind: 'resume', contactId: '103' });
+  for (const other of [
+    '/initialize/checkout?mp=1',
+    '/registration/checkout?vid=103',
+    '/?vid=103',
+    '/103/init',
+  ])
+    assert.equal(read(other), null, other);
 });

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type Accepted,
+  draw,
+  isAccepted,
+  isWithin,
+  type Mutant,
+  needlessEntries,
+  originalOf,
+  outcomeOf,
+  type Result,
+  rangeOf,
+  staleEntries,
+  testsOf,
+} from './mutants.ts';
+
+const source = `const a = [];
+  if (cents > 0 && isPaid)
+    pay([]);
+`;
+/** The mutant that replaces a text of the source above, counted from the text's first place or a later one. */
+function mutant(original: string, replacement: string, from = 0, fileName = 'a.ts'): Mutant {
+  const at = source.indexOf(original, from);
+  const placeOf = (index: number) => {
+    const before = source.slice(0, index).split('\n');
+    return { line: before.length, column: before.at(-1)!.length + 1 };
+  };
+  const location = { start: placeOf(at), end: placeOf(at + original.length) };
+  return { fileName, mutatorName: 'Any', replacement, location };
+}
+const whole = mutant('cents > 0 && isPaid', 'true');
+const part = mutant('cents > 0', 'cents >= 0');
+const list = mutant('[]', '["x"]');
+const secondList = mutant('[]', '["x"]', 20);
+const result = (of: Mutant, status: Result['status']): Result => ({ ...of, status });
+const entry: Accepted = {
+  file: 'a.ts',
+  original: 'cents > 0',
+  replacement: 'cents >= 0',
+  why: 'It is whole.',
+};
+const sourceOf = () => source;
+
+test('a mutant knows the text that it replaces, over several lines too', () => {
+  for (const text of ['[]', 'cents > 0', 'isPaid)\n    pay(', source.trimEnd()])
+    assert.equal(originalOf(mutant(text, ''), source), text);
+});
+
+test('a place is told to StrykerJS with lines from 1 and columns from 0', () => {
+  assert.equal(rangeOf(part), 'a.ts:2:6-2:15');
+});
+
+test('what stands within a place is within it, itself included; nothing in another file is', () => {
+  assert.deepEqual(
+    [isWithin(part, whole), isWithin(whole, whole), isWithin(whole, part), isWithin(list, whole)],
+    [true, true, false, false],
+  );
+  assert.equal(isWithin({ ...part, fileName: 'b.ts' }, whole), false);
+});
+
+test('an entry accepts the mutant of its file, text and replacement, and of its line where one is named', () => {
+  assert.equal(isAccepted(part, source, entry), true);
+  for (const change of [{ file: 'b.ts' }, { original: 'cents' }, { replacement: 'true' }])
+    assert.equal(isAccepted(part, source, { ...entry, ...change }), false);
+  const lists: Accepted = { file: 'a.ts', original: '[]', replacement: '["x"]', why: '' };
+  const inLine = { ...lists, line: 'pay([]);' };
+  assert.deepEqual(
+    [lists, inLine].map((each) => [list, secondList].map((of) => isAccepted(of, source, each))),
+    [
+      [true, true],
+      [false, true],
+    ],
+  );
+});
+
+test('each mutant that was run is counted once: those of a kind that is left out are not', () => {
+  const results = [
+    result(whole, 'Killed'),
+    result(list, 'Timeout'),
+    result(part, 'Survived'),
+    result(secondList, 'NoCoverage'),
+    result(mutant('pay', 'p'), 'RuntimeError'),
+    result(mutant('a', ''), 'Ignored'),
+  ];
+  const { caught, tooLong, accepted, survived, couldNotRun } = outcomeOf(results, [entry], sourceOf);
+  assert.deepEqual([caught, tooLong, accepted], [2, 1, 1]);
+  assert.deepEqual([survived, couldNotRun], [[results[3]], [results[4]]]);
+});
+
+test('an entry is stale when there is no such mutant any more, and needless when a test catches all that it means', () => {
+  assert.deepEqual(staleEntries([entry], [whole, part], sourceOf), []);
+  assert.deepEqual(staleEntries([entry], [whole], sourceOf), [entry]);
+  assert.deepEqual(needlessEntries([entry], [result(part, 'Killed')], sourceOf), [entry]);
+  assert.deepEqual(needlessEntries([entry], [result(part, 'Survived')], sourceOf), []);
+  // It was not drawn: nothing is known of it.
+  assert.deepEqual(needlessEntries([entry], [result(whole, 'Killed')], sourceOf), []);
+});
+
+/** Places in one file: lines that begin and end somewhere. */
+const mutants = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(8)), { minLength: 1, maxLength: 80 })
+  .map((places) =>
+    places.map(([line, lines]): Mutant => {
+      const location = { start: { line, column: 1 }, end: { line: line + lines, column: 2 } };
+      return { fileName: 'a.ts', mutatorName: 'Any', replacement: '', location };
+    }),
+  );
+
+test('a sample is the same for the same seed, has each mutant once, all that stand within it, and at most five too many', () => {
+  fc.assert(
+    fc.property(mutants, fc.integer({ min: 1, max: 90 }), fc.nat(1000), (all, least, seed) => {
+      const drawn = draw(all, least, seed);
+      assert.deepEqual(draw(all, least, seed), drawn);
+      assert.equal(new Set(drawn).size, drawn.length);
+      if (least >= all.length) return assert.deepEqual(drawn, all);
+      assert.ok(drawn.length <= least + 5);
+      for (const outer of drawn)
+        for (const inner of all.filter((each) => isWithin(each, outer))) assert.ok(drawn.includes(inner));
+    }),
+  );
+});
+
+test('another seed draws another sample', () => {
+  const all = Array.from({ length: 100 }, (_, line): Mutant => {
+    const location = { start: { line, column: 1 }, end: { line, column: 2 } };
+    return { fileName: 'a.ts', mutatorName: 'Any', replacement: '', location };
+  });
+  const linesOf = (seed: number) => draw(all, 10, seed).map(({ location }) => location.start.line);
+  assert.equal(linesOf(1).length, 10);
+  assert.notDeepEqual(linesOf(1), linesOf(2));
+});
+
+test('the tests of a file are those that load it, the nearest first', () => {
+  const imports: Record<string, string[]> = {
+    'far.test.ts': ['server.ts'],
+    'near.test.ts': ['pay.ts'],
+    'also.test.ts': ['pay.ts', 'server.ts'],
+    'other.test.ts': ['other.ts'],
+    'server.ts': ['pay.ts', 'other.ts'],
+    // They import each other.
+    'pay.ts': ['server.ts'],
+  };
+  const importsOf = (file: string) => imports[file] ?? [];
+  const tests = Object.keys(imports).filter((file) => file.endsWith('.test.ts'));
+  assert.deepEqual(testsOf('pay.ts', tests, importsOf), ['also.test.ts', 'near.test.ts', 'far.test.ts']);
+  assert.deepEqual(testsOf('other.ts', ['other.test.ts'], importsOf), ['other.test.ts']);
+  assert.deepEqual(testsOf('nobody.ts', tests, importsOf), []);
+});

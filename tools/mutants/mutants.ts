@@ -1,0 +1,178 @@
+import { random } from '../../faults/random.ts';
+
+/** A place in a file, as StrykerJS reports it: lines and columns from 1, the end not included. */
+export interface Place {
+  start: { line: number; column: number };
+  end: { line: number; column: number };
+}
+
+export interface Mutant {
+  /** Below the root of the repository. */
+  fileName: string;
+  mutatorName: string;
+  replacement: string;
+  location: Place;
+}
+
+/** StrykerJS's words; Ignored are mutants of a kind that is left out. */
+export type Status =
+  | 'Killed'
+  | 'Timeout'
+  | 'Survived'
+  | 'NoCoverage'
+  | 'RuntimeError'
+  | 'CompileError'
+  | 'Ignored';
+export interface Result extends Mutant {
+  status: Status;
+}
+
+/**
+ * A mutant that no test needs to catch. `original` is the text that is replaced; `line` is the line of the source in which
+ * it begins, without what it is indented by: where the same text is elsewhere, too.
+ */
+export interface Accepted {
+  file: string;
+  original: string;
+  replacement: string;
+  line?: string;
+  why: string;
+}
+
+/** What became of each mutant that was run. */
+export interface Outcome {
+  /** Those that ran too long are among them. */
+  caught: number;
+  tooLong: number;
+  accepted: number;
+  survived: Result[];
+  couldNotRun: Result[];
+}
+
+/** The most mutants that a place may hold to be drawn: a function that is emptied would bring all that is in it. */
+const MOST_IN_A_PLACE = 6;
+
+/**
+ * Places, drawn by the seed one after the other, until they hold `least` mutants. StrykerJS is told places, so what stands
+ * within a place is drawn with it: there may be a few more. All when there are no more than `least`.
+ */
+export function draw(all: readonly Mutant[], least: number, seed: number): Mutant[] {
+  if (least >= all.length) return [...all];
+  const dice = random(seed);
+  const left = [...all];
+  const drawn = new Set<Mutant>();
+  while (drawn.size < least && left.length > 0) {
+    const [place] = left.splice(dice.integer(left.length), 1) as [Mutant];
+    const within = all.filter((mutant) => isWithin(mutant, place));
+    if (within.length <= MOST_IN_A_PLACE) for (const mutant of within) drawn.add(mutant);
+  }
+  return [...drawn];
+}
+
+export function isWithin(inner: Mutant, outer: Mutant): boolean {
+  const isOrdered = (a: Place['start'], b: Place['start']) =>
+    a.line < b.line || (a.line === b.line && a.column <= b.column);
+  return (
+    inner.fileName === outer.fileName &&
+    isOrdered(outer.location.start, inner.location.start) &&
+    isOrdered(inner.location.end, outer.location.end)
+  );
+}
+
+/** The place of a mutant as StrykerJS's option `mutate` takes it, which counts columns from 0. */
+export function rangeOf({ fileName, location: { start, end } }: Mutant): string {
+  return `${fileName}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
+}
+
+/** The text that a mutant replaces. */
+export function originalOf({ location: { start, end } }: Mutant, source: string): string {
+  const lines = source.split('\n').slice(start.line - 1, end.line);
+  lines[lines.length - 1] = lines.at(-1)!.slice(0, end.column - 1);
+  lines[0] = lines[0]!.slice(start.column - 1);
+  return lines.join('\n');
+}
+
+export function isAccepted(mutant: Mutant, source: string, entry: Accepted): boolean {
+  return (
+    mutant.fileName === entry.file &&
+    mutant.replacement === entry.replacement &&
+    originalOf(mutant, source) === entry.original &&
+    (entry.line === undefined || source.split('\n')[mutant.location.start.line - 1]!.trim() === entry.line)
+  );
+}
+
+/** Entries that accept no mutant that there is. `sourceOf` gives the text of a file. */
+export function staleEntries(
+  accepted: readonly Accepted[],
+  all: readonly Mutant[],
+  sourceOf: (file: string) => string,
+): Accepted[] {
+  return accepted.filter(
+    (entry) => !all.some((mutant) => isAccepted(mutant, sourceOf(mutant.fileName), entry)),
+  );
+}
+
+/** Entries whose mutants were all run and all caught: a test notices what they say changes nothing. */
+export function needlessEntries(
+  accepted: readonly Accepted[],
+  results: readonly Result[],
+  sourceOf: (file: string) => string,
+): Accepted[] {
+  return accepted.filter((entry) => {
+    const meant = results.filter((result) => isAccepted(result, sourceOf(result.fileName), entry));
+    return meant.length > 0 && meant.every(isCaught);
+  });
+}
+
+export function outcomeOf(
+  results: readonly Result[],
+  accepted: readonly Accepted[],
+  sourceOf: (file: string) => string,
+): Outcome {
+  const run = results.filter(({ status }) => status !== 'Ignored');
+  const survived = run.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+  const open = survived.filter(
+    (mutant) => !accepted.some((entry) => isAccepted(mutant, sourceOf(mutant.fileName), entry)),
+  );
+  return {
+    caught: run.filter(isCaught).length,
+    tooLong: run.filter(({ status }) => status === 'Timeout').length,
+    accepted: survived.length - open.length,
+    survived: open,
+    couldNotRun: run.filter((result) => !isCaught(result) && !survived.includes(result)),
+  };
+}
+
+function isCaught({ status }: Result): boolean {
+  return status === 'Killed' || status === 'Timeout';
+}
+
+/**
+ * Test files that load a file, those nearest to it first: how many imports lie between, then the name. `importsOf` gives
+ * what a file imports.
+ */
+export function testsOf(
+  file: string,
+  tests: readonly string[],
+  importsOf: (file: string) => readonly string[],
+): string[] {
+  const distances = tests.map((test) => ({ test, distance: distanceBetween(test, file, importsOf) }));
+  return distances
+    .filter(({ distance }) => distance !== null)
+    .sort((a, b) => a.distance! - b.distance! || (a.test < b.test ? -1 : 1))
+    .map(({ test }) => test);
+}
+
+function distanceBetween(
+  from: string,
+  to: string,
+  importsOf: (file: string) => readonly string[],
+): number | null {
+  const seen = new Set([from]);
+  let layer = [from];
+  for (let distance = 0; layer.length > 0; distance++) {
+    if (layer.includes(to)) return distance;
+    layer = layer.flatMap(importsOf).filter((file) => !seen.has(file) && seen.add(file));
+  }
+  return null;
+}
