@@ -443,16 +443,21 @@ async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
     from sent where join_session.uuid = sent.uuid`.execute(deps.database);
 }
 
-/** Notes whose contact a join is written into; one that another join was created by is not this one's. */
+/**
+ * Notes whose contact a join is written into; one that another join was created by is not this one's. Somebody else's is noted
+ * only while the join is as it was sent: its email may have been corrected since.
+ */
 async function mark(deps: Deps, marks: readonly { row: Row; mark: string | null }[]): Promise<void> {
   if (marks.length === 0) return;
-  const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark }));
+  const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark, revision: row.profile_revision }));
   await sql`
     update join_session set crm_contact_id = case
       when exists (select from join_session other where other.crm_contact_id = marked.mark and other.uuid <> marked.uuid)
       then replace(marked.mark, 'own:', 'shared:') else marked.mark end
-    from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text)
-    where join_session.uuid = marked.uuid`.execute(deps.database);
+    from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text, revision integer)
+    where join_session.uuid = marked.uuid and (marked.mark like 'own:%' or profile_revision = marked.revision)`.execute(
+    deps.database,
+  );
 }
 
 /** Due again at once, in another round. */

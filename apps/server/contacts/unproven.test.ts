@@ -51,6 +51,16 @@ const atContact = async (id: string, properties: string[]) =>
     ),
   );
 
+/** The contact that a join has created. By its id, since HubSpot's search learns of a contact a little later. */
+async function ownContactOf(uuid: string): Promise<string> {
+  const { crm_contact_id } = await server.deps.database
+    .selectFrom('join_session')
+    .select('crm_contact_id')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return /^own:(\d+)$/.exec(crm_contact_id ?? '')![1]!;
+}
+
 /** A contact in HubSpot of whom it has an email and what is given. */
 async function contactOf(email: string, properties: Record<string, string> = {}): Promise<string> {
   const outcomes = await server.hubspot.createContacts([
@@ -172,8 +182,8 @@ test('an email that is corrected before paying leaves alone whose it was by mist
     await atContact(mistaken, bought),
     bought.map(() => null),
   );
-  const own = await server.hubspot.findByEmail(personalEmail);
-  assert.deepEqual(await atContact(own!.id, ['membership_status']), ['member']);
+  const own = await ownContactOf(uuid);
+  assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
 });
 
 test("a sibling's payment leaves the contact of the one who paid first, and staff are told", async (t) => {
@@ -353,4 +363,28 @@ test('a HubSpot without the properties that came later is told the rest', async 
     'amount_paid',
   );
   assert.deepEqual([membership_status, amount_paid], ['member', '77.00']);
+});
+
+test('an email that is corrected while HubSpot looks for it is asked for again', async (t) => {
+  const mistaken = await contactOf('mistyped.late@example.com');
+  const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped.late@example.com' });
+  const real = server.hubspot.createContacts.bind(server.hubspot);
+  const personalEmail = 'corrected.late@example.com';
+  t.mock.method(
+    server.hubspot,
+    'createContacts',
+    async (...args: Parameters<typeof real>) => {
+      const outcomes = await real(...args);
+      await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+      return outcomes;
+    },
+    { times: 1 },
+  );
+  await deliver(server);
+  t.mock.restoreAll();
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  assert.deepEqual(await atContact(mistaken, ['membership_status', 'amount_paid']), [null, null]);
+  const own = await ownContactOf(uuid);
+  assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
 });
