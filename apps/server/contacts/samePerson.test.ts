@@ -10,7 +10,7 @@ import { linkCommand } from './commands.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, { hubspotLimits: 'off' });
 });
 after(() => server.close());
 

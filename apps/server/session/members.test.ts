@@ -20,7 +20,7 @@ import { type Client, startTestServer, type TestServer } from '../testing/testSe
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, { hubspotLimits: 'off' });
 });
 after(() => server.close());
 
