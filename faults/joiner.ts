@@ -368,15 +368,21 @@ async function holdPayment(
   intentId: string,
   { until }: Processing,
 ): Promise<void> {
-  await world.hold(intentId, true);
+  // Before anything is awaited: another tab may press at the same time, and a payment is held once.
   person.held = { intentId, settling: null };
-  if (until === 'soon') person.held.settling = pause(HELD_MS).then(() => settleHeld(world, person));
+  await world.hold(intentId, true);
+  if (until === 'soon')
+    person.held.settling = pause(HELD_MS).then(() => settle(world, person.join, intentId));
 }
 
-/** The bank is done with a payment that it held; where it never came to that, with none. */
+/** The bank is done with a payment that it held; where it never came to that, with none. It settles each once. */
 export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
   if (!held) return;
-  const { intentId } = held;
+  held.settling ??= settle(world, join, held.intentId);
+  await held.settling;
+}
+
+async function settle(world: World, join: Join, intentId: string): Promise<void> {
   await world.hold(intentId, false);
   const intent = await world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
   if (intent.status !== 'processing') return;

@@ -178,15 +178,12 @@ async function mutantsOf(files: readonly string[]): Promise<Mutant[]> {
   const { createInjector } = await import('typed-inject');
   const { createInstrumenter } = await import('@stryker-mutator/instrumenter');
   const silent = new Proxy({}, { get: () => () => false });
-  const injector = createInjector()
-    .provideValue('options', {} as never)
-    .provideValue('logger', silent as never);
-  const { mutants } = await injector
-    .injectFunction(createInstrumenter as never as () => Instrumenter)
-    .instrument(
-      files.map((name) => ({ name, content: textOf(name), mutate: true })),
-      { ignorers: [], excludedMutations, plugins: null },
-    );
+  const injector = createInjector().provideValue('options', {}).provideValue('logger', silent);
+  const instrumenter = injector.injectFunction(createInstrumenter) as Instrumenter;
+  const { mutants } = await instrumenter.instrument(
+    files.map((name) => ({ name, content: textOf(name), mutate: true })),
+    { ignorers: [], excludedMutations, plugins: null },
+  );
   // Within StrykerJS lines and columns are from 0.
   const fromOne = ({ line, column }: Mutant['location']['start']) => ({ line: line + 1, column: column + 1 });
   return mutants

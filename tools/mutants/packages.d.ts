@@ -1,0 +1,4 @@
+// Installed by `npm run test:mutants` alone: the types are checked without them.
+declare module '@stryker-mutator/core';
+declare module '@stryker-mutator/instrumenter';
+declare module 'typed-inject';
