@@ -36,16 +36,7 @@ export const joinFields = [
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** What a paid join may tell of itself in a contact that was not proven to be its payer. */
-const purchaseFields: readonly CrmField[] = [
-  'stage',
-  'membershipStatus',
-  'membership',
-  'upgrade',
-  'donation',
-  'items',
-  'amountPaid',
-  'paidAt',
-];
+const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
 /** Read only: what an invitation is found by. */
 export const codeField = 'invitationCode';
 
