@@ -4,7 +4,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Command } from '../command.ts';
 import { readMigrations } from '../database/migrate.ts';
-import { membershipsOf } from '../testing/rows.ts';
+import { membershipsOf, noticesOf } from '../testing/rows.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -46,15 +46,6 @@ async function inDashboard(intentId: string, cents?: number): Promise<string> {
   return body.id;
 }
 const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
-const noticesOf = async (uuid: string) =>
-  (
-    await server.deps.database
-      .selectFrom('staff_notice')
-      .select('message')
-      .where('session_uuid', '=', uuid)
-      .orderBy('id')
-      .execute()
-  ).map(({ message }) => message);
 const differences = async () =>
   (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(({ kind }) => kind);
 
@@ -76,7 +67,7 @@ test('a store item that is returned in the dashboard ends no membership, whateve
   const { uuid, intentId } = await withItems(framedCertificate, lapelPin);
   await inDashboard(intentId, 7900);
   assert.deepEqual(await standings(uuid), ['active']);
-  assert.deepEqual(await noticesOf(uuid), [
+  assert.deepEqual(await noticesOf(server, uuid), [
     `$79.00 of payment ${intentId} was refunded outside Induct, for Framed Certificate.`,
   ]);
   const { out } = await run(t, refundCommand, uuid, '--items', 'all', '--dry-run');
@@ -89,7 +80,7 @@ test('a refund whose amount says nothing is set apart: nobody loses anything, st
   const refund = await inDashboard(intentId, 7000);
   assert.deepEqual(await standings(uuid), ['active']);
   assert.match(
-    (await noticesOf(uuid)).join('\n'),
+    (await noticesOf(server, uuid)).join('\n'),
     /^\$70\.00 of payment pi_\w+ was refunded outside .* npm run operator -- refund assign [\da-f-]{36} --membership, --upgrade, --items ID,ID or --none$/,
   );
   const named = await run(t, reconcileCommand);
@@ -146,7 +137,7 @@ test('refunds that together are the membership end it; one of them fails at the 
   await server.stripeControl(`refunds/${first}/settle`, { status: 'failed' });
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['active'], ['refund_unassigned']]);
-  assert.match((await noticesOf(uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
+  assert.match((await noticesOf(server, uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
   // Everything that is left ends it in any case.
   await inDashboard(intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
@@ -185,7 +176,7 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
       await followPayment(server.deps, intentId);
     }
     const repair = `npm run operator -- refund ${uuid} --no-membership --upgrade`;
-    assert.ok((await noticesOf(uuid)).some((text) => text.endsWith(repair)));
+    assert.ok((await noticesOf(server, uuid)).some((text) => text.endsWith(repair)));
     const found = (await reconcile(server.deps, { graceMinutes: 0 })).differences;
     assert.deepEqual(
       found.map(({ kind, subject, repair }) => [kind, subject, repair]),
@@ -206,7 +197,7 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
     with gone as (delete from membership where payment_intent = ${other.intentId})
     update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);
   await inDashboard(intentId);
-  const told = [...(await noticesOf(other.uuid))].filter((text) =>
+  const told = [...(await noticesOf(server, other.uuid))].filter((text) =>
     /upgrade is still paid and held/.test(text),
   );
   assert.deepEqual([told.length, await standings(uuid)], [1, ['refunded']]);

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { RefundRefused } from '../stripe/provider.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
+import { noticesOf } from '../testing/rows.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -36,15 +37,6 @@ const membershipsOf = (uuid: string) =>
     .where('session_uuid', '=', uuid)
     .orderBy('id')
     .execute();
-const noticesOf = async (uuid: string) =>
-  (
-    await server.deps.database
-      .selectFrom('staff_notice')
-      .select('message')
-      .where('session_uuid', '=', uuid)
-      .orderBy('id')
-      .execute()
-  ).map(({ message }) => message);
 const refundsOf = (intentId: string) =>
   server.deps.database
     .selectFrom('refund')
@@ -202,7 +194,7 @@ test('a refund that Stripe refuses for good is failed: the membership follows it
   ]);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'disputed' }]);
   assert.match(
-    (await noticesOf(uuid)).join('\n'),
+    (await noticesOf(server, uuid)).join('\n'),
     /Stripe refuses to refund payment pi_\w+ by \$65\.00: .*charged back/,
   );
 });
@@ -214,7 +206,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
-  const [unassigned] = await noticesOf(uuid);
+  const [unassigned] = await noticesOf(server, uuid);
   assert.match(
     unassigned!,
     /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
@@ -223,7 +215,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await followPayment(server.deps, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
-  assert.deepEqual(await noticesOf(uuid), [
+  assert.deepEqual(await noticesOf(server, uuid), [
     unassigned!,
     `$10.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
     `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
@@ -240,7 +232,7 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await followPayment({ ...server.deps, payments: undone }, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.match(
-    (await noticesOf(uuid)).at(-1)!,
+    (await noticesOf(server, uuid)).at(-1)!,
     /is with us again, but its contact 102 has joined anew meanwhile/,
   );
 });
@@ -278,7 +270,7 @@ test('a refund that fails at the bank after all gives the membership back, and s
   for (let report = 0; report < 2; report++)
     await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
   assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
-  const told = (await noticesOf(uuid)).filter((text) => text.startsWith('The refund of $65.00'));
+  const told = (await noticesOf(server, uuid)).filter((text) => text.startsWith('The refund of $65.00'));
   assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
 });
 
