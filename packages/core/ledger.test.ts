@@ -210,3 +210,16 @@ test('a processing fee that goes back later is not kept, and no dues', () => {
   assert.deepEqual(linesLessFee([{ ...first, status: 'failed' }], lines), []);
   assert.deepEqual(linesLessFee([{ ...first, reason: 'requested' }], lines), []);
 });
+
+test('a fee is kept only of a membership of which less than its price went back', () => {
+  const ineligible = (line: number, cents: number) => ({
+    reason: 'ineligible',
+    status: 'succeeded' as const,
+    lines: [{ line, productId: 3, name: 'Membership', cents }],
+  });
+  assert.deepEqual(linesLessFee([ineligible(0, 9499)], lines), [0]);
+  assert.deepEqual(linesLessFee([ineligible(0, 9500)], lines), [], 'all of it went back');
+  assert.deepEqual(linesLessFee([ineligible(1, 2400)], lines), [], 'a donation has no fee');
+  assert.deepEqual(linesLessFee([ineligible(7, 100)], lines), [], 'the order has no such line');
+  assert.deepEqual(linesLessFee([{ ...ineligible(0, 1), lines: null }], lines), []);
+});

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   assignRefund,
   counts,
+  feeReadBy,
   type GivenBack,
   isUnassigned,
   leftCents,
@@ -468,5 +469,31 @@ test('nobody is told twice: what staff have said, even that it was for nothing, 
   assert.deepEqual(
     [matchRefunds(order, 0).size, standingAfter(order), order.refunds.some(isUnassigned)],
     [0, 'active', false],
+  );
+});
+
+test('dashboard refunds are read by the fee that they were read by before, else by the one of today', () => {
+  const back = (line: number, cents: number) => ({ line, productId: line, name: 'Thing', cents });
+  const feeOf = (...refunds: GivenBack[]) => feeReadBy(paid([pin, membership('join')], refunds), 300);
+  const lessFive = outside(6000, { lines: [back(1, 6000)] });
+
+  assert.equal(feeOf(), 300);
+  assert.equal(feeOf(outside(6000)), 300, 'it says of no line yet');
+  assert.equal(feeOf(outside(1200, { lines: [back(0, 1200)] })), 300, 'the membership has not gone back');
+  assert.equal(feeOf(lessFive), 500);
+  assert.equal(feeOf(outside(1200, { lines: [back(0, 1200)] }), lessFive), 500);
+  assert.equal(feeOf(outside(7200, { lines: [back(0, 1200), back(1, 6000)] })), 500, 'the pin is none of it');
+  const [half, rest] = [outside(2000, { lines: [back(1, 2000)] }), outside(4000, { lines: [back(1, 4000)] })];
+  assert.equal(feeOf(half, rest), 500, 'two refunds together');
+  assert.equal(feeOf(outside(6500, { lines: [back(1, 6500)] })), 300, 'whole, so without a fee');
+  assert.equal(feeOf(outside(6600, { lines: [back(1, 6600)] })), 300);
+  const said = outside(6000, { saidBy: 'staff', lines: [back(1, 6000)] });
+  assert.equal(feeOf(said), 300, 'staff said what it was for: no fee was read from it');
+  assert.equal(feeOf(half, { ...said, amountCents: 4000, lines: [back(1, 4000)] }), 300);
+  assert.equal(feeOf(lessFive, outside(1200, { saidBy: 'us', lines: [back(0, 1200)] })), 500);
+  assert.equal(
+    feeReadBy(paid([pin], [outside(1200, { lines: [back(0, 1200)] })]), 300),
+    300,
+    'no membership',
   );
 });
