@@ -15,6 +15,14 @@ test('the operator imports while nothing runs, stops what it brought, and prints
   const file = join(folder, 'codes.csv');
   writeFileSync(file, `${header}NEW1,,,,,North High\n`);
   const settings = { DATA_DIR: join(folder, 'data') };
+  const early = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await early.ended, 1);
+  assert.match(
+    early.output(),
+    /^The database is not at this version yet: .*npm run operator -- migrate`\.\n$/,
+  );
+  const migrated = npmRun('operator', settings, ['migrate']);
+  assert.equal(await migrated.ended, 0, migrated.output());
   const first = npmRun('operator', settings, ['invitations', 'import', file]);
   assert.equal(await first.ended, 0, first.output());
   assert.equal(first.output(), '1 imported, 0 unchanged, 0 not taken.\n');
@@ -50,7 +58,9 @@ test('a refused line gives the exit code that the operator gives', async (t) => 
   const folder = temporaryFolder(t);
   const file = join(folder, 'codes.csv');
   writeFileSync(file, `${header}NEW1,,,,,\n`);
-  const command = npmRun('operator', { DATA_DIR: join(folder, 'data') }, ['invitations', 'import', file]);
+  const settings = { DATA_DIR: join(folder, 'data') };
+  assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
   assert.equal(await command.ended, 1);
   assert.match(command.output(), /line 2/);
 });
@@ -58,6 +68,7 @@ test('a refused line gives the exit code that the operator gives', async (t) => 
 test('the operator ends, and says why, when the society cannot be read', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: join(folder, 'data'), SOCIETY_FILE: join(folder, 'none.json') };
+  assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
   const command = npmRun('operator', settings, ['invitations', 'import', join(folder, 'codes.csv')]);
   assert.equal(await command.ended, 1, command.output());
   assert.match(command.output(), /none\.json/);

@@ -9,7 +9,7 @@ import {
   statusCommand,
   syncCommand,
 } from './contacts/commands.ts';
-import { migrate } from './database/migrate.ts';
+import { migrateCommand, refusalOfDatabase } from './database/migrateCommand.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
   documentsAcceptCommand,
@@ -66,6 +66,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   documentsDueCommand,
   documentsFetchCommand,
   noticesCommand,
+  migrateCommand,
   doctorCommand,
 ];
 
@@ -90,7 +91,11 @@ async function main(args: string[]): Promise<number> {
   const { command, rest } = named;
   const config = readConfig();
   if ('runAlone' in command) return command.runAlone(rest, config);
-  await migrate(config.databaseUrl);
+  const refusal = await refusalOfDatabase(config.databaseUrl);
+  if (refusal) {
+    console.error(refusal);
+    return 1;
+  }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
     return await command.run(rest, wired);

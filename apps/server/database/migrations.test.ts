@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { type TestDatabase, testDatabase } from '../../../local/testing/database.ts';
-import { migrate } from './migrate.ts';
+import { migrate, migrationState } from './migrate.ts';
 
 const all = join(import.meta.dirname, 'migrations');
 let made: TestDatabase;
@@ -27,7 +27,7 @@ async function databaseOf(last: string): Promise<void> {
     for (const name of readdirSync(all))
       if (name.slice(0, 4) <= last) cpSync(join(all, name), join(folder, name));
     await client.query('drop schema public cascade; create schema public');
-    await migrate(made.url, folder);
+    await migrate(made.url, { migrations: folder });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -127,4 +127,47 @@ test('a refund from the dashboard is for the membership only where it was what e
     { stripe_id: 're_2', name: null, said: false },
     { stripe_id: 're_3', name: 'Membership', said: true },
   ]);
+});
+
+test('a version runs on a database that a newer one has migrated, unless that took away what it needs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await client.query('drop schema public cascade; create schema public');
+  const write = (name: string, sql: string) => writeFileSync(join(folder, name), sql);
+  const run = (version: string) => migrate(made.url, { migrations: folder, version });
+  const asOld = (version: string) => migrate(made.url, { migrations: old, version });
+  const old = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
+  t.after(() => rmSync(old, { recursive: true }));
+
+  write('0001-first.sql', 'create table thing (old text)');
+  cpSync(folder, old, { recursive: true });
+  assert.deepEqual(await run('1.0.0'), ['0001-first.sql']);
+  write('0002-expand.sql', 'alter table thing add column fresh text');
+  assert.deepEqual(await run('1.1.0'), ['0002-expand.sql']);
+  assert.deepEqual(await asOld('1.0.0'), [], 'what was added is nothing to it');
+  assert.deepEqual((await migrationState(client, { migrations: old, version: '1.0.0' })).newer, [
+    '0002-expand.sql',
+  ]);
+
+  write('0003-contract.sql', '-- oldest version: 1.1.0\nalter table thing drop column old');
+  assert.deepEqual(await run('1.2.0'), ['0003-contract.sql']);
+  assert.deepEqual(await asOld('1.1.0'), []);
+  await assert.rejects(asOld('1.0.9'), /0003-contract\.sql, after which only version 1\.1\.0 and later/);
+  await assert.rejects(asOld('0.12.0'), /this is 0\.12\.0/);
+});
+
+test('a migration that fails leaves nothing of itself, and those before it stand', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await client.query('drop schema public cascade; create schema public');
+  writeFileSync(join(folder, '0001-first.sql'), 'create table thing (id text)');
+  writeFileSync(join(folder, '0002-broken.sql'), 'create table other (id text); select 1 / 0');
+  await assert.rejects(
+    migrate(made.url, { migrations: folder }),
+    /0002-broken\.sql failed: division by zero/,
+  );
+  const { rows } = await client.query(
+    "select to_regclass('thing') is not null as thing, to_regclass('other') is not null as other",
+  );
+  assert.deepEqual(rows, [{ thing: true, other: false }]);
 });

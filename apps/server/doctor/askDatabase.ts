@@ -1,10 +1,12 @@
 import pg from 'pg';
-import { readMigrations } from '../database/migrate.ts';
+import { migrationState } from '../database/migrate.ts';
 import type { Answer } from './answer.ts';
 
 export interface DatabaseState {
   /** Migrations that the next start of the server runs. */
   waiting: number;
+  /** The last migration that a newer version ran there; null when there is none. */
+  newer: string | null;
   /** Whether its user may make tables, which a migration does. */
   mayMigrate: boolean;
   /** Why this program must not run on it; null when it may. */
@@ -15,7 +17,6 @@ const TIMEOUT_MS = 5_000;
 
 /** Looks at the database and changes nothing, least of all its tables. */
 export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
-  const files = await readMigrations();
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: TIMEOUT_MS,
@@ -25,26 +26,12 @@ export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseS
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ made: boolean; may: boolean }>(
-      "select to_regclass('migration') is not null as made, has_schema_privilege(current_schema(), 'create') as may",
+    const { rows } = await client.query<{ may: boolean }>(
+      "select has_schema_privilege(current_schema(), 'create') as may",
     );
-    const { made, may } = rows[0]!;
-    const applied = made
-      ? (await client.query<{ name: string; checksum: string }>('select name, checksum from migration')).rows
-      : [];
-    const known = new Map(files.map(({ name, checksum }) => [name, checksum]));
-    const unknown = applied.find(({ name }) => !known.has(name));
-    const changed = applied.find(({ name, checksum }) => known.has(name) && known.get(name) !== checksum);
+    const { waiting, newer, foreign } = await migrationState(client);
     return {
-      said: {
-        waiting: files.length - applied.filter(({ name }) => known.has(name)).length,
-        mayMigrate: may,
-        foreign: unknown
-          ? `it has seen the migration ${unknown.name}, which this version does not have`
-          : changed
-            ? `the migration ${changed.name} was changed after it ran there`
-            : null,
-      },
+      said: { waiting: waiting.length, newer: newer.at(-1) ?? null, mayMigrate: rows[0]!.may, foreign },
     };
   } catch (error) {
     return { down: sentenceOf(error) };

@@ -35,7 +35,7 @@ const live: Facts = {
   societyFaults: [],
   neededProperties,
   laterProperties: ['upgrade_name', 'donation_amount', 'store_items'],
-  database: { said: { waiting: 0, mayMigrate: true, foreign: null } },
+  database: { said: { waiting: 0, newer: null, mayMigrate: true, foreign: null } },
   stripe: {
     account: { said: { id: 'acct_1', mayCharge: true } },
     reads: { Customers: { said: null }, Refunds: { said: null }, Disputes: { said: null } },
@@ -104,24 +104,31 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
   ['a database that is down', { database: down }, 'Database', 'missing', /no connection.*DATABASE_URL/],
   [
     'migrations that wait',
-    { database: { said: { waiting: 2, mayMigrate: true, foreign: null } } },
+    { database: { said: { waiting: 2, newer: null, mayMigrate: true, foreign: null } } },
     'Database',
     'ok',
     /2 migrations wait/,
   ],
   [
     'migrations that may not run',
-    { database: { said: { waiting: 1, mayMigrate: false, foreign: null } } },
+    { database: { said: { waiting: 1, newer: null, mayMigrate: false, foreign: null } } },
     'Database',
     'missing',
     /CREATE/,
   ],
   [
     "another version's database",
-    { database: { said: { waiting: 0, mayMigrate: true, foreign: 'newer' } } },
+    { database: { said: { waiting: 0, newer: '9999-x.sql', mayMigrate: true, foreign: 'It is foreign.' } } },
     'Database',
     'missing',
-    /newer/,
+    /It is foreign\. Run the program/,
+  ],
+  [
+    'a database that a newer version has migrated',
+    { database: { said: { waiting: 0, newer: '9999-x.sql', mayMigrate: true, foreign: null } } },
+    'Database',
+    'ok',
+    /newer version has migrated it, to 9999-x\.sql/,
   ],
 
   [

@@ -66,10 +66,12 @@ function ofDatabase(answer: Facts['database']): Finding {
   const database = about('Database');
   if (!('said' in answer))
     return database.missing(`It does not answer (${reasonOf(answer)}). Check DATABASE_URL.`);
-  const { waiting, mayMigrate, foreign } = answer.said;
-  if (foreign)
-    return database.missing(`It belongs to another version: ${foreign}. Run the program that goes with it.`);
-  if (waiting === 0) return database.ok('Reachable and migrated.');
+  const { waiting, newer, mayMigrate, foreign } = answer.said;
+  if (foreign) return database.missing(`${foreign} Run the program that goes with it.`);
+  if (waiting === 0)
+    return database.ok(
+      newer ? `Reachable. A newer version has migrated it, to ${newer}.` : 'Reachable and migrated.',
+    );
   const files = waiting === 1 ? '1 migration waits' : `${waiting} migrations wait`;
   return mayMigrate
     ? database.ok(`Reachable. ${files}; the next start of the server runs ${waiting === 1 ? 'it' : 'them'}.`)
