@@ -16,29 +16,29 @@ export interface ServerProcess {
   peakMemory(): number | null;
 }
 
-/** The server as a process of its own, on the database, the stand-ins and the documents of a test server. */
-export async function startServerProcess({
-  deps,
-  env,
-  stripeUrl,
-  hubspotUrl,
-}: TestServer): Promise<ServerProcess> {
+/** The settings by which another process works on the database, the stand-ins and the documents of a test server. */
+export function settingsOf({ deps, env, stripeUrl, hubspotUrl }: TestServer): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  const server = fork(main, {
-    env: {
-      PATH,
-      HOME,
-      PORT: '0',
-      DATABASE_URL: deps.config.databaseUrl,
-      DATA_DIR: deps.config.dataDir,
-      SOCIETY_FILE: deps.config.societyFile,
-      STRIPE_EMULATOR_URL: stripeUrl,
-      HUBSPOT_EMULATOR_URL: hubspotUrl,
-      LIMITS: 'off',
-      LOG_LEVEL: 'fatal',
-      ...nodeSettings,
-      ...env,
-    },
+  return {
+    PATH,
+    HOME,
+    PORT: '0',
+    DATABASE_URL: deps.config.databaseUrl,
+    DATA_DIR: deps.config.dataDir,
+    SOCIETY_FILE: deps.config.societyFile,
+    STRIPE_EMULATOR_URL: stripeUrl,
+    HUBSPOT_EMULATOR_URL: hubspotUrl,
+    LIMITS: 'off',
+    LOG_LEVEL: 'fatal',
+    ...nodeSettings,
+    ...env,
+  };
+}
+
+/** The server as a process of its own, on what a test server works on; `program` is another version's main.ts. */
+export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
+  const server = fork(program, {
+    env: settingsOf(test),
     // As local/child.ts and the Dockerfile start it.
     execArgv: [...nodeFlags],
   });

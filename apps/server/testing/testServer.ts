@@ -150,14 +150,15 @@ export async function startTestServer(
 
 export { STRIPE_WEBHOOK_SECRET };
 
-function browser(url: string): Client {
+/** A browser that speaks to the server at `url`, or to another one at each call. */
+export function browser(url: string | (() => string)): Client {
   const cookies = new Map<string, string>();
   const client: Client = {
     async fetch(path, init = {}) {
       const headers = new Headers(init.headers);
       if (cookies.size > 0)
         headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
-      const response = await fetch(url + path, { ...init, headers });
+      const response = await fetch((typeof url === 'string' ? url : url()) + path, { ...init, headers });
       for (const line of response.headers.getSetCookie()) {
         const [name, value] = line.split(';')[0]!.split('=') as [string, string];
         cookies.set(name, value);

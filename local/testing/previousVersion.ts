@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+
+/**
+ * The commit right before package.json's version was last raised: what runs beside this version while it is deployed. Null
+ * where git does not have it: not a repository, a shallow clone, or a history of one version alone.
+ */
+export function previousVersion(): { commit: string; version: string } | null {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  try {
+    let next = 'HEAD';
+    for (const changed of git('log', '--first-parent', '--format=%H', 'HEAD', '--', 'package.json').split(
+      '\n',
+    )) {
+      const earlier = versionAt(next);
+      if (earlier !== version) return { commit: git('rev-parse', next), version: earlier };
+      next = `${changed}^`;
+    }
+    const first = versionAt(next);
+    return first === version ? null : { commit: git('rev-parse', next), version: first };
+  } catch {
+    return null;
+  }
+}
+
+function versionAt(commit: string): string {
+  return JSON.parse(git('show', `${commit}:package.json`)).version;
+}
+
+/** Writes the files of a commit into an empty folder, with the packages that are installed here. */
+export function checkOut(commit: string, folder: string): void {
+  const archive = execFileSync('git', ['archive', '--format=tar', commit], {
+    cwd: root,
+    maxBuffer: 512 * 1024 * 1024,
+  });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+}
