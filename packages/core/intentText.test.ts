@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lineMetadata, orderDescription } from './intentText.ts';
+import {
+  identityMetadata,
+  identityOfMetadata,
+  lineMetadata,
+  linesOfMetadata,
+  orderDescription,
+} from './intentText.ts';
 import { productTypes } from './product.ts';
 
 const membership = {
@@ -38,6 +44,11 @@ test('every order that can be made fits what Stripe takes, and loses no line', (
       const told = Object.values(metadata).join('\n');
       for (const { productId, type, priceCents } of lines)
         assert.ok(told.includes(`${productId} ${type} ${(priceCents / 100).toFixed(2)} `));
+      const shortened = (text: string) => text.replace(/\s+/g, ' ').slice(0, 49);
+      assert.deepEqual(
+        linesOfMetadata(metadata)?.map((read) => ({ ...read, name: shortened(read.name) })),
+        lines.map((sold) => ({ ...sold, name: shortened(sold.name) })),
+      );
     }),
   );
 });
@@ -73,4 +84,41 @@ test('a text is cut only when it is too long, and then ends with an ellipsis', (
     orderDescription('S', [{ name: 'x'.repeat(length), priceCents: 100 }]);
   assert.equal(described(991), `S: ${'x'.repeat(991)} $1.00`);
   assert.equal(described(992), `S: ${'x'.repeat(992)} $1.…`);
+});
+
+test('what metadata does not say whole is not read as an order', () => {
+  const { lines } = lineMetadata([membership, pin]);
+  assert.deepEqual(linesOfMetadata({ lines: lines! }), [membership, pin]);
+  assert.deepEqual(
+    linesOfMetadata({ lines: '2 membership 89.00 A', lines_2: '30 store 12.00 B' })?.length,
+    2,
+  );
+  for (const broken of [
+    '',
+    'Membership',
+    '2 membership 89 Membership',
+    '2 car 89.00 Car',
+    'x membership 89.00 A',
+  ])
+    assert.equal(linesOfMetadata({ lines: broken }), null, broken);
+  assert.equal(linesOfMetadata({ lines: `${lines}\nand more` }), null);
+  assert.equal(linesOfMetadata({}), null);
+});
+
+test('of whom a join is can be read again from its intent', () => {
+  const whole = {
+    origin: 'school',
+    programme: 'high-school',
+    contactId: '101',
+    school: 'Lincoln High School',
+    firstName: 'Jordan',
+    lastName: 'Rivera',
+  };
+  assert.deepEqual(identityOfMetadata(identityMetadata(whole)), whole);
+  const little = { ...whole, contactId: null, school: null, firstName: null, lastName: null };
+  assert.deepEqual(identityOfMetadata(identityMetadata(little)), little);
+  assert.deepEqual(Object.values(identityMetadata(little)), ['school', 'high-school', '', '', '', '']);
+  assert.equal(identityOfMetadata({ lines: '2 membership 89.00 A', origin: 'school' }), null);
+  assert.equal(identityOfMetadata({ programme: 'high-school' }), null);
+  assert.equal(identityMetadata({ ...whole, school: 'x'.repeat(600) }).school?.length, 500);
 });

@@ -1,4 +1,5 @@
-import { displayPrice, toPrice } from './money.ts';
+import { displayPrice, fromPrice, toPrice } from './money.ts';
+import { type ProductType, productTypes } from './product.ts';
 import type { PaidLine } from './refunds.ts';
 
 /** Characters that Stripe takes of a description and of a value of metadata (docs.stripe.com/api/metadata). */
@@ -25,19 +26,73 @@ export function orderDescription(
 export function lineMetadata(lines: readonly PaidLine[]): Record<string, string> {
   const values = [''];
   for (const { productId, type, priceCents, name } of lines) {
-    const line = `${productId} ${type} ${toPrice(priceCents)} ${shorten(name, NAME_LIMIT)}`;
+    const line = `${productId} ${type} ${toPrice(priceCents)} ${shorten(name.replace(/\s+/g, ' '), NAME_LIMIT)}`;
     const last = values.at(-1)!;
     if (last === '') values[values.length - 1] = line;
     else if (last.length + 1 + line.length <= VALUE_LIMIT) values[values.length - 1] = `${last}\n${line}`;
     else if (values.length < MOST_VALUES) values.push(line);
     else throw new RangeError(`an order of ${lines.length} lines does not fit into an intent's metadata`);
   }
+  return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
+}
+
+const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
+  index === 0 ? 'lines' : `lines_${index + 1}`,
+);
+
+/** The lines that {@link lineMetadata} wrote, names as far as they were written; null when they do not say all of it. */
+export function linesOfMetadata(metadata: Readonly<Record<string, string>>): PaidLine[] | null {
+  const texts = lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
+  const lines = texts.map((text) => {
+    const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)$/.exec(text) ?? [];
+    if (!productTypes.includes(type as ProductType)) return null;
+    return { productId: Number(id), type: type as ProductType, name: name!, priceCents: fromPrice(price!) };
+  });
+  return lines.length > 0 && lines.every((line) => line !== null) ? lines : null;
+}
+
+/** Of whom a join is and how it began: what its row would say, for when the database has lost it. Null: not known. */
+export interface JoinIdentity {
+  origin: string;
+  programme: string;
+  contactId: string | null;
+  school: string | null;
+  firstName: string | null;
+  lastName: string | null;
+}
+const identityKeys = {
+  origin: 'origin',
+  programme: 'programme',
+  contactId: 'contact',
+  school: 'school',
+  firstName: 'first_name',
+  lastName: 'last_name',
+} as const satisfies Record<keyof JoinIdentity, string>;
+
+/** A join's identity as metadata of its intent. The email is the intent's own. */
+export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   return Object.fromEntries(
-    Array.from({ length: MOST_VALUES }, (_, index) => [
-      index === 0 ? 'lines' : `lines_${index + 1}`,
-      values[index] ?? '',
+    Object.entries(identityKeys).map(([field, key]) => [
+      key,
+      shorten(identity[field as keyof JoinIdentity] ?? '', VALUE_LIMIT),
     ]),
   );
+}
+
+/** What {@link identityMetadata} wrote; null when the intent has none, as one that an earlier version made. */
+export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
+  const { origin, programme } = metadata;
+  if (!origin || !programme) return null;
+  const { contactId, school, firstName, lastName } = identityKeys;
+  const told = (key: string) => metadata[key] || null;
+  return {
+    origin,
+    programme,
+    contactId: told(contactId),
+    school: told(school),
+    firstName: told(firstName),
+    lastName: told(lastName),
+  };
 }
 
 function shorten(text: string, limit: number): string {

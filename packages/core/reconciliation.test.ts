@@ -6,7 +6,14 @@ import { differencesOf, type Sides } from './reconciliation.ts';
 const agreed: Sides = {
   intentId: 'pi_1',
   kind: 'join',
-  stripe: { status: 'succeeded', amountReceivedCents: 7700, refundedCents: 0, dispute: null, ageMinutes: 60 },
+  stripe: {
+    status: 'succeeded',
+    amountReceivedCents: 7700,
+    refundedCents: 0,
+    dispute: null,
+    tellsOrder: false,
+    ageMinutes: 60,
+  },
   payment: { status: 'succeeded', amountCents: 7700, refundedCents: 0, dispute: null, refunds: [] },
   session: { uuid: 'u', state: 'paid', upgrade: 'open' },
   snapshot: {
@@ -92,6 +99,18 @@ const different: [string, string, Partial<Sides>][] = [
   ],
   ['unconfirmed', settle, { payment: null, memberships: [], session: { ...session, state: 'ordering' } }],
   ['nothing_sold', refund, { session: null, snapshot: null, payment: null, memberships: [] }],
+  ['nothing_sold', refund, { snapshot: null, payment: null, memberships: [] }],
+  [
+    'not_here',
+    settle,
+    {
+      stripe: { ...stripe, tellsOrder: true },
+      session: null,
+      snapshot: null,
+      payment: null,
+      memberships: [],
+    },
+  ],
   ['other_amount', refund, { stripe: { ...stripe, amountReceivedCents: 100 } }],
   ['other_amount', refund, { snapshot: { ...agreed.snapshot!, lines: [agreed.snapshot!.lines[0]!] } }],
   ['other_amount_here', settle, { payment: { ...payment, amountCents: 6500 } }],

@@ -21,6 +21,8 @@ export interface Sides {
     dispute: Dispute | null;
     /** Since it was made, or charged: minutes. */
     ageMinutes: number;
+    /** It says enough to make its join again. */
+    tellsOrder: boolean;
   } | null;
   /** Our row; null: none. */
   payment: {
@@ -90,7 +92,12 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   const isAllBack = stripe.refundedCents >= stripe.amountReceivedCents;
   const received = displayPrice(stripe.amountReceivedCents);
   if (!session || !snapshot) {
-    if (!isAllBack)
+    if (stripe.tellsOrder)
+      add(
+        'not_here',
+        `Stripe took ${received} for ${session ? 'an order' : 'a join'} that is not in this database: was it restored from a backup?`,
+      );
+    else if (!isAllBack)
       add(
         'nothing_sold',
         `Stripe took ${received} for ${session ? 'an order that was never shown' : 'a join that does not exist'}.`,

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
+import { BackgroundFailures } from './backgroundFailures.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment, intentOf, unwritten } from './confirmPayment.ts';
 import { tell } from './followPayment.ts';
@@ -33,7 +34,8 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, TASK, EVERY_SECONDS);
   if (!turn) return 0;
   const since = turn.reachedAt ? turn.reachedAt.getTime() - OVERLAP_MS : turn.at.getTime() - FIRST_MS;
-  let acted = await tryAgain(deps);
+  const failures = new BackgroundFailures();
+  let acted = await tryAgain(deps, failures);
   for await (const events of pages(
     deps.payments.listEvents(['payment_intent.created', ...webhookEvents], new Date(since)),
   )) {
@@ -51,12 +53,13 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
       try {
         if (await act(deps, event)) acted++;
       } catch (error) {
-        deps.log.error({ err: error, event: event.id }, 'an event could not be acted on');
+        failures.add(error, event.id);
         await keepForLater(deps, event, 1, new Date(turn.at.getTime() + RETRY_MINUTES * 60_000));
       }
     }
   }
   await reach(deps.database, TASK, turn.at);
+  await failures.tell(deps, 'events of Stripe could not be acted on');
   await sql`delete from stripe_event where handled_at < now() - interval '35 days'`.execute(deps.database);
   return acted;
 }
@@ -76,7 +79,7 @@ async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, 
 }
 
 /** Tries again what could not be acted on; after days of trying staff are told, once, and it is left. */
-async function tryAgain(deps: Deps): Promise<number> {
+async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
   const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
     with due as (
       select id from event_retry where next_try_at <= now() order by next_try_at limit ${RETRIES_A_TURN}
@@ -88,23 +91,34 @@ async function tryAgain(deps: Deps): Promise<number> {
     deps.database,
   );
   let acted = 0;
+  const givenUp: { id: string; event: StoredEvent }[] = [];
   for (const { id, event, is_last } of rows) {
     try {
       if (await tryOnce(deps, { ...event, createdAt: new Date(event.createdAt) })) acted++;
     } catch (error) {
-      deps.log.error({ err: error, event: id }, 'an event could not be acted on again');
+      failures.add(error, id);
       if (!is_last) continue;
       await noteHandled(deps, id);
-      await tell(
-        deps.database,
-        null,
-        'event_given_up',
-        `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`,
-      );
+      givenUp.push({ id, event });
     }
     await deps.database.deleteFrom('event_retry').where('id', '=', id).execute();
   }
+  await tellGivenUp(deps, givenUp);
   return acted;
+}
+
+async function tellGivenUp(
+  deps: Deps,
+  givenUp: readonly { id: string; event: StoredEvent }[],
+): Promise<void> {
+  const [first] = givenUp;
+  if (!first) return;
+  const { id, event } = first;
+  const message =
+    givenUp.length === 1
+      ? `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`
+      : `${givenUp.length} events of Stripe, ${id} (${event.type}) and others, could not be acted on for ${RETRY_DAYS} days, and are left: npm run operator -- reconcile`;
+  await tell(deps.database, null, 'event_given_up', message);
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {

@@ -4,9 +4,10 @@ import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { NotAtStripe } from '../stripe/provider.ts';
 import { sayWhatFor } from './assignRefund.ts';
+import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';
 import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
-import { settleJoin, settlePayment } from './settle.ts';
+import { settleJoin, settleMissing, settlePayment } from './settle.ts';
 
 const NIGHTS_SHOWN = 14;
 const isIntent = (text: string) => /^pi_[A-Za-z0-9_]+$/.test(text);
@@ -148,12 +149,31 @@ export const reconcileCommand: Command = {
 };
 
 export const settleCommand: Command = {
-  usage: 'settle PAYMENT_INTENT|JOIN',
+  usage: 'settle PAYMENT_INTENT|JOIN | settle --missing',
   summary:
-    'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not.',
-  async run([subject = ''], { deps }) {
+    'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing: all such joins, as after a restore.',
+  async run(args, { deps }) {
+    const read = readArgs(args, { missing: { type: 'boolean', default: false } });
+    const [subject = '', ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0) return misused(settleCommand);
+    if (read.values.missing) {
+      if (subject !== '') return misused(settleCommand);
+      const { settled, notes } = await settleMissing(deps);
+      for (const note of notes) console.log(note);
+      console.log(
+        `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
+      );
+      return notes.length > 0 ? 1 : 0;
+    }
     if (!isIntent(subject) && !isUuid(subject)) return misused(settleCommand);
-    const notes = await (isIntent(subject) ? settlePayment : settleJoin)(deps, subject);
+    let notes: string[] | null;
+    try {
+      notes = await (isIntent(subject) ? settlePayment : settleJoin)(deps, subject);
+    } catch (error) {
+      if (!(error instanceof NotRebuilt)) throw error;
+      console.error(error.message);
+      return 1;
+    }
     if (notes === null) {
       console.error(`There is no join ${subject}.`);
       return 1;

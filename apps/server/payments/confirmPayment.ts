@@ -22,6 +22,15 @@ export interface IntentOf {
   revision: number;
 }
 
+/** What was paid for is not in this database, as after a restore. */
+export class NotInDatabase extends Error {
+  constructor() {
+    super(
+      'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',
+    );
+  }
+}
+
 /** Null when the intent is another app's or another environment's on the same Stripe account. */
 export function intentOf(
   deps: Pick<Deps, 'environment'>,
@@ -48,7 +57,7 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
   const outcome = await deps.database.transaction().execute(async (trx) => {
     const session = await lock(trx, of.uuid);
     const read = session && (await readBeside(trx, intentId, of, session));
-    if (!read) throw new Error(`intent ${intentId} names a session or snapshot that does not exist`);
+    if (!read) throw new NotInDatabase();
     const { snapshot, facts, others } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
       throw new Error(

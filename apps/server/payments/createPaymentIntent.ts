@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { lineMetadata, orderDescription } from '#core/intentText.ts';
+import { identityMetadata, type JoinIdentity, lineMetadata, orderDescription } from '#core/intentText.ts';
 import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
@@ -34,6 +34,7 @@ export interface Order {
   saveCard: boolean;
   email: string | null;
   name: string | null;
+  identity: JoinIdentity;
   /** How many intents this session has had, and how often Stripe failed to make one: parts of the next one's idempotency key. */
   attempts: number;
   providerFailures: number;
@@ -189,6 +190,7 @@ function askedOf(deps: Deps, uuid: string, order: Order, email: string | null) {
       session: uuid,
       kind: 'join',
       revision: String(order.revision),
+      ...identityMetadata(order.identity),
       ...lineMetadata(order.lines),
     },
   } as const;
@@ -290,6 +292,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     upsell_product_id: number | null;
     email: string | null;
     name: string | null;
+    identity: JoinIdentity;
     attempts: number;
     recent_attempts: number;
     address_hash: string | null;
@@ -303,6 +306,9 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     select state, revision, upsell_product_id,
       coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
       nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
+      json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
+        'firstName', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'),
+        'lastName', coalesce(details ->> 'lastName', contact.profile ->> 'lastName')) as identity,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
         and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
@@ -329,6 +335,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     saveCard: upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
     email: row.email,
     name: row.name,
+    identity: row.identity,
     attempts: row.attempts,
     providerFailures: row.provider_failures,
     recentAttempts: row.recent_attempts,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import { repeat } from '../background.ts';
@@ -197,7 +198,7 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
       return {
         intentId,
         kind: of.kind,
-        stripe: intent && (await stripeSide(deps, intent)),
+        stripe: intent && (await stripeSide(deps, intent, session !== null)),
         payment,
         session,
         snapshot,
@@ -207,7 +208,11 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
   );
 }
 
-async function stripeSide(deps: Deps, intent: Intent): Promise<NonNullable<Sides['stripe']>> {
+async function stripeSide(
+  deps: Deps,
+  intent: Intent,
+  hasSession: boolean,
+): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -217,6 +222,9 @@ async function stripeSide(deps: Deps, intent: Intent): Promise<NonNullable<Sides
     // A charge remembers that it was disputed, not how that ended.
     dispute: charge?.isDisputed ? (await deps.payments.moneyBack(intent.id)).dispute : null,
     ageMinutes: (deps.now().getTime() - at.getTime()) / 60_000,
+    tellsOrder:
+      linesOfMetadata(intent.metadata) !== null &&
+      (hasSession || identityOfMetadata(intent.metadata) !== null || intent.metadata.kind === 'upgrade'),
   };
 }
 

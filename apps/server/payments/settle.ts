@@ -8,28 +8,30 @@ import { giveUpUnwritten } from './catchUp.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { bringStanding, followPayment, lockSession, paidOrders } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
+import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
+import { reconcile } from './reconcile.ts';
 import { settlePaying } from './settlePaying.ts';
 
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
  * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
- * sentences on what Stripe does not do yet.
+ * sentences on what Stripe does not do yet. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
  */
 export async function settlePayment(deps: Deps, intentId: string): Promise<string[]> {
-  const status = await deps.payments.retrieveIntent(intentId).then(
-    (intent) => intent.status,
-    (error: unknown) => {
-      if (error instanceof NotAtStripe) return null;
-      throw error;
-    },
-  );
+  const intent = await deps.payments.retrieveIntent(intentId).catch((error: unknown) => {
+    if (error instanceof NotAtStripe) return null;
+    throw error;
+  });
+  const status = intent?.status ?? null;
   const row = await deps.database
     .selectFrom('payment')
     .select(['status', 'kind', 'session_uuid'])
     .where('intent_id', '=', intentId)
     .executeTakeFirst();
-  if (status === 'succeeded') {
+  if (intent?.status === 'succeeded') {
+    const isRebuilt = await rebuildJoin(deps, intent);
     await confirmPayment(deps, intentId);
+    if (isRebuilt) await datePayment(deps, intent);
     await deps.database.transaction().execute((trx) => restore(trx, intentId));
     const notes = await giveBack(deps, intentId);
     await followPayment(deps, intentId);
@@ -77,6 +79,30 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
     deps.database,
   );
   return notes;
+}
+
+/**
+ * Makes again, from what Stripe knows, the joins that were paid and are not in this database, as after a restore. Returns the
+ * payments that it settled, and a sentence for each that it could not.
+ */
+export async function settleMissing(deps: Deps): Promise<{ settled: string[]; notes: string[] }> {
+  const { differences } = await reconcile(deps, { graceMinutes: 0 });
+  const missing = differences.filter(({ kind }) => kind === 'not_here').map(({ subject }) => subject);
+  const settled = new Set<string>();
+  const notes = new Map<string, string>();
+  // Twice: an upgrade waits for its join, which may stand behind it in Stripe's list.
+  for (const intentId of [...missing, ...missing]) {
+    if (settled.has(intentId)) continue;
+    try {
+      await settlePayment(deps, intentId);
+      settled.add(intentId);
+      notes.delete(intentId);
+    } catch (error) {
+      if (!(error instanceof NotRebuilt)) throw error;
+      notes.set(intentId, `${intentId}: ${error.message}`);
+    }
+  }
+  return { settled: [...settled], notes: [...notes.values()] };
 }
 
 /** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
 import { NotAtStripe } from '../stripe/provider.ts';
+import { BackgroundFailures } from './backgroundFailures.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -111,11 +112,13 @@ async function each<T extends { intent_id: string }>(
   rows: readonly T[],
   work: (deps: Deps, row: T) => Promise<void>,
 ): Promise<void> {
+  const failures = new BackgroundFailures();
   for (const row of rows) {
     try {
       await work(deps, row);
     } catch (error) {
-      deps.log.error({ err: error, intent: row.intent_id }, 'a payment could not be settled');
+      failures.add(error, row.intent_id);
     }
   }
+  await failures.tell(deps, 'payments could not be settled');
 }

@@ -13,6 +13,8 @@ export interface Intent {
   currency: string;
   clientSecret: string;
   customerId: string | null;
+  /** Where Stripe's receipt goes. */
+  receiptEmail: string | null;
   paymentMethodId: string | null;
   card: { brand: string; last4: string } | null;
   /** It keeps its card for a later charge. */
@@ -384,6 +386,7 @@ function read(intent: Stripe.PaymentIntent): Intent {
     currency: intent.currency,
     clientSecret: intent.client_secret ?? '',
     customerId: typeof intent.customer === 'string' ? intent.customer : (intent.customer?.id ?? null),
+    receiptEmail: intent.receipt_email,
     paymentMethodId: method?.id ?? (typeof intent.payment_method === 'string' ? intent.payment_method : null),
     card: method?.card ? { brand: brandName(method.card.brand), last4: method.card.last4 } : null,
     savesCard: intent.setup_future_usage !== null,

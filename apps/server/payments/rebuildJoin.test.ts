@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { catchUpOnEvents } from './catchUp.ts';
+import { reconcileCommand, settleCommand } from './commands.ts';
+import { reconcile } from './reconcile.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+});
+after(() => server.close());
+
+const tables = [
+  'contact',
+  'invitation',
+  'join_session',
+  'order_snapshot',
+  'payment',
+  'membership',
+  'refund',
+  'join_event',
+  'stripe_event',
+  'event_retry',
+  'staff_notice',
+  'schedule',
+  'reconciliation',
+];
+const run = (statement: string) => sql.raw(statement).execute(server.deps.database);
+
+/** What the database holds is kept beside it; the answer brings it back to that, as restoring a dump does. */
+async function dump(): Promise<() => Promise<void>> {
+  await run('drop schema if exists dump cascade; create schema dump');
+  for (const table of tables) await run(`create table dump.${table} as table public.${table}`);
+  return () =>
+    server.deps.database.transaction().execute(async (trx) => {
+      // No trigger: what they wrote is in the dump.
+      await sql`set local session_replication_role = replica`.execute(trx);
+      await sql.raw(`truncate ${tables.join(', ')} cascade`).execute(trx);
+      for (const table of tables) {
+        const { rows } = await sql<{ names: string }>`
+          select string_agg(quote_ident(column_name), ', ') as names from information_schema.columns
+          where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`.execute(trx);
+        const { names } = rows[0]!;
+        await sql
+          .raw(`insert into ${table} (${names}) overriding system value select ${names} from dump.${table}`)
+          .execute(trx);
+      }
+    });
+}
+
+const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+const joinsOf = async (email: string) =>
+  (
+    await sql<{
+      uuid: string;
+      name: string;
+      state: string;
+      origin: string;
+      contact_id: string | null;
+      paid: string[];
+    }>`
+      select uuid, concat_ws(' ', details ->> 'firstName', details ->> 'lastName') as name, state, origin, contact_id,
+        array(select name from payment join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid
+          and snapshot.kind = payment.kind and snapshot.revision = payment.revision, jsonb_to_recordset(items) as line (name text)
+          where payment.session_uuid = uuid and status = 'succeeded' order by name) as paid
+      from join_session where details ->> 'personalEmail' = ${email} order by paid_at`.execute(
+      server.deps.database,
+    )
+  ).rows;
+
+test('joins that were paid after the backup are made again from what Stripe knows, and nobody is to be refunded', async (t) => {
+  const before = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    firstName: 'Early',
+    personalEmail: 'early@example.com',
+  });
+  const halfway = server.client();
+  const open = await orderingJoin(halfway, 'LINCOLN2026', {
+    firstName: 'Halfway',
+    personalEmail: 'halfway@example.com',
+  });
+  const restore = await dump();
+
+  await halfway.call('setCustomDonation', { params: { uuid: open }, body: { amount: '12.50' } });
+  await payOrder(server, halfway, open);
+  const client = server.client();
+  const late = await paidJoin(server, client, 'LINCOLN2026', {
+    firstName: 'Late',
+    personalEmail: 'late@example.com',
+  });
+  await client.call('createUpgradeCharge', {
+    params: { uuid: late.uuid },
+    body: { paymentIntent: late.intentId },
+  });
+  const invited = await paidJoin(server, server.client(), 'HONOR101', {
+    personalEmail: 'invited@example.com',
+  });
+  const refunded = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    firstName: 'Refunded',
+    personalEmail: 'refunded@example.com',
+  });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: refunded.intentId });
+  assert.deepEqual(
+    (await look()).map(({ kind }) => kind),
+    ['refunds'],
+  );
+
+  await restore();
+  const { out, code } = await runCommand(t, server, reconcileCommand, []);
+  assert.equal(code, 1);
+  assert.equal(out.match(/not in this database: was it restored from a backup\?/g)?.length, 5, out);
+  assert.doesNotMatch(out, /operator -- refund/, out);
+
+  const settled = await runCommand(t, server, settleCommand, ['--missing']);
+  assert.equal(settled.code, 0, settled.out);
+  assert.match(settled.out, /^5 payments were not in this database and are now\./);
+  // The refund in the dashboard belongs to its payment again.
+  assert.deepEqual(await look(), []);
+  assert.deepEqual(await joinsOf('late@example.com'), [
+    {
+      uuid: late.uuid,
+      name: 'Late Rivera',
+      state: 'paid',
+      origin: 'school',
+      contact_id: null,
+      paid: ['Distinguished Member upgrade', 'Membership'],
+    },
+  ]);
+  const [again] = await joinsOf('halfway@example.com');
+  assert.deepEqual(
+    [again?.uuid, again?.state, again?.paid],
+    [open, 'paid', ['Donation to scholarships', 'Membership']],
+  );
+  assert.deepEqual(
+    (await joinsOf('invited@example.com')).map(({ uuid, contact_id }) => [uuid, contact_id]),
+    [[invited.uuid, '101']],
+  );
+  assert.equal((await joinsOf('early@example.com'))[0]?.uuid, before.uuid);
+  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).out.slice(0, 10), '0 payments');
+});
+
+test('what Stripe does not tell is not made up: the payment is to be given back', async (t) => {
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': '00000000-0000-4000-8000-000000000001',
+    'metadata[kind]': 'join',
+    'metadata[revision]': '1',
+    'metadata[lines]': '1 membership 65.00 Membership',
+  });
+  await server.stripe('POST', `/v1/payment_intents/${body.id}/confirm`, {
+    payment_method: 'pm_card_visa',
+    return_url: server.url,
+  });
+  const { code, out } = await runCommand(t, server, settleCommand, [body.id]);
+  assert.equal(code, 1);
+  assert.equal(
+    out,
+    `Stripe took $65.00 and does not say of whom the join is, so it cannot be made again. To give it back: npm run operator -- refund ${body.id}\n`,
+  );
+  assert.deepEqual(
+    (await look()).map(({ kind }) => kind),
+    ['nothing_sold'],
+  );
+});
+
+test('many payments that are not in the database are one notice and one line in the log', async (t) => {
+  const restore = await dump();
+  for (let person = 0; person < 4; person++)
+    await paidJoin(server, server.client(), 'LINCOLN2026', {
+      ...details(),
+      firstName: `Person${person}`,
+      personalEmail: `person${person}@example.com`,
+    });
+  await restore();
+  const errors = t.mock.method(server.deps.log, 'error', () => {});
+  for (let turn = 0; turn < 3; turn++) {
+    await run(
+      "update schedule set due_at = now(); update event_retry set next_try_at = now() - interval '1 minute'",
+    );
+    await catchUpOnEvents(server.deps);
+  }
+  const { rows } = await sql<{ message: string }>`
+    select message from staff_notice where kind = 'background'`.execute(server.deps.database);
+  assert.deepEqual(
+    rows.map(({ message }) => message.slice(0, 118)),
+    [
+      'In the background events of Stripe could not be acted on: A payment is of a join that is not in this database. Was it ',
+    ],
+  );
+  assert.equal(errors.mock.callCount(), 3, 'one for each turn');
+});
