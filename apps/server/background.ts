@@ -1,14 +1,15 @@
 import type { Log } from './deps.ts';
 
 /**
- * Runs a task again and again, `intervalMs` after it last ended, and at once while it says there is more. A failure is
- * logged and tried again. Returns how to stop: a round under way is finished first.
+ * Runs a task again and again, `intervalMs` after it last ended, and at once while it says there is more; the first time
+ * after `firstAfterMs`. A failure is logged and tried again. Returns how to stop: a round under way is finished first.
  */
 export function repeat(
   name: string,
   intervalMs: number,
   log: Log,
   task: () => Promise<{ more: boolean }>,
+  { firstAfterMs = 0 }: { firstAfterMs?: number } = {},
 ): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -23,7 +24,8 @@ export function repeat(
       if (!stopped) timer = setTimeout(round, intervalMs);
     })();
   };
-  round();
+  if (firstAfterMs > 0) timer = setTimeout(round, firstAfterMs);
+  else round();
   return async () => {
     stopped = true;
     clearTimeout(timer);

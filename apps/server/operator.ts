@@ -19,6 +19,7 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './documents/commands.ts';
+import { documentsUnknownCommand } from './documents/unknownCommand.ts';
 import {
   ordersListCommand,
   ordersShipCommand,
@@ -65,6 +66,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   documentsRejectCommand,
   documentsDueCommand,
   documentsFetchCommand,
+  documentsUnknownCommand,
   noticesCommand,
   migrateCommand,
   doctorCommand,

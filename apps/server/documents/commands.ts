@@ -1,5 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import {
   PROOF_DUE_DAYS,
@@ -15,6 +13,7 @@ import { tellPlan } from '../payments/commands.ts';
 import { followJoin, NotRefundable, refundJoin } from '../payments/refundJoin.ts';
 import { NotAtStripe } from '../stripe/provider.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
+import { saveDocument } from './saveDocument.ts';
 
 const day = (date: Date) => date.toISOString().slice(0, 10);
 
@@ -174,13 +173,7 @@ export const documentsFetchCommand: Command = {
       console.error(`There is no document ${id}.`);
       return 1;
     }
-    try {
-      await pipeline(
-        await deps.storage.read(row.storage_key),
-        createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-      );
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'EEXIST') throw error;
+    if (!(await saveDocument(deps, row.storage_key, path))) {
       console.error(`${path} is there already.`);
       return 1;
     }

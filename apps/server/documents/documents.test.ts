@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import {
   compoundFile,
   docxParts,
@@ -15,10 +16,12 @@ import {
 } from '../../../local/testing/documents.ts';
 import { readConfig } from '../config.ts';
 import { StorageDown } from '../storage/storage.ts';
+import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
+import { documentsUnknownCommand } from './unknownCommand.ts';
 
 let server: TestServer;
 let paid: { client: Client; uuid: string };
@@ -253,7 +256,7 @@ test('a disk with no room beside its reserve refuses with a sentence before anyt
   );
 });
 
-test('bytes without a row are swept when they have rested for a day, and those of a row never', async (t) => {
+test('a half-written upload is swept when it has rested for a day; a whole document that no row knows waits for staff', async (t) => {
   const storageDir = server.documents;
   await upload([['file', pdf(), 'kept.pdf']]);
   const kept = stored();
@@ -264,8 +267,23 @@ test('bytes without a row are swept when they have rested for a day, and those o
   for (const name of [...kept, orphan, `${orphan}.part`, 'not-ours.txt'])
     utimesSync(join(storageDir, name), twoDaysAgo, twoDaysAgo);
   t.after(() => [young, 'not-ours.txt'].forEach((name) => void rmSync(join(storageDir, name))));
-  assert.equal(await sweepDocuments(server.deps), 2);
+  assert.equal(await sweepDocuments(server.deps), 1);
+  assert.deepEqual(stored(), [...kept, orphan, young, 'not-ours.txt'].sort());
+  const told = await sql<{ message: string }>`
+    select message from staff_notice where kind = 'unknown_documents'`.execute(server.deps.database);
+  assert.match(told.rows[0]!.message, /^The storage has 1 document that this database does not know/);
+
+  const run = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
+  assert.deepEqual(await run(), { code: 1, out: `${orphan}\n1 unknown.\n` });
+  const copy = join(storageDir, '../copy.pdf');
+  assert.equal((await run('fetch', orphan, copy)).code, 0);
+  assert.equal(readFileSync(copy, 'utf8'), 'x');
+  assert.match((await run('fetch', orphan, copy)).out, /is there already/);
+  for (const other of [young, kept[0]!]) assert.match((await run('remove', other)).out, /is not among them/);
+  assert.equal((await run('remove')).code, 2);
+  assert.equal((await run('remove', orphan)).code, 0);
   assert.deepEqual(stored(), [...kept, young, 'not-ours.txt'].sort());
+  assert.equal((await run()).code, 0);
 });
 
 test('a connection cut in the middle leaves nothing behind', async () => {

@@ -12,7 +12,7 @@ import type { Storage } from '../storage/storage.ts';
 import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
 import { paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
-import { sweepDocuments } from './sweepDocuments.ts';
+import { sweepDocuments, unknownDocuments } from './sweepDocuments.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
 const MIB = 1_048_576;
@@ -170,7 +170,16 @@ for (const where of ['in a folder', 'in a bucket']) {
     t.diagnostic(
       `${acknowledged.length} acknowledged, ${unanswered} not; ${rows.length} rows, ${before - rows.length} swept`,
     );
-    assert.deepEqual(await everythingIn(deps.storage), rows.map((row) => row.storage_key).sort());
+    const left = await everythingIn(deps.storage);
+    const unknown: string[] = [];
+    for await (const key of unknownDocuments({ ...deps, now: () => new Date(Date.now() + 2 * DAY_MS) }))
+      unknown.push(key);
+    assert.deepEqual(
+      left,
+      [...rows.map((row) => row.storage_key), ...unknown].sort(),
+      'nothing half written',
+    );
+    assert.ok(unknown.length <= unanswered, 'only who got no answer left a document without its row');
     for (const row of rows)
       assert.equal(await sha256Of(deps.storage, row.storage_key), row.sha256.toString('hex'), row.name);
     for (const { name, sha256 } of acknowledged)

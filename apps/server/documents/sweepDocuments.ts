@@ -1,39 +1,68 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
+import { tell } from '../payments/followPayment.ts';
+import { keyOfPart } from '../storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
-/** An upload under way keeps writing; what rests for a day belongs to nobody. */
+/** An upload under way keeps writing; what rests for a day was cut off, or its row should be there. */
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
+/** Begins a day after the start: whoever has restored a database, or mounted another storage, has looked at it by then. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
-  return repeat('sweep documents', INTERVAL_MS, deps.log, async () => {
+  const sweep = async () => {
     await sweepDocuments(deps);
     return { more: false };
-  });
+  };
+  return repeat('sweep documents', INTERVAL_MS, deps.log, sweep, { firstAfterMs: REST_MS });
 }
 
 /**
- * Removes bytes that no row knows: a crash between the bytes and their row, or in the middle of an upload. Returns how
- * many files it removed.
+ * Removes what an upload that was cut off has left half written, and tells staff of whole documents that no row knows. Those
+ * are left: a crash between the document and its row makes one, but so does a database that was restored and has forgotten the
+ * row (docs/decisions/0025). Returns how many were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
+  for await (const name of restingFiles(deps)) {
+    if (keyOfPart(name) === null) continue;
+    await deps.storage.remove(name);
+    removed++;
+  }
+  if (removed > 0) deps.log.warn({ removed }, 'unfinished uploads were removed');
+  let unknown = 0;
+  for await (const _ of unknownDocuments(deps)) unknown++;
+  if (unknown > 0)
+    await tell(
+      deps.database,
+      null,
+      'unknown_documents',
+      `The storage has ${unknown} ${unknown === 1 ? 'document' : 'documents'} that this database does not know: was it restored from a backup? npm run operator -- documents unknown`,
+    );
+  return removed;
+}
+
+/** The keys of whole documents that have rested for a day and that no row knows. */
+export async function* unknownDocuments(
+  deps: Pick<Deps, 'storage' | 'database' | 'now'>,
+): AsyncGenerator<string> {
   let keys: string[] = [];
-  const sweep = async () => {
+  const unknown = async () => {
     const { rows } = await sql<{ key: string }>`
       select key from unnest(${keys}::text[]) as key
       where not exists (select from document where storage_key = key)`.execute(deps.database);
-    for (const { key } of rows) await deps.storage.remove(key);
-    removed += rows.length;
     keys = [];
+    return rows.map(({ key }) => key);
   };
-  for await (const key of deps.storage.olderThan(new Date(deps.now().getTime() - REST_MS))) {
-    keys.push(key);
-    if (keys.length === BATCH) await sweep();
+  for await (const name of restingFiles(deps)) {
+    if (keyOfPart(name) !== null) continue;
+    keys.push(name);
+    if (keys.length === BATCH) yield* await unknown();
   }
-  await sweep();
-  if (removed > 0) deps.log.warn({ removed }, 'files without a document were removed');
-  return removed;
+  yield* await unknown();
+}
+
+function restingFiles({ storage, now }: Pick<Deps, 'storage' | 'now'>): AsyncIterable<string> {
+  return storage.olderThan(new Date(now().getTime() - REST_MS));
 }

@@ -1,0 +1,49 @@
+import { type Command, misused } from '../command.ts';
+import { isUuid } from '../database/isUuid.ts';
+import type { Deps } from '../deps.ts';
+import { saveDocument } from './saveDocument.ts';
+import { unknownDocuments } from './sweepDocuments.ts';
+
+export const documentsUnknownCommand: Command = {
+  usage: 'documents unknown [fetch KEY FILE|remove KEY]',
+  summary:
+    'Documents in the storage that the database does not know, as after a restore of an older backup: their keys. Fetch one to see whose it is; remove one that nobody needs.',
+  async run([what, key, path, ...more], { deps }) {
+    if (what === undefined) {
+      let count = 0;
+      for await (const unknown of unknownDocuments(deps)) {
+        count++;
+        console.log(unknown);
+      }
+      console.log(
+        count === 0
+          ? 'The database knows every document that has been there for a day.'
+          : `${count} unknown.`,
+      );
+      return count === 0 ? 0 : 1;
+    }
+    const isFetch = what === 'fetch' && path !== undefined && more.length === 0;
+    if (!isUuid(key) || !(isFetch || (what === 'remove' && path === undefined)))
+      return misused(documentsUnknownCommand);
+    if (!(await isUnknown(deps, key))) {
+      console.error(`${key} is not among them.`);
+      return 1;
+    }
+    if (!isFetch) {
+      await deps.storage.remove(key);
+      console.log(`${key} is removed.`);
+      return 0;
+    }
+    if (!(await saveDocument(deps, key, path))) {
+      console.error(`${path} is there already.`);
+      return 1;
+    }
+    console.log(`Written to ${path}.`);
+    return 0;
+  },
+};
+
+async function isUnknown(deps: Deps, key: string): Promise<boolean> {
+  for await (const unknown of unknownDocuments(deps)) if (unknown === key) return true;
+  return false;
+}
