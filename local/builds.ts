@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
-  mkdtempSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -69,7 +69,9 @@ async function build(app: Build, { building, signal }: BuildOptions): Promise<bo
   if (madeOf(output) === sources) return false;
   building?.(app.name);
   clearLeftovers(folder);
-  const fresh = mkdtempSync(join(folder, `dist.new-${process.pid}-`));
+  // Not mkdtemp, which makes folders for their owner alone: what root builds, a service's account runs.
+  const fresh = join(folder, `dist.new-${process.pid}-${randomBytes(3).toString('hex')}`);
+  mkdirSync(fresh);
   try {
     await bundle(app, fresh, signal);
     app.finish?.(fresh);

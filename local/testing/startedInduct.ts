@@ -24,11 +24,24 @@ after(() => {
   for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
 });
 
+/** Which checkout a command is run in, and by whom; this one and ourselves unless said otherwise. */
+export interface Whereabouts {
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
 /** Runs `npm run --silent NAME -- ARGS` with these settings and no others. */
-export function npmRun(name: string, settings: Record<string, string>, args: string[] = []): Command {
+export function npmRun(
+  name: string,
+  settings: Record<string, string>,
+  args: string[] = [],
+  whereabouts: Whereabouts = {},
+): Command {
   const { PATH, HOME } = process.env;
   const program = spawn('npm', ['run', '--silent', name, '--', ...args], {
     cwd: root,
+    ...whereabouts,
     // A group of its own, so that a test can press Ctrl-C: that reaches the whole group.
     detached: true,
     env: { PATH, HOME, ...settings },
@@ -54,8 +67,9 @@ export interface StartedInduct extends Command {
 /** `npm start`, resolved when it says that it is ready. Rejects with what it printed when it ends before. */
 export async function startInduct(
   settings: { DATA_DIR: string; PORT: string } & Record<string, string>,
+  whereabouts: Whereabouts = {},
 ): Promise<StartedInduct> {
-  const command = npmRun('start', settings);
+  const command = npmRun('start', settings, [], whereabouts);
   let code: number | undefined;
   void command.ended.then((value) => {
     code = value;
