@@ -1,14 +1,14 @@
 import type { Log } from './deps.ts';
 
 /**
- * Runs a task again and again, `intervalMs` after it last ended, and at once while it says there is more; the first time
+ * Runs a task again and again, `intervalMs` after it last ended, and at once while it answers `true`: there is more; the first time
  * after `firstAfterMs`. A failure is logged and tried again. Returns how to stop: a round under way is finished first.
  */
 export function repeat(
   name: string,
   intervalMs: number,
   log: Log,
-  task: () => Promise<{ more: boolean }>,
+  task: () => Promise<boolean | void>,
   { firstAfterMs = 0 }: { firstAfterMs?: number } = {},
 ): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -17,7 +17,7 @@ export function repeat(
   const round = () => {
     running = (async () => {
       try {
-        while (!stopped && (await task()).more);
+        while (!stopped && (await task()) === true);
       } catch (error) {
         log.error({ err: error, task: name }, 'a background task failed and will be tried again');
       }

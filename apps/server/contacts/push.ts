@@ -66,7 +66,12 @@ interface Row {
 
 /** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
-  return repeat('push joins to HubSpot', INTERVAL_MS, deps.log, () => pushDue(deps, hubspot));
+  return repeat(
+    'push joins to HubSpot',
+    INTERVAL_MS,
+    deps.log,
+    async () => (await pushDue(deps, hubspot)).more,
+  );
 }
 
 /**

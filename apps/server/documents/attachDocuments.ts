@@ -27,9 +27,12 @@ interface Row {
 }
 
 export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
-  return repeat('attach documents in HubSpot', INTERVAL_MS, deps.log, async () => ({
-    more: (await attachDue(deps, hubspot)) === BATCH,
-  }));
+  return repeat(
+    'attach documents in HubSpot',
+    INTERVAL_MS,
+    deps.log,
+    async () => (await attachDue(deps, hubspot)) === BATCH,
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Command } from '../command.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { runCommand } from '../testing/runCommand.ts';
-import { orderingJoin, paidJoin } from '../testing/steps.ts';
+import { openIntent, orderingJoin, paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { refundCommand, settleCommand } from './commands.ts';
 
@@ -51,6 +51,11 @@ test('refund refuses what it does not understand, in a sentence', async (t) => {
   }
   assert.deepEqual(await run(t, refundCommand, unpaid), {
     out: `Join ${unpaid} is ordering: nothing was paid.\n`,
+    code: 1,
+  });
+  const { id } = await openIntent(server.client(), unpaid);
+  assert.deepEqual(await run(t, refundCommand, id), {
+    out: `Payment ${id} is requires_payment_method: nothing was received.\n`,
     code: 1,
   });
   const unknown = await run(t, refundCommand, 'pi_unknown');

@@ -126,6 +126,20 @@ test('who pays for two joins under one name and email is told to staff, with the
   assert.deepEqual(await toldTwice(first), []);
 });
 
+test('an upgrade of the second join tells nobody a second time', async () => {
+  const person = { personalEmail: 'upgraded@example.com', firstName: 'Robin' };
+  await pay(await orderOf(person));
+  const client = server.client();
+  const { uuid, intentId } = await payOrder(server, client, await orderingJoin(client, undefined, person));
+  assert.equal((await toldTwice(uuid)).length, 1);
+  await sql`update staff_notice set created_at = now() - interval '2 days'`.execute(server.deps.database);
+  const upgraded = await client.call('createUpgradeCharge', {
+    params: { uuid },
+    body: { paymentIntent: intentId },
+  });
+  assert.deepEqual([upgraded.data.status, (await toldTwice(uuid)).length], ['succeeded', 1]);
+});
+
 test("a join by a contact's own code and one by a school's code are perhaps one person, too", async () => {
   const person = { personalEmail: 'amelie.tremblay@example.com', firstName: 'Amélie', lastName: 'Tremblay' };
   const school = await pay(await orderOf(person));

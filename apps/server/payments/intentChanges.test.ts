@@ -180,6 +180,41 @@ test('an order that changed after the answer to its first intent was lost gets a
   assert.deepEqual([amount, metadata.revision], [9000, String(intent.revision)]);
 });
 
+test('of two tabs that open the first intent at different totals, the later one is shown the total of the other', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { payments } = server.deps;
+  const real = payments.createIntent.bind(payments);
+  const made: string[] = [];
+  let other: ReturnType<typeof openIntent> | undefined;
+  t.mock.method(payments, 'createIntent', async (...args: Parameters<typeof real>) => {
+    const isFirst = made.length === 0 && other === undefined;
+    if (isFirst) {
+      other = donate(client, uuid, 25).then(() => openIntent(client, uuid));
+      await other;
+    }
+    const intent = await real(...args);
+    made.push(intent.id);
+    return intent;
+  });
+  const late = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: '' },
+  });
+  t.mock.restoreAll();
+  const kept = await other!;
+  assert.deepEqual([late.status, made.length], [409, 2]);
+  assert.deepEqual(
+    (await Promise.all(made.map(atStripe))).map(({ status, amount }) => [status, amount]),
+    [
+      ['requires_payment_method', 9000],
+      ['canceled', 6500],
+    ],
+  );
+  await beginPayment(client, uuid, kept.revision);
+  assert.equal((await payByCard(server, kept.id)).status, 200);
+});
+
 test('nobody begins to pay an order whose intent is still for the one before', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

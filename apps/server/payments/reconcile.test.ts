@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { until } from '../../../local/testing/startedInduct.ts';
 import type { Command } from '../command.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './commands.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { reconcile, reconcileNightly } from './reconcile.ts';
+import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 
 let server: TestServer;
 before(async () => {
@@ -87,6 +88,10 @@ test('a payment of another amount than the one on the screen goes back', async (
     (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
     [100],
   );
+  const { rows } = await sql<{ status: string; reason: string; refunded: string }>`
+    select payment.status, reason, refund.status as refunded from payment join refund using (intent_id)
+    where intent_id = ${id}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ status: 'duplicate', reason: 'unconfirmed', refunded: 'succeeded' }]);
 });
 
 test('money for a join that does not exist goes back', async (t) => {
@@ -102,6 +107,42 @@ test('money for a join that does not exist goes back', async (t) => {
   });
   await payByCard(server, body.id);
   await foundAndRepaired(t, 'nothing_sold');
+});
+
+test('money for a revision of an order that is none goes back', async () => {
+  const uuid = await orderingJoin(server.client());
+  await openIntent(server.client(), uuid);
+  const { rows } = await sql<{ revision: number }>`
+    select revision from order_snapshot where session_uuid = ${uuid}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ revision: 1 }], 'a snapshot that must not be taken for it');
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': uuid,
+    'metadata[kind]': 'join',
+    'metadata[revision]': 'x',
+  });
+  await payByCard(server, body.id);
+  const [found] = await look();
+  assert.deepEqual([found?.kind, found?.subject], ['nothing_sold', body.id]);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id });
+  assert.deepEqual(await look(), []);
+});
+
+test("a payment whose metadata was taken from it in Stripe's dashboard is told from our own row", async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const mark = (app: string) =>
+    server.stripe('POST', `/v1/payment_intents/${intentId}`, { 'metadata[app]': app });
+  await mark('');
+  assert.deepEqual(
+    (await look()).map(({ kind, subject }) => [kind, subject]),
+    [['paid_here_only', intentId]],
+  );
+  await mark('induct');
+  assert.deepEqual(await look(), []);
 });
 
 test("a refund in Stripe's dashboard whose webhook was lost", async (t) => {
@@ -268,4 +309,16 @@ test('every night it runs once, whatever the number of servers, and staff are to
     rows.at(-1)?.message ?? '',
     /Money and members differ in \d+ places?: npm run operator -- reconcile/,
   );
+});
+
+test('a server reconciles by itself when the night has come, once', async () => {
+  const nights = async () =>
+    (await sql<{ count: number }>`select count(*)::int from reconciliation`.execute(server.deps.database))
+      .rows[0]!.count;
+  await change(sql`update schedule set due_at = now() - interval '1 minute' where name = 'reconcile'`);
+  const before = await nights();
+  const stops = [startReconciling(server.deps), startReconciling(server.deps)];
+  await until(async () => (await nights()) > before, 10_000);
+  await Promise.all(stops.map((stop) => stop()));
+  assert.equal(await nights(), before + 1);
 });

@@ -87,10 +87,7 @@ export async function reconcile(
 
 /** Looks now and then whether the night's turn is due. */
 export function startReconciling(deps: Deps): () => Promise<void> {
-  return repeat('reconcile', LOOK_MS, deps.log, async () => {
-    await reconcileNightly(deps);
-    return { more: false };
-  });
+  return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
 /** Once a day, by one of all processes; the result is kept, and differences are told to staff. */

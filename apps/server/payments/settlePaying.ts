@@ -29,6 +29,7 @@ export async function settlePaying(
   const { rows } = await sql<{
     state: JoinSessionState;
     intent_id: string | null;
+    /** Never null while it is paying. */
     paying_since: Date | null;
     /** The same to the microsecond, which a Date has not. */
     begun: string | null;
@@ -41,9 +42,7 @@ export async function settlePaying(
   if (!session) return null;
   if (session.state !== 'paying') return session.state;
   const isOfBefore =
-    failedAt !== undefined &&
-    session.paying_since !== null &&
-    failedAt.getTime() + STRIPE_CLOCK_MS < session.paying_since.getTime();
+    failedAt !== undefined && failedAt.getTime() + STRIPE_CLOCK_MS < session.paying_since!.getTime();
   if (isOfBefore) return 'paying';
   if (session.intent_id !== null) {
     const status = await confirmPayment(deps, session.intent_id);

@@ -25,7 +25,7 @@ export function startSweeping(deps: Deps): () => Promise<void> {
   return repeat('sweep payments', INTERVAL_MS, deps.log, async () => {
     await catchUpOnEvents(deps);
     await sweepRefunds(deps);
-    return { more: (await sweepPayments(deps)) === BATCH };
+    return (await sweepPayments(deps)) === BATCH;
   });
 }
 

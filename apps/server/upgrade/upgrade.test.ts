@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { refundPayment } from '../payments/refundJoin.ts';
 import { details, openIntent, paidJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
@@ -457,6 +458,29 @@ test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade 
   assert.equal(byLink.upgradeOption?.productId, 11);
   const upgradeOnly = await pay(server.client(), { hubspotContactId: '105', mainProductId: 10 });
   assert.equal(upgradeOnly.isEligibleForUpgrade, false);
+});
+
+test('an upgrade that goes back leaves a member whom HubSpot knows a member', async () => {
+  const { database } = server.deps;
+  const isMember = () =>
+    database.selectFrom('contact').select('is_member').where('id', '=', '105').executeTakeFirstOrThrow();
+  const bought = await database
+    .selectFrom('membership')
+    .select(['payment_intent', 'standing'])
+    .where('contact_id', '=', '105')
+    .execute();
+  assert.deepEqual(
+    [bought.length, bought[0]?.standing, (await isMember()).is_member],
+    [1, 'active', true],
+    'as the test before has sold it',
+  );
+  await refundPayment(server.deps, bought[0]!.payment_intent);
+  const { standing } = await database
+    .selectFrom('membership')
+    .select('standing')
+    .where('contact_id', '=', '105')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual([standing, (await isMember()).is_member], ['refunded', true]);
 });
 
 test('after too many declined cards both cards have to wait, and no secret takes another one', async () => {
