@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
 import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
 import { startTestServer, type TestServer } from './testing/testServer.ts';
 
@@ -164,6 +167,27 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
   assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/);
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
   assert.equal((await fetch(`${server.url}/api/docs/nothing`)).status, 404);
+});
+
+test('in live mode the API describes itself only when asked to, and no header speaks for other subdomains', async () => {
+  const appWith = (change: Partial<Config>) =>
+    buildApp({ ...server.deps, config: { ...server.deps.config, ...change } });
+  const statuses = async (app: FastifyInstance) =>
+    Promise.all(
+      ['/api/docs', '/api/openapi.json'].map(async (url) => (await app.inject({ url })).statusCode),
+    );
+  const [closed, open] = [await appWith({ apiDocs: false }), await appWith({ hstsSubdomains: true })];
+  assert.deepEqual(await statuses(closed), [404, 404]);
+  assert.deepEqual(await statuses(open), [200, 200]);
+  for (const url of ['/', '/api/public/site']) {
+    const hsts = async (app: FastifyInstance) =>
+      (await app.inject({ url })).headers['strict-transport-security'];
+    assert.equal(await hsts(closed), 'max-age=31536000');
+    assert.equal(await hsts(open), 'max-age=31536000; includeSubDomains');
+  }
+  const { headers } = await closed.inject({ url: '/' });
+  assert.match(String(headers['permissions-policy']), /camera=\(\), .*microphone=\(\), .*payment=\(self\)/);
+  await Promise.all([closed.close(), open.close()]);
 });
 
 test('what is not there is a sentence in the agreed shape, for calls and files alike', async () => {

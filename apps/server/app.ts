@@ -93,8 +93,10 @@ export async function buildApp(
   });
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
-  serveDocs(app);
-  app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  if (config.apiDocs) {
+    serveDocs(app);
+    app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  }
   serve(app, 'getSite', () => ({ data: site }));
   eligibilityRoutes(app, deps);
   joinRoutes(app, deps);

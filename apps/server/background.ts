@@ -8,7 +8,7 @@ export function repeat(
   name: string,
   intervalMs: number,
   log: Log,
-  task: () => Promise<boolean | void>,
+  task: () => Promise<unknown>,
   { firstAfterMs = 0 }: { firstAfterMs?: number } = {},
 ): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;

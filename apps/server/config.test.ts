@@ -147,6 +147,27 @@ for (const [what, env, sentence] of refused)
     assert.match(faultsOf(env), sentence);
   });
 
+test('live keys are not for a server without limits, nor for links without a signature, whatever the mode', () => {
+  const local = { ...live, MODE: 'local' };
+  assert.equal(faultsOf(local), '');
+  assert.match(
+    faultsOf({ ...local, LIMITS: 'off' }),
+    /^LIMITS=off .* never goes together with a live key\.$/,
+  );
+  assert.match(
+    faultsOf({ ...local, ALLOW_UNSIGNED_LINKS: '1' }),
+    /^ALLOW_UNSIGNED_LINKS=1 .* only when MODE=live\.$/,
+  );
+  assert.equal(faultsOf({ ...real, LIMITS: 'off', ALLOW_UNSIGNED_LINKS: '1' }), '', 'test keys are');
+});
+
+test('the database that npm start brings is asked for by a word that no other program takes', () => {
+  assert.match(
+    faultsOf({ ...emulated, DATABASE_URL: 'embedded' }),
+    /^DATABASE_URL=embedded is for `npm start`/,
+  );
+});
+
 test('all faults are listed at once', () => {
   assert.equal(faultsOf({ ...emulated, PORT: 'x', MODE: 'y', LOG_LEVEL: 'z' }).split('\n').length, 3);
 });

@@ -69,6 +69,10 @@ export interface Config {
   providers: Providers;
   linkSecret: string | null;
   allowUnsignedLinks: boolean;
+  /** Browsers are told to use https for the address's subdomains, too. */
+  hstsSubdomains: boolean;
+  /** The pages about every call are served. */
+  apiDocs: boolean;
   storage: StorageSettings;
   /** What stays free of the disk on which documents arrive. */
   storageReserveBytes: number;
@@ -167,8 +171,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const trustProxy =
     proxy === undefined || proxy === 'false' ? false : proxy === 'true' ? true : proxy.split(/,\s*/);
 
-  const databaseUrl = address('DATABASE_URL', ['postgres:', 'postgresql:']);
-  if (!databaseUrl && !get('DATABASE_URL'))
+  const isEmbedded = get('DATABASE_URL') === 'embedded';
+  const databaseUrl = isEmbedded ? undefined : address('DATABASE_URL', ['postgres:', 'postgresql:']);
+  if (isEmbedded)
+    fault(
+      'DATABASE_URL=embedded is for `npm start` and `npm run operator`, which bring the database: this program needs a PostgreSQL address.',
+    );
+  else if (!databaseUrl && !get('DATABASE_URL'))
     fault(
       'DATABASE_URL is missing. `npm start` brings a database of its own; otherwise set it to a PostgreSQL address.',
     );
@@ -203,6 +212,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     providers,
     linkSecret,
     allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
+    hstsSubdomains: flag('HSTS_SUBDOMAINS'),
+    apiDocs: choice('API_DOCS', mode === 'live' ? '0' : '1', ['0', '1']) === '1',
     storage,
     storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,
@@ -288,6 +299,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (realHubspot && hubspotUrl)
       fault('HUBSPOT_EMULATOR_URL is set beside HUBSPOT_ACCESS_TOKEN: remove one of them.');
     const isLive = /_live_/.test(secretKey);
+    if (isLive && mode !== 'live') {
+      if (get('LIMITS') === 'off')
+        fault('LIMITS=off is for tests and benchmarks, and never goes together with a live key.');
+      if (flag('ALLOW_UNSIGNED_LINKS'))
+        fault('ALLOW_UNSIGNED_LINKS=1 goes together with live keys only when MODE=live.');
+    }
     const mixed = realStripe !== realHubspot;
     if (mixed && !flag('ALLOW_MIX'))
       fault(

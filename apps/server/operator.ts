@@ -1,5 +1,6 @@
+import { format } from 'node:util';
 import { pino } from 'pino';
-import { type Command, commandNamed, type LoneCommand } from './command.ts';
+import { type Command, commandNamed, type LoneCommand, plain } from './command.ts';
 import { ConfigFaults, readConfig } from './config.ts';
 import {
   diffCommand,
@@ -104,6 +105,21 @@ async function main(args: string[]): Promise<number> {
   } finally {
     await wired.database.destroy();
   }
+}
+
+/**
+ * Names, reasons and whatever else comes from outside must not tell the terminal anything: all that commands say goes through
+ * here. Lines and the indents of ours stay.
+ */
+for (const name of ['log', 'error'] as const) {
+  const say = console[name];
+  console[name] = (...parts: unknown[]) =>
+    say(
+      format(...parts)
+        .split('\n')
+        .map(plain)
+        .join('\n'),
+    );
 }
 
 try {

@@ -2,14 +2,23 @@
 // compiled too, and node's own compile cache keeps none that are compiled when they are first called. So V8 is asked
 // for its code once the server has listened for a moment, or when it ends before, and the next start begins with it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire, getCompileCacheDir } from 'node:module';
+// As whole modules: an older Node, which lacks some of what they have, is to come as far as the sentence below.
+import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { constants, Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
+import vm from 'node:vm';
+import zlib from 'node:zlib';
 
 /** When a server that listens is taken to have done what every start does (ms). */
 const MOMENT_MS = 500;
+
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  console.error(
+    `The server needs Node.js 24 or newer. This is ${process.version}; \`npm start\` brings a newer one.`,
+  );
+  process.exit(1);
+}
+const { createRequire, getCompileCacheDir } = nodeModule;
 
 const file = join(import.meta.dirname, 'dist/server.js');
 if (!existsSync(file)) {
@@ -37,10 +46,10 @@ setTimeout(() => {
 }, MOMENT_MS).unref();
 
 function compile(cachedData) {
-  return new Script(readFileSync(file, 'utf8'), {
+  return new vm.Script(readFileSync(file, 'utf8'), {
     filename: file,
     ...(cachedData && { cachedData }),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }
 
@@ -49,7 +58,7 @@ function readKept() {
   try {
     const bytes = readFileSync(kept);
     const whole = bytes.subarray(4);
-    if (bytes.readUInt32LE() === crc32(whole)) return whole;
+    if (bytes.readUInt32LE() === zlib.crc32(whole)) return whole;
   } catch {
     // None yet.
   }
@@ -63,7 +72,7 @@ function keep() {
   try {
     const bytes = script.createCachedData();
     const sum = Buffer.alloc(4);
-    sum.writeUInt32LE(crc32(bytes));
+    sum.writeUInt32LE(zlib.crc32(bytes));
     mkdirSync(folder, { recursive: true });
     writeFileSync(fresh, Buffer.concat([sum, bytes]));
     renameSync(fresh, kept);

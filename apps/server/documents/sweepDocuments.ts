@@ -11,8 +11,9 @@ const BATCH = 500;
 
 /** Begins a day after the start: whoever has restored a database, or mounted another storage, has looked at it by then. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
-  const sweep = async () => void (await sweepDocuments(deps));
-  return repeat('sweep documents', INTERVAL_MS, deps.log, sweep, { firstAfterMs: REST_MS });
+  return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
+    firstAfterMs: REST_MS,
+  });
 }
 
 /**

@@ -9,19 +9,26 @@ export interface SecurityHeaders {
 }
 
 export function securityHeaders(config: Config, page: Page | null): SecurityHeaders {
-  const referrerPolicy = { policy: 'no-referrer' } as const;
+  const both = {
+    referrerPolicy: { policy: 'no-referrer' },
+    // The society's other subdomains are not ours to decide for.
+    strictTransportSecurity: { includeSubDomains: config.hstsSubdomains },
+  } as const satisfies HelmetOptions;
   return {
-    page: headersOf({
-      contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-      referrerPolicy,
-    }),
+    page: {
+      ...headersOf({
+        contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
+        ...both,
+      }),
+      'permissions-policy': permissionsPolicy(config),
+    },
     // JSON is no document: what is about windows, frames and plug-ins is said by its policy.
     api: headersOf({
       contentSecurityPolicy: {
         useDefaults: false,
         directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
       },
-      referrerPolicy,
+      ...both,
       crossOriginOpenerPolicy: false,
       originAgentCluster: false,
       xDnsPrefetchControl: false,
@@ -45,6 +52,22 @@ function headersOf(options: HelmetOptions): Record<string, string> {
     if (error) throw error;
   });
   return headers;
+}
+
+/** What no page of a join needs is not to be had, by no frame either; wallets in Stripe's frames ask for payment. */
+function permissionsPolicy({ providers }: Config): string {
+  const refused = [
+    'accelerometer',
+    'camera',
+    'display-capture',
+    'geolocation',
+    'gyroscope',
+    'microphone',
+    'midi',
+    'usb',
+  ];
+  const payment = providers.stripe.url === null ? '(self "https://js.stripe.com")' : '(self)';
+  return [...refused.map((feature) => `${feature}=()`), `payment=${payment}`].join(', ');
 }
 
 /** Nothing inline but the page's own style sheet, nothing from anywhere but here and, with real keys, Stripe. */

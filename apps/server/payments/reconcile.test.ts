@@ -311,14 +311,14 @@ test('every night it runs once, whatever the number of servers, and staff are to
   );
 });
 
-test('a server reconciles by itself when the night has come, once', async () => {
+test('a server reconciles by itself when the night has come, once', async (t) => {
   const nights = async () =>
     (await sql<{ count: number }>`select count(*)::int from reconciliation`.execute(server.deps.database))
       .rows[0]!.count;
   await change(sql`update schedule set due_at = now() - interval '1 minute' where name = 'reconcile'`);
   const before = await nights();
   const stops = [startReconciling(server.deps), startReconciling(server.deps)];
+  t.after(() => Promise.all(stops.map((stop) => stop())));
   await until(async () => (await nights()) > before, 10_000);
-  await Promise.all(stops.map((stop) => stop()));
   assert.equal(await nights(), before + 1);
 });

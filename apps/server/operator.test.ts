@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { settingsOf } from './testing/serverProcess.ts';
+import { paidJoin } from './testing/steps.ts';
+import { startTestServer, type TestServer } from './testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** The command line as a process of its own: all that it printed, and its exit status. */
+function operator(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ output: string; code: number }> {
+  const program = join(import.meta.dirname, 'operator.ts');
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', program, ...args],
+      { env: { ...settingsOf(server), ...env } },
+      (error, stdout, stderr) =>
+        done({ output: stdout + stderr, code: error ? ((error.code as unknown as number) ?? 1) : 0 }),
+    );
+  });
+}
+
+test('what comes from outside tells the terminal nothing, whichever command shows it', async () => {
+  const { uuid } = await paidJoin(server, server.client());
+  const hostile = 'no \u001b]0;owned\u0007\u001b[31mscope\u009b2J\u202e';
+  await sql`update join_session set crm_refusal = ${hostile}, details = details || ${JSON.stringify({ firstName: hostile })}::jsonb
+    where uuid = ${uuid}`.execute(server.deps.database);
+  await sql`insert into staff_notice (kind, message) values ('test', ${hostile})`.execute(
+    server.deps.database,
+  );
+  for (const args of [
+    ['contacts', 'failed'],
+    ['find', 'jordan.rivera@example.com'],
+    ['notices'],
+    ['no', hostile],
+  ]) {
+    const { output } = await operator(args);
+    assert.match(output, /scope/, args.join(' '));
+    assert.doesNotMatch(output.replaceAll('\n', ''), /[\p{Cc}\u202e]/u, args.join(' '));
+  }
+});
+
+test('a database that was not migrated, and one that refuses us, are a sentence each', async () => {
+  const address = new URL(server.deps.config.databaseUrl);
+  address.password = 'wrong';
+  const refused = await operator(['notices'], { DATABASE_URL: address.href });
+  assert.equal(refused.code, 1);
+  assert.match(refused.output, /password/);
+  assert.doesNotMatch(refused.output, /\n +at /, refused.output);
+  const away = await operator(['notices'], { DATABASE_URL: 'postgres://127.0.0.1:9/nothing' });
+  assert.equal(away.code, 1);
+  assert.match(away.output, /database/);
+  assert.doesNotMatch(away.output, /\n +at /, away.output);
+});
