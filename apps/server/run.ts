@@ -11,7 +11,7 @@ const BEGIN_MS = 1_000;
 
 /** Serves, and does in the background what no call waits for. `stop` finishes what is under way. */
 export async function run(
-  { deps, database, hubspot }: Wired,
+  { deps, database, background: backgroundDatabase, hubspot }: Wired,
   options: { webBuild?: string },
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const { host, port } = deps.config;
@@ -19,12 +19,13 @@ export async function run(
   const url = await app.listen({ host, port });
   let background: (() => Promise<void>)[] = [];
   const begin = setTimeout(() => {
+    const work = { ...deps, database: backgroundDatabase };
     background = [
-      startPushing(deps, hubspot),
-      startSweeping(deps),
-      startReconciling(deps),
-      startSweepingDocuments(deps),
-      startAttachingDocuments(deps, hubspot),
+      startPushing(work, hubspot),
+      startSweeping(work),
+      startReconciling(work),
+      startSweepingDocuments(work),
+      startAttachingDocuments(work, hubspot),
     ];
   }, BEGIN_MS);
   return {
@@ -32,7 +33,7 @@ export async function run(
     async stop() {
       clearTimeout(begin);
       await Promise.all([app.close(), ...background.map((end) => end())]);
-      await database.destroy();
+      await Promise.all([database.destroy(), backgroundDatabase.destroy()]);
     },
   };
 }

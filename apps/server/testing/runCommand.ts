@@ -15,7 +15,12 @@ export async function runCommand(
   };
   const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
   try {
-    const code = await command.run(args, { deps, database: deps.database, hubspot });
+    const code = await command.run(args, {
+      deps,
+      database: deps.database,
+      background: deps.database,
+      hubspot,
+    });
     return { out, code };
   } finally {
     for (const { mock } of mocks) mock.restore();

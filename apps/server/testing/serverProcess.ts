@@ -10,19 +10,32 @@ const main = join(import.meta.dirname, '../main.ts');
 export interface ServerProcess {
   url: string;
   pid: number;
+  /** What it has logged so far, a JSON object each. */
+  log(): Record<string, unknown>[];
+  /** Its exit code, or the signal that ended it; null while it runs. */
+  ended(): number | string | null;
+  /** Asks it to stop, as a deployment does, and gives its exit code, or the signal that ended it. */
+  stop(): Promise<number | string>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
   /** The most memory that it ever had, in bytes; null where the system does not say. */
   peakMemory(): number | null;
 }
 
-/** The server as a process of its own, on the database, the stand-ins and the documents of a test server. */
-export async function startServerProcess({
-  deps,
-  env,
-  stripeUrl,
-  hubspotUrl,
-}: TestServer): Promise<ServerProcess> {
+/** The server as a process of its own, on the database, the stand-ins and the documents of a test server; `settings` are more. */
+export async function startServerProcess(
+  server: TestServer,
+  settings: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const started = launchServerProcess(server, settings);
+  return { ...started, url: await started.listening };
+}
+
+/** The same, not waited for: `listening` rejects when it ends before. */
+export function launchServerProcess(
+  { deps, env, stripeUrl, hubspotUrl }: TestServer,
+  settings: Record<string, string> = {},
+): Omit<ServerProcess, 'url'> & { listening: Promise<string>; output(): string } {
   const { PATH, HOME } = process.env;
   const server = fork(main, {
     env: {
@@ -38,20 +51,43 @@ export async function startServerProcess({
       LOG_LEVEL: 'fatal',
       ...nodeSettings,
       ...env,
+      ...settings,
     },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // As local/child.ts and the Dockerfile start it.
     execArgv: [...nodeFlags],
   });
-  const ended = once(server, 'exit');
-  const [{ listening }] = (await Promise.race([
-    once(server, 'message'),
+  let output = '';
+  for (const stream of [server.stdout!, server.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  // The last lines have arrived by then.
+  const ended = once(server, 'close');
+  const listening = Promise.race([
+    once(server, 'message').then(([message]) => (message as { listening: string }).listening),
     ended.then(([code]) => {
-      throw new Error(`The server ended with ${code} before it listened.`);
+      throw new Error(`The server ended with ${code} before it listened:\n${output}`);
     }),
-  ])) as [{ listening: string }];
+  ]);
+  // It is thrown to whoever waits for it.
+  listening.catch(() => {});
+  ended.catch(() => {});
   return {
-    url: listening,
+    listening,
+    output: () => output,
     pid: server.pid!,
+    log: () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    ended: () => server.exitCode ?? server.signalCode,
+    async stop() {
+      server.kill('SIGTERM');
+      const [code, signal] = (await ended) as [number | null, string | null];
+      return code ?? signal!;
+    },
     async kill() {
       server.kill('SIGKILL');
       await ended;

@@ -67,15 +67,20 @@ export interface TestServer {
 
 /**
  * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
- * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end.
+ * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end;
+ * `postgresUrl` is a PostgreSQL of the test's own, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
-  { stripeClock = Date.now, hubspotLimits }: { stripeClock?: () => number; hubspotLimits?: 'off' } = {},
+  {
+    stripeClock = Date.now,
+    hubspotLimits,
+    postgresUrl,
+  }: { stripeClock?: () => number; hubspotLimits?: 'off'; postgresUrl?: string } = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
   const [database, stripe, hubspot] = await Promise.all([
-    testDatabase(),
+    testDatabase(postgresUrl),
     startStripeEmulator({
       host: '127.0.0.1',
       port: 0,
@@ -141,7 +146,7 @@ export async function startTestServer(
     },
     async close() {
       await app.close();
-      await wired.database.destroy();
+      await Promise.all([wired.database.destroy(), wired.background.destroy()]);
       await Promise.all([stripe.close(), hubspot.close(), database.drop()]);
       rmSync(folder, { recursive: true, force: true });
     },
