@@ -14,7 +14,7 @@ function unknownOf(instancePath: string): string {
 const MALFORMED = 'There was a problem with your request.';
 const NOTHING_HERE = 'There is nothing at this address.';
 /** How soon to come again when the database does not answer (s). */
-const DATABASE_RETRY_SECONDS = 5;
+export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
