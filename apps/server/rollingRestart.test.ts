@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { freePort } from '../../local/ports.ts';
 import { until } from '../../local/testing/startedInduct.ts';
-import { type ServerProcess, startServerProcess } from './testing/serverProcess.ts';
+import { type ServerProcess, startServerProcess, withSettings } from './testing/serverProcess.ts';
 import { startJoin } from './testing/steps.ts';
 import { startTestServer, type TestServer } from './testing/testServer.ts';
 
@@ -62,7 +62,7 @@ class Balancer {
 test('no call fails while two servers are restarted one after the other', async (t) => {
   const uuid = await startJoin(arranged.client());
   const ports = [(await freePort())!, (await freePort())!];
-  const start = (port: number) => startServerProcess(arranged, { PORT: String(port) });
+  const start = (port: number) => startServerProcess(withSettings(arranged, { PORT: String(port) }));
   const servers: ServerProcess[] = await Promise.all(ports.map(start));
   t.after(() => Promise.all(servers.map((server) => server.kill())));
   const balancer = new Balancer(servers.map(({ url }) => url));
@@ -93,7 +93,7 @@ test('no call fails while two servers are restarted one after the other', async 
 });
 
 test('whoever asks whether a server is ready is told no before it takes no more connections', async (t) => {
-  const server = await startServerProcess(arranged, { STOP_DELAY_SECONDS: '1' });
+  const server = await startServerProcess(withSettings(arranged, { STOP_DELAY_SECONDS: '1' }));
   t.after(() => server.kill());
   const ready = async () => {
     const response = await fetch(`${server.url}/readyz`, { headers: { connection: 'close' } });
@@ -110,7 +110,7 @@ test('whoever asks whether a server is ready is told no before it takes no more 
 });
 
 test('a server whose readiness nobody asks about stops at once', async (t) => {
-  const server = await startServerProcess(arranged, { STOP_DELAY_SECONDS: '30' });
+  const server = await startServerProcess(withSettings(arranged, { STOP_DELAY_SECONDS: '30' }));
   t.after(() => server.kill());
   const began = performance.now();
   assert.equal(await server.stop(), 0);

@@ -9,7 +9,7 @@ import {
   paidCalls,
   startInterruptible,
 } from '../testing/interruptible.ts';
-import { startServerProcess } from '../testing/serverProcess.ts';
+import { startServerProcess, withSettings } from '../testing/serverProcess.ts';
 
 let database: Interruptible;
 before(async () => {
@@ -64,7 +64,9 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
     const calls = await paidCalls(arranged);
     const between = await network(arranged.deps.config.databaseUrl);
     t.after(() => between.close());
-    const server = await startServerProcess(arranged, { DATABASE_URL: between.url, LOG_LEVEL: 'info' });
+    const server = await startServerProcess(
+      withSettings(arranged, { DATABASE_URL: between.url, LOG_LEVEL: 'info' }),
+    );
     t.after(() => server.kill());
     assert.equal((await calls.statement(server)).status, 200);
     assert.equal((await calls.transaction(server)).status, 200);

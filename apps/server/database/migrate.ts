@@ -15,6 +15,8 @@ const folder = join(serverFolder, 'database/migrations');
 export async function migrate(databaseUrl: string, migrations: string = folder): Promise<string[]> {
   const files = await readMigrations(migrations);
   const client = new pg.Client({ connectionString: databaseUrl });
+  // One that breaks fails what is asked on it; unheard, it would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [migrating]);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { freePort } from '../../../local/ports.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 import { type Interruptible, startInterruptible } from '../testing/interruptible.ts';
-import { launchServerProcess } from '../testing/serverProcess.ts';
+import { launchServerProcess, withSettings } from '../testing/serverProcess.ts';
 
 let database: Interruptible;
 before(async () => {
@@ -25,7 +26,7 @@ test('a server that starts without its database answers 503 meanwhile, and serve
   const port = (await freePort())!;
   const url = `http://127.0.0.1:${port}`;
   await database.end('SIGINT');
-  const server = launchServerProcess(arranged, { PORT: String(port), LOG_LEVEL: 'info' });
+  const server = launchServerProcess(withSettings(arranged, { PORT: String(port), LOG_LEVEL: 'info' }));
   t.after(() => server.kill());
   await until(async () => (await statusOf(`${url}/healthz`)) === 200, 10_000);
 
@@ -72,7 +73,9 @@ test('a server that starts without its database answers 503 meanwhile, and serve
 test('a wait that is over ends with a sentence that names the setting and no password', async () => {
   const { arranged } = database;
   const nowhere = `postgres://induct:secret@127.0.0.1:${await freePort()}/induct`;
-  const server = launchServerProcess(arranged, { DATABASE_URL: nowhere, DATABASE_WAIT_SECONDS: '1' });
+  const server = launchServerProcess(
+    withSettings(arranged, { DATABASE_URL: nowhere, DATABASE_WAIT_SECONDS: '1' }),
+  );
   await assert.rejects(server.listening);
   assert.equal(server.ended(), 1);
   assert.match(
@@ -85,7 +88,7 @@ test('a wait that is over ends with a sentence that names the setting and no pas
 test('a server that waits for its database stops when it is told to', async () => {
   const { arranged } = database;
   const nowhere = `postgres://induct@127.0.0.1:${await freePort()}/induct`;
-  const server = launchServerProcess(arranged, { DATABASE_URL: nowhere, LOG_LEVEL: 'warn' });
+  const server = launchServerProcess(withSettings(arranged, { DATABASE_URL: nowhere, LOG_LEVEL: 'warn' }));
   await until(() => server.log().length > 0, 10_000);
   assert.equal(await server.stop(), 0);
 });
@@ -117,29 +120,26 @@ for (const [what, change, sentence] of [
     const { arranged } = database;
     const url = new URL(arranged.deps.config.databaseUrl);
     change(url);
-    const server = launchServerProcess(arranged, { DATABASE_URL: url.href });
+    const server = launchServerProcess(withSettings(arranged, { DATABASE_URL: url.href }));
     await assert.rejects(server.listening);
     assert.equal(server.ended(), 1);
     assert.match(server.output(), sentence);
     assert.doesNotMatch(server.output(), /\n +at /);
   });
 
-test('a server is not ready while its database or its storage is away, or lacks a migration, and says which', async (t) => {
+test('a connection that breaks while it migrates only begins the wait', async (t) => {
   const { arranged } = database;
-  const server = launchServerProcess(arranged, { STORAGE_URL: 'file:///proc/nothing/here' });
+  const holder = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
+  holder.on('error', () => {});
+  await holder.connect();
+  // Another server migrates.
+  await holder.query('select pg_advisory_lock(7368275)');
+  const server = launchServerProcess(withSettings(arranged, { LOG_LEVEL: 'warn' }));
   t.after(() => server.kill());
-  const url = await server.listening;
-  const missing = async () =>
-    ((await (await fetch(`${url}/readyz`)).json()) as { missing: string[] }).missing;
-  assert.deepEqual(await missing(), ['storage']);
-  const last = 'select max(name) from migration';
-  const rows = await database.admin(`delete from migration where name = (${last}) returning *`);
-  assert.equal(rows.length, 1);
-  await until(async () => (await missing()).includes('migrations'), 3_000);
-  assert.equal((await fetch(`${url}/readyz`)).status, 503);
-  await database.end('SIGINT');
-  await until(async () => (await missing()).includes('database'), 8_000);
-  assert.equal(await statusOf(`${url}/healthz`), 200);
-  assert.equal(await statusOf(`${url}/api/health`), 200);
+  const waiting = `select from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`;
+  await until(async () => (await holder.query(waiting)).rowCount === 1, 10_000);
+  await database.end('SIGQUIT');
+  await until(() => server.log().some(({ msg }) => msg === 'the database is waited for'), 5_000);
   await database.begin();
+  assert.equal(await statusOf(`${await server.listening}/readyz`), 200);
 });

@@ -12,6 +12,8 @@ export interface ServerProcess {
   pid: number;
   /** What it has logged so far, a JSON object each. */
   log(): Record<string, unknown>[];
+  /** All that it has printed so far. */
+  output(): string;
   /** Its exit code, or the signal that ended it; null while it runs. */
   ended(): number | string | null;
   /** Asks it to stop, as a deployment does, and gives its exit code, or the signal that ended it. */
@@ -22,37 +24,43 @@ export interface ServerProcess {
   peakMemory(): number | null;
 }
 
-/** The server as a process of its own, on the database, the stand-ins and the documents of a test server; `settings` are more. */
-export async function startServerProcess(
-  server: TestServer,
-  settings: Record<string, string> = {},
-): Promise<ServerProcess> {
-  const started = launchServerProcess(server, settings);
-  return { ...started, url: await started.listening };
+/** A test server whose processes have more settings, or other ones. */
+export function withSettings(test: TestServer, settings: Record<string, string>): TestServer {
+  return { ...test, env: { ...test.env, ...settings } };
 }
 
-/** The same, not waited for: `listening` rejects when it ends before. */
-export function launchServerProcess(
-  { deps, env, stripeUrl, hubspotUrl }: TestServer,
-  settings: Record<string, string> = {},
-): Omit<ServerProcess, 'url'> & { listening: Promise<string>; output(): string } {
+/** The settings by which another process works on the database, the stand-ins and the documents of a test server. */
+export function settingsOf({ deps, env, stripeUrl, hubspotUrl }: TestServer): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  const server = fork(main, {
-    env: {
-      PATH,
-      HOME,
-      PORT: '0',
-      DATABASE_URL: deps.config.databaseUrl,
-      DATA_DIR: deps.config.dataDir,
-      SOCIETY_FILE: deps.config.societyFile,
-      STRIPE_EMULATOR_URL: stripeUrl,
-      HUBSPOT_EMULATOR_URL: hubspotUrl,
-      LIMITS: 'off',
-      LOG_LEVEL: 'fatal',
-      ...nodeSettings,
-      ...env,
-      ...settings,
-    },
+  return {
+    PATH,
+    HOME,
+    PORT: '0',
+    DATABASE_URL: deps.config.databaseUrl,
+    DATA_DIR: deps.config.dataDir,
+    SOCIETY_FILE: deps.config.societyFile,
+    STRIPE_EMULATOR_URL: stripeUrl,
+    HUBSPOT_EMULATOR_URL: hubspotUrl,
+    LIMITS: 'off',
+    LOG_LEVEL: 'fatal',
+    ...nodeSettings,
+    ...env,
+  };
+}
+
+/** The server as a process of its own, on what a test server works on; `program` is another version's main.ts. */
+export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
+  const { listening, ...server } = launchServerProcess(test, program);
+  return { ...server, url: await listening };
+}
+
+/** The same, not waited for: `listening` gives its address, and rejects when it ends before. */
+export function launchServerProcess(
+  test: TestServer,
+  program = main,
+): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
+  const server = fork(program, {
+    env: settingsOf(test),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // As local/child.ts and the Dockerfile start it.
     execArgv: [...nodeFlags],
