@@ -10,6 +10,7 @@ import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
 import { testDatabase } from '../../../local/testing/database.ts';
 import { buildApp } from '../app.ts';
 import { readConfig } from '../config.ts';
+import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
 import { createLog } from '../http/logging.ts';
 import type { HubspotClient } from '../hubspot/client.ts';
@@ -43,6 +44,8 @@ export interface TestServer {
   url: string;
   app: FastifyInstance;
   deps: Deps;
+  /** What background work and the command line ask: their statements may take longer. */
+  background: Database;
   /** The settings that it was given beside those of every test. */
   env: Record<string, string>;
   /** The folder of its documents; throws when they are in a bucket. */
@@ -114,6 +117,7 @@ export async function startTestServer(
     url,
     app,
     deps: wired.deps,
+    background: wired.background,
     env,
     get documents() {
       if (config.storage.kind !== 'folder') throw new Error('The documents are not in a folder.');
