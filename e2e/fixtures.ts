@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
+import { type BrowserContext, test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+import { isScreen } from '#core/navigation.ts';
 import type { LocalFile } from '../local/localFile.ts';
 import { stripe } from './providers.ts';
 
@@ -21,7 +22,7 @@ export class Complaints {
 
   watch(context: BrowserContext): void {
     context.on('console', (message) => {
-      if (message.type() === 'error') this.#seen.push(message.text());
+      if (message.type() === 'error' && !isOfNoPage(message)) this.#seen.push(message.text());
     });
     context.on('weberror', (error) => this.#seen.push(String(error.error())));
   }
@@ -42,6 +43,14 @@ export class Complaints {
   get unexpected(): string[] {
     return this.#seen.filter((text) => !this.#expected.some((pattern) => pattern.test(text)));
   }
+}
+
+/** The browser's own line about an address that the site does not have: 404, with the page in it. */
+function isOfNoPage(message: ConsoleMessage): boolean {
+  const { url } = message.location();
+  if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
+  const { pathname } = new URL(url);
+  return !isScreen(pathname) && !/^\/(api|static|emulated)\//.test(pathname);
 }
 
 interface Fixtures {

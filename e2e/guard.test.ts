@@ -33,6 +33,17 @@ test('without a stored session every path leads where the guard says', async ({ 
   }
 });
 
+test('an address that the site does not have is 404, whatever the browser is shown there', async ({
+  page,
+}) => {
+  for (const [path, end] of Object.entries({ '/metrics': HOME, '/wp-login.php': HOME })) {
+    const response = await page.goto(path);
+    expect(response?.status(), path).toBe(404);
+    await expect(page, path).toHaveURL(end);
+  }
+  expect((await page.goto('/registration/checkout'))?.status()).toBe(200);
+});
+
 /** Where a browser with a join at this state ends up. */
 const CHECKOUT = '/registration/checkout';
 const DETAILS = '/registration/student-details';

@@ -10,7 +10,7 @@ const alert = (page: Page) => page.getByRole('main').getByRole('alert').filter({
 const toast = (page: Page, title: string, text: string) =>
   page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text }).first();
 
-type Answer = { status: number; message?: string } | 'refused' | 'not accepted';
+type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
 
 /** Lets one call of the contract fail as the test says, whatever its parameters are. */
 async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
@@ -19,8 +19,8 @@ async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
   await page.route(`**${path}`, (route: Route) => {
     if (fault.with === 'refused') return route.abort('connectionrefused');
     if (fault.with === 'not accepted') return route.fulfill({ json: { success: false } });
-    const { status, message } = fault.with;
-    return route.fulfill({ status, json: { success: false, status: 'error', ...(message && { message }) } });
+    const { status, ...said } = fault.with;
+    return route.fulfill({ status, json: { success: false, status: 'error', ...said } });
   });
   return fault;
 }
@@ -243,10 +243,11 @@ for (const { name, call, fallback, arrange, act, place = alert, prefix = '' } of
     await arrange(page);
     const fault = await failing(page, call);
 
-    fault.with = { status: 500, message: SAID };
+    fault.with = { status: 500, message: SAID, reference: '1b9d6bcd' };
     await act(page);
     await expect(place(page)).toHaveText(prefix + SAID);
-    await expect(toast(page, 'Error', SAID)).toBeVisible();
+    await expect(toast(page, 'Error', SAID)).toContainText('Reference: 1b9d6bcd');
+    await expect(page.getByRole('contentinfo')).toContainText('Reference of the last problem: 1b9d6bcd');
 
     fault.with = { status: 503 };
     await act(page);

@@ -29,11 +29,13 @@ const plan: Plan = {
   ],
 };
 
+const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
+
 const differencesOf = async (variant?: Variant) => {
   const { differences } = await runPlan(plan, {
     // Whoever does not wait for a lock is seen not to.
     slowCommitMs: 100,
-    ...(variant && { env: { NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant } }),
+    ...(variant && { env: breaking(variant) }),
   });
   return differences;
 };
@@ -57,6 +59,17 @@ test('a confirmPayment that takes the items of now instead of those that were pa
   const kinds = (await differencesOf('current items')).map(({ kind }) => kind);
   assert.ok(kinds.includes('another product'), `found ${kinds}`);
   assert.ok(kinds.includes('reconcile: other_product'), `found ${kinds}`);
+});
+
+test('a server that ends when a connection breaks in the middle of a transaction is caught', async () => {
+  const broken: Plan = {
+    ...plan,
+    units: [[joinOf({ name: 'i', breakOff: { point: 'commit:before' } })]],
+  };
+  const run = async (variant?: Variant) =>
+    (await runPlan(broken, variant ? { env: breaking(variant) } : {})).differences.map(({ kind }) => kind);
+  assert.deepEqual(await run(), []);
+  assert.deepEqual(new Set(await run('no listener')), new Set(['a server ended by itself']));
 });
 
 test('a variant whose text has gone says so, and no server starts with it', () => {

@@ -35,6 +35,11 @@ export const variants = {
       ],
     ],
   },
+  /** Nobody hears that a connection broke while it was taken. */
+  'no listener': {
+    file: 'database/client.ts',
+    changes: [["nameActor(client).on('error', () => {});", 'nameActor(client);']],
+  },
 } as const satisfies Record<string, Break>;
 
 interface Break {

@@ -60,7 +60,6 @@ export class Browser {
       const { servers } = this.#world;
       const preferred = servers[this.#server];
       const server = preferred.isUp && tries % 2 === 0 ? preferred : servers[this.#server === 0 ? 1 : 0];
-      const began = Date.now();
       try {
         const headers = new Headers();
         if (this.#cookies.size > 0)
@@ -77,8 +76,8 @@ export class Browser {
           const [key, value] = line.split(';')[0]!.split('=') as [string, string];
           this.#cookies.set(key, value);
         }
-        // All that a person asks is well formed; Stripe's own troubles are 503. Without a database there is no answer but 500.
-        if (response.status === 400 || (response.status === 500 && !server.wasBroken(began, Date.now())))
+        // All that a person asks is well formed; troubles of Stripe's and of the database's are 503.
+        if (response.status === 400 || response.status === 500)
           this.#person.complaints.push(`${name} was answered ${response.status}: ${String(answer.message)}`);
         return {
           status: response.status,

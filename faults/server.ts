@@ -53,6 +53,7 @@ await migrate(config.databaseUrl);
 const wired = await wire(config, createLog(config.logLevel));
 wired.deps.payments = watched(stripeProvider({ ...config.providers.stripe, timeoutMs: settings.timeoutMs }));
 watchCommits(wired.database);
+watchCommits(wired.background);
 const server = await run(wired, {});
 process.send?.({ listening: server.url });
 process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));

@@ -7,7 +7,7 @@ import type { Armed, Order, ServerSettings } from './server.ts';
 
 const program = resolve(import.meta.dirname, 'server.ts');
 
-/** After its connections broke off, a server may answer 500 for so long (ms): it hears of it a little later. */
+/** A server hears a little later (ms) that its connections broke off. */
 const BROKEN_MS = 1_000;
 
 /** What the runner does while a server waits at a point. */

@@ -6,7 +6,7 @@ export interface Child {
   process: ChildProcess;
   /** Settles with the reason when it has ended. */
   ended: Promise<string>;
-  /** Asks it to end, and after a few seconds makes it. */
+  /** Asks it to end, and makes it when it takes too long. */
   stop(): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ export const compiledCode = {
 /** glibc would give each thread memory of its own, and keep what the compiler of each used at most. */
 export const nodeSettings = { MALLOC_ARENA_MAX: '2' };
 
-/** How long a child may take to finish what it does (ms). */
-const patience = 6000;
+/** How long a child may take to finish what it does unless told otherwise (ms). */
+const usualPatience = 6000;
 
 /**
  * Starts a TypeScript program and gives its first message, which says that it is ready. It gets a process group of its
@@ -41,10 +41,12 @@ export async function startChild<Ready>(
     /** The descriptor of an open file for what it prints. Default: our own output. */
     output?: number;
     started?: (child: Child) => void;
+    /** How long it may take to finish what it does when it is asked to end (ms). */
+    patience?: number;
   },
 ): Promise<{ child: Child; ready: Ready }> {
   const output = options.output ?? 'inherit';
-  const { bare = false } = options;
+  const { bare = false, patience = usualPatience } = options;
   const program = spawn(process.execPath, [...(bare ? [] : nodeFlags), file, ...(options.args ?? [])], {
     env: { ...compiledCode, ...(bare ? {} : nodeSettings), ...options.env },
     detached: true,

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stopMs } from '../apps/server/http/stopping.ts';
 import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { startEmulators } from './emulators.ts';
@@ -9,7 +10,7 @@ import { freePort, tryPort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { explain, type Plan, planFrom } from './settings.ts';
 
-/** After this long everything that was asked to stop counts as stuck (ms). */
+/** Beyond what the server may take, everything that was asked to stop counts as stuck after this long (ms). */
 const patience = 15_000;
 
 /** What runs by the time the web part is asked for. */
@@ -50,8 +51,11 @@ export async function launch(options: LaunchOptions): Promise<number> {
   /** How to stop what was started, in the order of starting. */
   const stops: (() => Promise<void> | void)[] = [];
   let failure: unknown;
+  let serverMs = 0;
   try {
-    await bringUp(options, abort, stops);
+    const plan = planFrom(process.env);
+    serverMs = stopMs(plan.config);
+    await bringUp(plan, options, abort, stops);
     await aborted(signal);
   } catch (error) {
     if (!signal.aborted) failure = error;
@@ -59,7 +63,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
   if (signal.reason instanceof Error) failure = signal.reason;
   if (failure && !(failure instanceof NotReady)) console.error(explain(failure));
   if (signal.reason === 'orphaned') console.error('The process that started this was killed: stopping.');
-  const stuck = setTimeout(() => process.exit(1), patience);
+  const stuck = setTimeout(() => process.exit(1), serverMs + patience);
   abort.abort('failed');
   for (const stop of stops.reverse())
     await Promise.resolve(stop()).catch((error) => console.error(explain(error)));
@@ -68,12 +72,12 @@ export async function launch(options: LaunchOptions): Promise<number> {
 }
 
 async function bringUp(
+  plan: Plan,
   { command, server: program, prepare, serve }: LaunchOptions,
   abort: AbortController,
   stops: (() => Promise<void> | void)[],
 ): Promise<void> {
   const { signal } = abort;
-  const plan = planFrom(process.env);
   const { config } = plan;
   const { dataDir, host } = config;
   const port = config.port || ((await freePort(0)) as number);
@@ -144,6 +148,8 @@ async function bringUp(
   const startServer = async () => {
     const started = await startChild(program, {
       env,
+      // It gives up by itself a moment before.
+      patience: stopMs(config) + 1_000,
       started: (child) => {
         server = child;
         if (child.process.pid) lock.addChild(child.process.pid);

@@ -62,7 +62,7 @@ export async function takeLock(dataDir: string, command: string, url?: string): 
     const other = readHolder(dataDir);
     if (other && lives(other)) {
       // A start whose npm was killed needs a moment to notice; an operator command needs a moment to finish.
-      const patience = other.stopping || other.command.includes('operator') ? 20_000 : 2_500;
+      const patience = other.stopping || other.command.includes('operator') ? 45_000 : 2_500;
       if (Date.now() - began > patience) throw new Error(inUse(dataDir, other));
       await pause(50);
       continue;

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './ports.ts';
+import { pdf } from './testing/documents.ts';
 import { hasEnded, npmRun, type StartedInduct, startInduct, until } from './testing/startedInduct.ts';
 import { temporaryFolder } from './testing/temporaryFolder.ts';
 
@@ -46,6 +49,31 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
     Object.entries(induct.pids).filter(([, pid]) => !hasEnded(pid)),
     [],
   );
+});
+
+test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
+  const induct = await startInduct(await settings(t));
+  const form = new FormData();
+  form.append('contactId', '101');
+  form.append('file', new Blob([Buffer.from(pdf())], { type: 'application/pdf' }), 'resume.pdf');
+  const whole = new Request(induct.url, { method: 'POST', body: form });
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const upload = request(`${induct.url}/api/public/upload-resume`, {
+    method: 'POST',
+    headers: { 'content-type': whole.headers.get('content-type')!, 'content-length': bytes.length },
+  });
+  const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
+  upload.write(bytes.subarray(0, bytes.length / 2));
+  // Its beginning has arrived: the server has answered somebody who came later.
+  assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
+  const began = Date.now();
+  const ended = pressCtrlC(induct);
+  // A phone at the edge of its network: longer than a child that does nothing is given.
+  await pause(7_000);
+  upload.end(bytes.subarray(bytes.length / 2));
+  assert.equal((await answered)[0].statusCode, 200);
+  assert.equal(await ended, 130);
+  assert.ok(Date.now() - began < 15_000);
 });
 
 test('SIGTERM to npm alone stops everything, and a restart has the same addresses and data', async (t) => {

@@ -177,6 +177,6 @@ function isChosen(file: string): boolean {
 /** Somebody's own keys and settings must neither reach the tests nor decide how they end. */
 function cleanEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours =
-    /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_.*|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|OPERATOR_NAME|LIMITS?(_.*)?|LOG_LEVEL|NODE_ENV|EMULATORS_.*|DRIFT_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;
+    /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_.*|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|OPERATOR_NAME|LIMITS?(_.*)?|LOG_LEVEL|DATABASE_WAIT_SECONDS|STOP_DELAY_SECONDS|NODE_ENV|EMULATORS_.*|DRIFT_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;
   return Object.fromEntries(Object.entries(from).filter(([name]) => !ours.test(name)));
 }

@@ -12,9 +12,11 @@ import { answerWriter } from './http/answers.ts';
 import { DOCS, serveDocs } from './http/docs.ts';
 import { drainOnClose } from './http/drain.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
+import { serveHealth } from './http/health.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
+import { FINISH_MS, Stopping } from './http/stopping.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -25,13 +27,11 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
-/** How long a server that stops goes on with the calls under way (ms). */
-const CLOSE_MS = 20_000;
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
   deps: Deps,
-  { webBuild }: { webBuild?: string } = {},
+  { webBuild, stopping = new Stopping() }: { webBuild?: string; stopping?: Stopping } = {},
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
   const app = Fastify({
@@ -45,10 +45,12 @@ export async function buildApp(
     // An address that cannot be read is answered before any route or hook.
     frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
+    // What comes on a connection that is there already is answered as ever: `drainOnClose` lets go of the connections.
+    return503OnClosing: false,
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
-  drainOnClose(app, CLOSE_MS);
+  drainOnClose(app, stopping, FINISH_MS);
   handleErrors(app, deps.log);
   acceptEmptyJson(app);
 
@@ -93,6 +95,7 @@ export async function buildApp(
   });
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
+  serveHealth(app, deps, stopping);
   if (config.apiDocs) {
     serveDocs(app);
     app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());

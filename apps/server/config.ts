@@ -66,6 +66,10 @@ export interface Config {
   /** Whether, or from which addresses (CIDR), X-Forwarded-* is believed. */
   trustProxy: boolean | string[];
   databaseUrl: string;
+  /** How long a server that starts waits for a database that is not there. */
+  databaseWaitSeconds: number;
+  /** How long a server that is told to stop takes new calls while load balancers notice, when somebody asks whether it is ready. */
+  stopDelaySeconds: number;
   providers: Providers;
   linkSecret: string | null;
   allowUnsignedLinks: boolean;
@@ -209,6 +213,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     apiUrl,
     trustProxy,
     databaseUrl: databaseUrl ?? '',
+    databaseWaitSeconds: integer('DATABASE_WAIT_SECONDS', 300, 0, 86_400),
+    stopDelaySeconds: integer('STOP_DELAY_SECONDS', 5, 0, 60),
     providers,
     linkSecret,
     allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),

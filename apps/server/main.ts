@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
+import { whenReached } from './database/whenReached.ts';
 import { createLog } from './http/logging.ts';
+import { stopMs } from './http/stopping.ts';
 import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society.ts';
 import type { Wired } from './wire.ts';
@@ -10,39 +12,44 @@ import type { Wired } from './wire.ts';
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
-/** A stop that takes longer is given up (ms): whatever was under way is found and finished after the next start. */
-const STOP_MS = 25_000;
 
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
-  // The database answers while the rest is loaded.
-  const loading = import('./run.ts');
-  const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
-  const [{ run }, wired] = await Promise.all([loading, wire(config, log)]);
-  const [server] = await Promise.all([
-    run(wired, config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
-    config.providers.emulated && importDemo(wired),
-  ]);
-  process.send?.({ listening: server.url });
-  log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
-
-  let stopping = false;
+  let server: Awaited<ReturnType<typeof import('./run.ts').run>> | undefined;
+  let isStopping = false;
   const stop = async () => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     setTimeout(() => {
       log.error('what was under way did not end: stopping without it');
       process.exit(1);
-    }, STOP_MS).unref();
-    await server.stop();
+    }, stopMs(config)).unref();
+    await server?.stop();
     process.exit(0);
   };
   process.once('SIGTERM', () => void stop());
   process.once('SIGINT', () => void stop());
   // Started by a launcher that is gone: nobody would ever stop us.
   process.once('disconnect', () => void stop());
+
+  // The database answers while the rest is loaded.
+  const loading = import('./run.ts');
+  const { done: wired, room } = await whenReached(config, log, async () => {
+    const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
+    return wire(config, log);
+  });
+  const { run } = await loading;
+  [server] = await Promise.all([
+    run(wired, {
+      ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
+      ...(room ? { room } : {}),
+    }),
+    config.providers.emulated && importDemo(wired),
+  ]);
+  process.send?.({ listening: server.url });
+  log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 }
 
 async function importDemo({ database, deps }: Wired): Promise<void> {

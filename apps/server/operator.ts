@@ -11,6 +11,7 @@ import {
   syncCommand,
 } from './contacts/commands.ts';
 import { migrateCommand, refusalOfDatabase } from './database/migrateCommand.ts';
+import { sentenceOf } from './database/whenReached.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
   documentsAcceptCommand,
@@ -81,6 +82,9 @@ function help(): string {
   ].join('\n');
 }
 
+/** Where it is, once the settings were read. */
+let databaseUrl: string | null = null;
+
 async function main(args: string[]): Promise<number> {
   if (args.length === 0 || ['help', '--help', '-h'].includes(args[0]!)) {
     console.log(help());
@@ -93,6 +97,7 @@ async function main(args: string[]): Promise<number> {
   }
   const { command, rest } = named;
   const config = readConfig();
+  databaseUrl = config.databaseUrl;
   if ('runAlone' in command) return command.runAlone(rest, config);
   const refusal = await refusalOfDatabase(config.databaseUrl);
   if (refusal) {
@@ -127,6 +132,6 @@ try {
 } catch (error) {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) console.error(error.faults.join('\n'));
   else if (error instanceof Refusal) console.error(error.message);
-  else console.error(error);
+  else console.error((databaseUrl !== null && sentenceOf(error, databaseUrl)) || error);
   process.exitCode = 1;
 }

@@ -1,7 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
+import { Stopping } from './http/stopping.ts';
+import type { WaitingRoom } from './http/waitingRoom.ts';
 import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
 import type { Wired } from './wire.ts';
@@ -9,30 +12,39 @@ import type { Wired } from './wire.ts';
 /** Background work begins so long after the server listens (ms), so that it delays no first answer: it loads Stripe's library. */
 const BEGIN_MS = 1_000;
 
-/** Serves, and does in the background what no call waits for. `stop` finishes what is under way. */
+/**
+ * Serves, and does in the background what no call waits for. `stop` finishes what is under way: when somebody asks whether the
+ * server is ready, they are told no for a while before it takes no more connections.
+ */
 export async function run(
-  { deps, database, hubspot }: Wired,
-  options: { webBuild?: string },
+  { deps, database, background: backgroundDatabase, hubspot }: Wired,
+  { webBuild, room }: { webBuild?: string; room?: WaitingRoom },
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const { host, port } = deps.config;
-  const app = await buildApp(deps, options);
-  const url = await app.listen({ host, port });
+  const { host, stopDelaySeconds } = deps.config;
+  const stopping = new Stopping();
+  const app = await buildApp(deps, { ...(webBuild === undefined ? {} : { webBuild }), stopping });
+  await room?.leave();
+  const url = await app.listen({ host, port: room?.port ?? deps.config.port });
   let background: (() => Promise<void>)[] = [];
   const begin = setTimeout(() => {
+    const work = { ...deps, database: backgroundDatabase };
     background = [
-      startPushing(deps, hubspot),
-      startSweeping(deps),
-      startReconciling(deps),
-      startSweepingDocuments(deps),
-      startAttachingDocuments(deps, hubspot),
+      startPushing(work, hubspot),
+      startSweeping(work),
+      startReconciling(work),
+      startSweepingDocuments(work),
+      startAttachingDocuments(work, hubspot),
     ];
   }, BEGIN_MS);
   return {
     url,
     async stop() {
       clearTimeout(begin);
-      await Promise.all([app.close(), ...background.map((end) => end())]);
-      await database.destroy();
+      stopping.begin();
+      const ended = background.map((end) => end());
+      if (stopping.isWatched) await pause(stopDelaySeconds * 1_000);
+      await Promise.all([app.close(), ...ended]);
+      await Promise.all([database.destroy(), backgroundDatabase.destroy()]);
     },
   };
 }

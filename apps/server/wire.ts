@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Config } from './config.ts';
 import { mirroredContacts } from './contacts/contacts.ts';
 import { connect, type Database } from './database/client.ts';
+import { patience } from './database/patience.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
 import { clamd } from './documents/scanner.ts';
@@ -13,9 +14,14 @@ import { readSociety } from './society.ts';
 import { openStorage } from './storage/openStorage.ts';
 import { stripeProvider } from './stripe/provider.ts';
 
+const BACKGROUND_CONNECTIONS = 5;
+
 export interface Wired {
   deps: Deps;
+  /** That of `deps`. */
   database: Database;
+  /** For what nobody waits for: it has connections of its own, and statements may take longer. */
+  background: Database;
   hubspot: HubspotClient;
 }
 
@@ -28,7 +34,11 @@ export async function wire(
   log: Log,
   { actor = null }: { actor?: string | null } = {},
 ): Promise<Wired> {
-  const database = connect(config.databaseUrl, { actor });
+  // Staff at the command line wait for what takes long, too.
+  const database = connect(config.databaseUrl, {
+    actor,
+    waits: actor === null ? patience.ofCalls : patience.ofWork,
+  });
   try {
     return await wireWith(database, config, log);
   } catch (error) {
@@ -66,5 +76,10 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     hashAddress: (address) =>
       createHmac('sha256', secret).update(`address\n${address}`).digest('base64url').slice(0, 22),
   };
-  return { deps, database, hubspot: hubspotFor('background') };
+  // Opens no connection before something is asked.
+  const background = connect(config.databaseUrl, {
+    connections: BACKGROUND_CONNECTIONS,
+    waits: patience.ofWork,
+  });
+  return { deps, database, background, hubspot: hubspotFor('background') };
 }

@@ -3,6 +3,7 @@ import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
 import { toastFor, UNSENT_TOAST } from '#core/sentences.ts';
 import { takeEarly } from './early.ts';
+import { keepReference } from './reference.ts';
 import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
 import { raiseToast } from './toasts.ts';
@@ -14,6 +15,7 @@ export class ApiError extends Error {
   readonly errors: Record<string, string>;
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
+  readonly reference: string | undefined;
 
   constructor(status: number, answer: Partial<Failure>) {
     super(answer.message ?? `The call failed with status ${status}.`);
@@ -22,6 +24,7 @@ export class ApiError extends Error {
     this.errors = answer.errors ?? {};
     this.goOn = answer.goOn;
     this.code = answer.code;
+    this.reference = answer.reference;
   }
 }
 
@@ -107,7 +110,11 @@ export function readAnswer<Name extends CallName>(
   const error = new ApiError(status, body);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
   const isQuiet = quiet === true || quiet === status || (!!quiet && quiet === error.code);
-  if (!isQuiet && !goesOn) raiseToast({ kind: 'error', ...toastFor(status, error.said) });
+  if (!isQuiet && !goesOn) {
+    const { reference } = error;
+    raiseToast({ kind: 'error', ...toastFor(status, error.said), reference });
+    if (reference) keepReference(reference);
+  }
   throw error;
 }
 

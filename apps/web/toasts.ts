@@ -3,6 +3,8 @@ export interface ToastMessage {
   kind: 'success' | 'error';
   title: string;
   text: string;
+  /** Of a failure of the server's own: what staff find it by. */
+  reference?: string | undefined;
 }
 
 type Show = (toast: ToastMessage) => void;

@@ -52,6 +52,8 @@ export const failure = z.object({
   /** For the page: `perhaps_paid` asks whether a second payment is meant. */
   code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
+  /** Of a failure of ours (5xx): the beginning of the request id, short enough to be read out. */
+  reference: z.string().optional(),
 });
 
 const success = <Data extends z.ZodType>(data: Data) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { screens, visit } from './navigation.ts';
+import { isScreen, screens, visit } from './navigation.ts';
 
 /** Every path of the specification, section 2, with and without a stored join session: true is shown, false goes to /. */
 const table: [path: string, without: boolean, withSession: boolean][] = [
@@ -40,3 +40,35 @@ for (const [path, without, withSession] of table) {
     );
   });
 }
+
+test('the site has its screens, whatever their letters and the slash at their end, and nothing else', () => {
+  const has = (path: string) => isScreen(path);
+  const there = [
+    ...Object.values(screens),
+    '/',
+    '/registration/101/init',
+    '/upload-resume/101',
+    '/upload-resume',
+    '/upload/abc',
+  ];
+  assert.deepEqual(
+    there.filter((path) => !has(path)),
+    [],
+  );
+  assert.deepEqual(
+    ['/Registration/Checkout', '/registration/checkout/', '/registration/101/init/'].filter(has).length,
+    3,
+  );
+  const elsewhere = [
+    '/metrics',
+    '/wp-login.php',
+    '/registration',
+    '/upload',
+    '/upload/a/b',
+    '/registration//init',
+    '/initialize',
+    '/registration/checkout.php',
+    '//registration/checkout',
+  ];
+  assert.deepEqual(elsewhere.filter(has), []);
+});

@@ -10,6 +10,7 @@ import { testDatabase } from '../../../local/testing/database.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
 import { connect, type Database } from '../database/client.ts';
+import { patience } from '../database/patience.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
@@ -61,7 +62,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
   const folder = temporaryFolder(t);
   const made = await testDatabase();
   t.after(() => made.drop());
-  const database = connect(made.url);
+  const database = connect(made.url, { waits: patience.ofWork });
   t.after(() => database.destroy());
   const hubspot = await startHubspotEmulator({
     host: '127.0.0.1',

@@ -7,8 +7,10 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
+import { type Patience, patience, Silence } from './patience.ts';
 import { Pipelines } from './pipelines.ts';
 import type { Tables } from './types.ts';
+import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 export type Database = Kysely<Tables>;
 
@@ -19,31 +21,44 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * Transactions on at most `connections`, single statements on as many of their own at most, usually three. A statement that
- * runs longer than 15 s is cancelled by the database.
+ * Transactions on at most `connections`, single statements on as many of their own at most, usually three. Whatever the
+ * database does not do in time, or cannot be asked, throws {@link DatabaseUnavailable}: whether it was written is not known.
  */
 export function connect(
   url: string,
-  { connections = 10, actor = null }: { connections?: number; actor?: string | null } = {},
+  {
+    connections = 10,
+    actor = null,
+    waits = patience.ofCalls,
+  }: { connections?: number; actor?: string | null; waits?: Patience } = {},
 ): Database {
-  const settings: pg.ClientConfig = {
+  const silence = new Silence(waits);
+  const settings = (): ClientSettings => ({
     connectionString: url,
-    statement_timeout: 15_000,
+    statement_timeout: waits.statementMs,
+    connectionTimeoutMillis: silence.connectMs,
     application_name: 'induct',
-  };
+    // Finds out about the other end of a connection that was cut without a word.
+    keepAlive: true,
+    silence,
+  });
   // The first statement of its connection: whatever the connection is for stands behind it, and fails too if it fails.
   const nameActor = <Client extends pg.Client | pg.PoolClient>(client: Client): Client => {
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
     return client;
   };
-  const pool = new pg.Pool({ ...settings, max: connections, Client: PreparingClient });
+  const pool = new PatientPool({
+    ...settings(),
+    max: connections,
+    Client: PreparingClient as unknown as new () => pg.Client,
+  });
   pool.on('connect', (client) => {
     // One that breaks (a database restart) while it is taken fails what is asked on it; unheard, it would end the process.
     nameActor(client).on('error', () => {});
   });
   // The same of one that breaks while it is idle: the pool drops it.
   pool.on('error', () => {});
-  const pipelines = new Pipelines(() => nameActor(new PreparingClient({ ...settings, pipeline: true })), {
+  const pipelines = new Pipelines(() => nameActor(new PreparingClient({ ...settings(), pipeline: true })), {
     most: connections,
   });
   return new PipelinedKysely(pool, pipelines);
@@ -102,16 +117,80 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** PostgreSQL parses and plans a statement once for each connection instead of each time: half of what a call costs it. */
+interface ClientSettings extends pg.ClientConfig {
+  silence: Silence;
+}
+
+/** Says {@link DatabaseUnavailable} when no connection is to be had in time. */
+class PatientPool extends pg.Pool {
+  // Of what pg declares, the form with a callback is not used.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  override connect(): any {
+    return super.connect().catch((error: unknown) => {
+      throw asUnavailable(error);
+    });
+  }
+}
+
+/**
+ * PostgreSQL parses and plans a statement once for each connection instead of each time: half of what a call costs it. A
+ * connection on which no answer comes in time is cut: whatever stands behind the statement would wait as long.
+ */
 class PreparingClient extends pg.Client {
+  readonly #silence: Silence;
+
+  constructor(settings: ClientSettings) {
+    super(settings);
+    this.#silence = settings.silence;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: as declared by pg
+  override connect(...given: any[]): any {
+    const [callback] = given;
+    const noted = (error?: Error) => {
+      if (error === undefined || error === null) this.#silence.end();
+      else if (!(error instanceof pg.DatabaseError)) this.#silence.begin();
+    };
+    if (typeof callback === 'function')
+      return super.connect((error: Error) => {
+        noted(error);
+        callback(error);
+      });
+    return super.connect().then(
+      () => noted(),
+      (error: Error) => {
+        noted(error);
+        throw asUnavailable(error);
+      },
+    );
+  }
+
   // What pg declares is a dozen overloads; all but a text with values is passed on as it comes.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   override query(...given: any[]): any {
     const [text, values, ...rest] = given;
     const isStatement = typeof text === 'string' && Array.isArray(values) && values.length > 0;
     const query = super.query as (...given: unknown[]) => unknown;
-    return isStatement
+    const answer = isStatement
       ? query.call(this, { name: nameOf(text), text, values }, ...rest)
       : query.apply(this, given);
+    return answer instanceof Promise ? this.#inTime(answer) : answer;
+  }
+
+  async #inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const timer = setTimeout(() => {
+      this.#silence.begin();
+      this.connection.stream.destroy(new DatabaseUnavailable('the database did not answer in time'));
+    }, this.#silence.answerMs);
+    try {
+      const answered = await answer;
+      this.#silence.end();
+      return answered;
+    } catch (error) {
+      if (error instanceof pg.DatabaseError) this.#silence.end();
+      throw asUnavailable(error);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

@@ -40,6 +40,8 @@ export async function migrate(
   { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
+  // One that breaks fails what is asked on it; unheard, it would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [migrating]);

@@ -6,6 +6,8 @@ const USUAL = 3;
 const HELD_UP_AFTER_MS = 100;
 /** A connection that nobody used for so long (ms) is not trusted: what lies between may have forgotten it without a word. */
 const IDLE_MS = 10_000;
+/** A connection whose other end does not say goodbye is cut after so long (ms). */
+const GOODBYE_MS = 1_000;
 
 interface Pipeline {
   client: Client;
@@ -110,7 +112,11 @@ export class Pipelines {
   async #close(pipeline: Pipeline): Promise<void> {
     this.#open.delete(pipeline);
     await pipeline.opening.catch(() => {});
-    await pipeline.client.end();
+    const { client } = pipeline;
+    const cut =
+      pipeline.underWay === 0 ? setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS) : undefined;
+    await client.end();
+    clearTimeout(cut);
   }
 }
 

@@ -1,34 +1,88 @@
-import type { Socket } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
+import { Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Stopping } from './stopping.ts';
 
-/** How often connections whose answer has gone out are closed (ms). */
+/** How often one looks for connections to close (ms). */
 const LOOK_MS = 50;
+/** A connection on which nothing came for so long (ms) is not about to bring a call. */
+const QUIET_MS = 1_000;
+/** Turns of the event loop after which connections that still come are not waited for. */
+const MOST_TURNS = 100;
+
+interface Connection {
+  underWay: number;
+  /** When it was opened, or its last answer was out (ms). */
+  since: number;
+  /** What had come by then (bytes): more is the beginning of a call. */
+  readBytes: number;
+}
 
 /**
- * Lets `app.close()` end as soon as the calls under way are answered, and after `patienceMs` without them. By itself Node
- * waits for the browser to close a connection that was answered meanwhile (72 s), and for one that never asked anything:
- * browsers open such ahead of need.
+ * Lets a server stop without failing anybody. From the first moment on each answer says that its connection is not to be used
+ * again. `app.close()` then takes no more connections, goes on answering on those that are there, and closes each after its
+ * next answer, or once it is quiet: whoever is about to send a call on it would lose that call. It ends when all are closed,
+ * and after `patienceMs` without them.
  */
-export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
+export function drainOnClose(app: FastifyInstance, stopping: Stopping, patienceMs: number): void {
   const { server } = app;
-  const silent = new Set<Socket>();
+  const connections = new Map<Socket, Connection>();
+  let isClosing = false;
   server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
+    socket.once('close', () => connections.delete(socket));
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
-  app.addHook('preClose', (done) => {
-    if (server.listening) {
-      const look = setInterval(() => {
-        for (const socket of silent) socket.destroy();
-        server.closeIdleConnections();
-      }, LOOK_MS);
-      const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
-      server.once('close', () => {
+  // Before the handler, which may answer at once.
+  server.prependListener('request', ({ socket }, response) => {
+    if (isClosing || stopping.hasBegun) response.setHeader('connection', 'close');
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.underWay++;
+    response.once('close', () => {
+      connection.underWay--;
+      connection.since = performance.now();
+      connection.readBytes = socket.bytesRead;
+    });
+  });
+
+  app.addHook('preClose', async () => {
+    if (!server.listening) return;
+    isClosing = true;
+    await stopAccepting(server);
+    await new Promise<void>((done) => {
+      const end = () => {
         clearInterval(look);
         clearTimeout(cut);
-      });
-    }
-    done();
+        done();
+      };
+      const closeQuiet = () => {
+        const now = performance.now();
+        for (const [socket, { underWay, since, readBytes }] of connections)
+          if (underWay === 0 && socket.bytesRead === readBytes && now - since >= QUIET_MS) socket.destroy();
+        if (connections.size === 0) end();
+      };
+      const look = setInterval(closeQuiet, LOOK_MS);
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+        end();
+      }, patienceMs);
+      closeQuiet();
+    });
   });
+}
+
+/** Takes no more connections; those that are there stay as they are. */
+export async function stopAccepting(server: HttpServer): Promise<void> {
+  let arrived = 0;
+  const count = () => arrived++;
+  server.on('connection', count);
+  // A connection that the system took for us, and that we did not take from it yet, would be reset with its first call.
+  for (let turn = 0, before = -1; turn < MOST_TURNS && before !== arrived; turn++) {
+    before = arrived;
+    await setImmediate();
+  }
+  server.off('connection', count);
+  // Not HTTP's own, which closes idle connections at once.
+  Server.prototype.close.call(server);
 }

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { fallback } from '#core/sentences.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
 import type { Log } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
@@ -12,6 +13,9 @@ function unknownOf(instancePath: string): string {
 
 const MALFORMED = 'There was a problem with your request.';
 const NOTHING_HERE = 'There is nothing at this address.';
+/** How soon to come again when the database does not answer (s). */
+export const DATABASE_RETRY_SECONDS = 5;
+export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
 /** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
@@ -19,15 +23,32 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     const send = (status: number, message: string, more: object = {}) =>
-      reply.status(status).send({ success: false, status: 'error', message, ...more, requestId: request.id });
+      reply.status(status).send({
+        success: false,
+        status: 'error',
+        message,
+        ...more,
+        requestId: request.id,
+        ...(status >= 500 ? { reference: referenceOf(request.id) } : {}),
+      });
 
     if (error instanceof Refusal) {
+      if (error.status >= 500)
+        log.warn(
+          { reqId: request.id, status: error.status, said: error.message },
+          'refused for a fault of ours',
+        );
       if (error.retryAfter !== undefined) void reply.header('retry-after', String(error.retryAfter));
       return send(error.status, error.message, {
         ...(error.errors ? { errors: error.errors } : {}),
         ...(error.goOn ? { goOn: error.goOn } : {}),
         ...(error.code ? { code: error.code } : {}),
       });
+    }
+    if (error instanceof DatabaseUnavailable) {
+      log.error({ reqId: request.id, reason: error.message }, 'the database did not answer a call');
+      void reply.header('retry-after', String(DATABASE_RETRY_SECONDS));
+      return send(503, NO_DATABASE);
     }
     if (hasZodFastifySchemaValidationErrors(error)) {
       // A path that names nothing that could exist is unknown, like one that names nothing that does.
@@ -49,6 +70,11 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
     log.error({ reqId: request.id, err: error }, 'unexpected failure');
     return send(500, UNEXPECTED);
   });
+}
+
+/** What a person can read out and staff can search the log for: the beginning of the `reqId` of its line. */
+export function referenceOf(requestId: string): string {
+  return requestId.slice(0, 8);
 }
 
 /** An address that names nothing. Written by hand, since it must also answer before any schema is known. */

@@ -143,3 +143,26 @@ test('a screen’s scripts are named with its page, also those of the screen tha
     [[], [], []],
   );
 });
+
+test('an address that the site does not have is 404 with the page, and its screens are 200', async (t) => {
+  const { app } = await build(t);
+  for (const url of ['/metrics', '/wp-login.php', '/registration', '/no/such/page?a=1', '/upload/a/b']) {
+    const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(answer.statusCode, 404, url);
+    assert.match(gunzipSync(answer.rawPayload).toString(), /<p>Loading…<\/p>/);
+    // Nobody keeps it as the page of this address.
+    assert.deepEqual([answer.headers.etag, answer.headers['cache-control']], [undefined, 'no-cache']);
+  }
+  const { etag } = (await app.inject('/registration/checkout')).headers;
+  const asked = { headers: { 'if-none-match': String(etag) } };
+  assert.equal((await app.inject({ url: '/metrics', ...asked })).statusCode, 404);
+  assert.equal((await app.inject({ url: '/registration/checkout', ...asked })).statusCode, 304);
+  for (const url of [
+    '/',
+    '/registration/get-started/',
+    '/Registration/Checkout',
+    '/registration/101/init?exp=1',
+    '/upload-resume/101/',
+  ])
+    assert.equal((await app.inject(url)).statusCode, 200, url);
+});

@@ -7,7 +7,7 @@ import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
 import type { ScriptFiles } from '#contract/scriptFiles.ts';
-import { leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
+import { isScreen, leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
 
 /** The web app's page, written once at start with the society's data. */
 export interface Page {
@@ -88,7 +88,10 @@ function encode(html: string): Encoded {
   return encoded;
 }
 
-/** Hashed files under /static for ever, and the page for every other address. A missing file is 404, never the page. */
+/**
+ * Hashed files under /static for ever, and the page for every other address: with 404 where the site has no screen, so that the
+ * guard answers people and the status everybody else. A missing file is 404, never the page.
+ */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
     root: resolve(buildDir, 'static'),
@@ -99,13 +102,16 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const [getStarted, waiting] = [encode(page.getStarted), encode(page.waiting)];
-  const answer = (request: FastifyRequest, reply: FastifyReply, document: Encoded, link?: string) => {
+  const encoded = (request: FastifyRequest, reply: FastifyReply, document: Encoded) => {
     const encoding = preferredEncoding(request.headers['accept-encoding'], document);
+    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
+    return reply.type('text/html; charset=utf-8').send(document[encoding]!);
+  };
+  const answer = (request: FastifyRequest, reply: FastifyReply, document: Encoded, link?: string) => {
     void reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag: document.etag });
     if (link) void reply.header('link', link);
     if (request.headers['if-none-match'] === document.etag) return reply.status(304).send();
-    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
-    return reply.type('text/html; charset=utf-8').send(document[encoding]!);
+    return encoded(request, reply, document);
   };
   const hidden = { schema: { hide: true } };
   app.get('/favicon.ico', hidden, (_, reply) => reply.status(204).send());
@@ -116,7 +122,9 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
     if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
-    return answer(request, reply, waiting);
+    if (isScreen(request.url.split('?')[0]!)) return answer(request, reply, waiting);
+    void reply.status(404).headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' });
+    return encoded(request, reply, waiting);
   });
 }
 

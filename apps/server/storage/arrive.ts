@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { noteUsedUp } from '../memory.ts';
@@ -47,6 +47,12 @@ export async function arrive(
     await handle.close();
     await rm(path, { force: true });
   }
+}
+
+/** Rejects when nothing can be written into a folder. */
+export async function reachFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await access(folder, constants.W_OK);
 }
 
 /** How many bytes fit on a folder's disk beside the reserve. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { arrive, filesOlderThan, roomIn } from './arrive.ts';
+import { arrive, filesOlderThan, reachFolder, roomIn } from './arrive.ts';
 import type { Storage } from './storage.ts';
 
 /**
@@ -10,6 +10,7 @@ import type { Storage } from './storage.ts';
  */
 export function folderStorage(folder: string, reserveBytes: number): Storage {
   return {
+    reach: () => reachFolder(folder),
     room: () => roomIn(folder, reserveBytes),
     put: (bytes, check) =>
       arrive(folder, reserveBytes, bytes, async (file) => {

@@ -8,13 +8,14 @@ import {
   GetObjectCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
+  ListObjectsV2Command,
   NoSuchUpload,
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { S3Settings } from '../config.ts';
-import { arrive, filesOlderThan, isKey, keyOfPart, partOf, roomIn } from './arrive.ts';
+import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder, roomIn } from './arrive.ts';
 import { type Arrived, type Storage, StorageDown } from './storage.ts';
 
 const CONNECT_MS = 5_000;
@@ -90,6 +91,10 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   }
 
   return {
+    async reach() {
+      await reachFolder(incoming);
+      await asDown(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })));
+    },
     room: () => roomIn(incoming, reserveBytes),
     put: (bytes, check) =>
       arrive(incoming, reserveBytes, bytes, async (file) => {

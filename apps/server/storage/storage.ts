@@ -26,6 +26,8 @@ export interface Storage {
    * Throws {@link StorageFull} before the reserve is touched, and {@link StorageDown}.
    */
   put(bytes: Readable, check: (file: Arrived) => Promise<void>): Promise<StoredFile>;
+  /** Rejects when documents could not be kept or read now. */
+  reach(): Promise<void>;
   /** How many more bytes may come. */
   room(): Promise<number>;
   read(key: string): Promise<Readable>;

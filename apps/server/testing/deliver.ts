@@ -8,14 +8,13 @@ import type { TestServer } from './testServer.ts';
  * Sends HubSpot what is due, now, in as many rounds as that takes, and as if it had long forgotten what it had against us.
  * Returns how many rows were sent.
  */
-export async function deliver({ deps, hubspot }: TestServer): Promise<number> {
-  await sql`update join_session set crm_next_try_at = now()`.execute(deps.database);
-  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
-    deps.database,
-  );
+export async function deliver({ deps, background, hubspot }: TestServer): Promise<number> {
+  const work = { ...deps, database: background };
+  await sql`update join_session set crm_next_try_at = now()`.execute(background);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(background);
   let sent = 0;
   for (;;) {
-    const { taken } = await pushDue(deps, hubspot);
+    const { taken } = await pushDue(work, hubspot);
     if (taken === 0) return sent;
     sent += taken;
   }

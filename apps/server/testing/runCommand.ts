@@ -5,7 +5,7 @@ import type { TestServer } from './testServer.ts';
 /** Runs a command of staff on a test server: what it printed, and its exit status. */
 export async function runCommand(
   t: TestContext,
-  { deps, hubspot }: TestServer,
+  { deps, background, hubspot }: TestServer,
   command: Command,
   args: string[],
 ): Promise<{ out: string; code: number }> {
@@ -15,7 +15,12 @@ export async function runCommand(
   };
   const mocks = [t.mock.method(console, 'log', say), t.mock.method(console, 'error', say)];
   try {
-    const code = await command.run(args, { deps, database: deps.database, hubspot });
+    const code = await command.run(args, {
+      deps: { ...deps, database: background },
+      database: background,
+      background,
+      hubspot,
+    });
     return { out, code };
   } finally {
     for (const { mock } of mocks) mock.restore();

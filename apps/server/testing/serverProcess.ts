@@ -10,10 +10,23 @@ const main = join(import.meta.dirname, '../main.ts');
 export interface ServerProcess {
   url: string;
   pid: number;
+  /** What it has logged so far, a JSON object each. */
+  log(): Record<string, unknown>[];
+  /** All that it has printed so far. */
+  output(): string;
+  /** Its exit code, or the signal that ended it; null while it runs. */
+  ended(): number | string | null;
+  /** Asks it to stop, as a deployment does, and gives its exit code, or the signal that ended it. */
+  stop(): Promise<number | string>;
   /** Ends it as a power cut would. */
   kill(): Promise<void>;
   /** The most memory that it ever had, in bytes; null where the system does not say. */
   peakMemory(): number | null;
+}
+
+/** A test server whose processes have more settings, or other ones. */
+export function withSettings(test: TestServer, settings: Record<string, string>): TestServer {
+  return { ...test, env: { ...test.env, ...settings } };
 }
 
 /** The settings by which another process works on the database, the stand-ins and the documents of a test server. */
@@ -37,21 +50,52 @@ export function settingsOf({ deps, env, stripeUrl, hubspotUrl }: TestServer): No
 
 /** The server as a process of its own, on what a test server works on; `program` is another version's main.ts. */
 export async function startServerProcess(test: TestServer, program = main): Promise<ServerProcess> {
+  const { listening, ...server } = launchServerProcess(test, program);
+  return { ...server, url: await listening };
+}
+
+/** The same, not waited for: `listening` gives its address, and rejects when it ends before. */
+export function launchServerProcess(
+  test: TestServer,
+  program = main,
+): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   const server = fork(program, {
     env: settingsOf(test),
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // As local/child.ts and the Dockerfile start it.
     execArgv: [...nodeFlags],
   });
-  const ended = once(server, 'exit');
-  const [{ listening }] = (await Promise.race([
-    once(server, 'message'),
+  let output = '';
+  for (const stream of [server.stdout!, server.stderr!])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  // The last lines have arrived by then.
+  const ended = once(server, 'close');
+  const listening = Promise.race([
+    once(server, 'message').then(([message]) => (message as { listening: string }).listening),
     ended.then(([code]) => {
-      throw new Error(`The server ended with ${code} before it listened.`);
+      throw new Error(`The server ended with ${code} before it listened:\n${output}`);
     }),
-  ])) as [{ listening: string }];
+  ]);
+  // It is thrown to whoever waits for it.
+  listening.catch(() => {});
+  ended.catch(() => {});
   return {
-    url: listening,
+    listening,
+    output: () => output,
     pid: server.pid!,
+    log: () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    ended: () => server.exitCode ?? server.signalCode,
+    async stop() {
+      server.kill('SIGTERM');
+      const [code, signal] = (await ended) as [number | null, string | null];
+      return code ?? signal!;
+    },
     async kill() {
       server.kill('SIGKILL');
       await ended;

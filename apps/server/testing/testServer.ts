@@ -10,6 +10,7 @@ import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
 import { testDatabase } from '../../../local/testing/database.ts';
 import { buildApp } from '../app.ts';
 import { readConfig } from '../config.ts';
+import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
 import { createLog } from '../http/logging.ts';
 import type { HubspotClient } from '../hubspot/client.ts';
@@ -43,6 +44,8 @@ export interface TestServer {
   url: string;
   app: FastifyInstance;
   deps: Deps;
+  /** What background work and the command line ask: their statements may take longer. */
+  background: Database;
   /** The settings that it was given beside those of every test. */
   env: Record<string, string>;
   /** The folder of its documents; throws when they are in a bucket. */
@@ -67,15 +70,20 @@ export interface TestServer {
 
 /**
  * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
- * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end.
+ * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end;
+ * `postgresUrl` is a PostgreSQL of the test's own, which it may interrupt.
  */
 export async function startTestServer(
   env: Record<string, string> = {},
-  { stripeClock = Date.now, hubspotLimits }: { stripeClock?: () => number; hubspotLimits?: 'off' } = {},
+  {
+    stripeClock = Date.now,
+    hubspotLimits,
+    postgresUrl,
+  }: { stripeClock?: () => number; hubspotLimits?: 'off'; postgresUrl?: string } = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
   const [database, stripe, hubspot] = await Promise.all([
-    testDatabase(),
+    testDatabase(postgresUrl),
     startStripeEmulator({
       host: '127.0.0.1',
       port: 0,
@@ -109,6 +117,7 @@ export async function startTestServer(
     url,
     app,
     deps: wired.deps,
+    background: wired.background,
     env,
     get documents() {
       if (config.storage.kind !== 'folder') throw new Error('The documents are not in a folder.');
@@ -141,7 +150,7 @@ export async function startTestServer(
     },
     async close() {
       await app.close();
-      await wired.database.destroy();
+      await Promise.all([wired.database.destroy(), wired.background.destroy()]);
       await Promise.all([stripe.close(), hubspot.close(), database.drop()]);
       rmSync(folder, { recursive: true, force: true });
     },

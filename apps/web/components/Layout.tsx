@@ -1,5 +1,6 @@
 import { type ComponentType, memo, useEffect, useState } from 'react';
 import { Outlet, useNavigation } from 'react-router';
+import { useLastReference } from '../reference.ts';
 import { phoneLink, useSite } from '../site.ts';
 import { onFirstToast } from '../toasts.ts';
 import { Crest } from './Crest.tsx';
@@ -52,6 +53,7 @@ function Footer() {
   const { society } = useSite();
   return (
     <footer className={styles.footer}>
+      <Reference />
       <Questions />
       <nav aria-label="About the society">
         <ul>
@@ -76,6 +78,12 @@ function Footer() {
       </ul>
     </footer>
   );
+}
+
+/** Beside whom to ask: what to say of what went wrong. */
+function Reference() {
+  const reference = useLastReference();
+  return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
 }
 
 /** For whoever doubts it; the page says none of it twice before it is asked for. */

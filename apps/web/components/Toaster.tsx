@@ -82,7 +82,7 @@ export function Toaster() {
 }
 
 function Toast({ toast, held, onGone }: { toast: Shown; held: boolean; onGone: () => void }) {
-  const { id, kind, title, text } = toast;
+  const { id, kind, title, text, reference } = toast;
   const [leaving, setLeaving] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const left = useRef(TOAST_MS);
@@ -127,6 +127,7 @@ function Toast({ toast, held, onGone }: { toast: Shown; held: boolean; onGone: (
           <p className={styles.description} id={`toast-${id}-text`}>
             {text}
           </p>
+          {reference && <p className={styles.description}>Reference: {reference}</p>}
         </div>
         <button type="button" className={styles.close} aria-label="Close" onClick={() => setLeaving(true)}>
           <Icon name="close" size={16} />

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { RunningPostgres } from '../../../local/postgres.ts';
+import { startTestPostgres } from '../../../local/testing/database.ts';
+import type { ServerProcess } from './serverProcess.ts';
+import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from './steps.ts';
+import { startTestServer, type TestServer } from './testServer.ts';
+
+/** A test server on a PostgreSQL of its own, which goes away and comes back on the same address. */
+export interface Interruptible {
+  arranged: TestServer;
+  /** The process of PostgreSQL. */
+  pid(): number;
+  /** Ends PostgreSQL: `SIGINT` as a restart does, `SIGQUIT` as a crash does. */
+  end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
+  begin(): Promise<void>;
+  /** A statement on a connection of its own. */
+  admin<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+/** For a statement: the connections of everybody else. */
+export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+
+export async function startInterruptible(): Promise<Interruptible> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
+  let postgres: RunningPostgres = await startTestPostgres(folder);
+  const arranged = await startTestServer({}, { postgresUrl: postgres.url });
+  return {
+    arranged,
+    pid: () => postgres.pid,
+    async end(signal) {
+      process.kill(postgres.pid, signal);
+      await postgres.lost;
+    },
+    async begin() {
+      postgres = await startTestPostgres(folder);
+    },
+    async admin<Row extends pg.QueryResultRow>(text: string) {
+      const client = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });
+      await client.connect();
+      try {
+        return (await client.query<Row>(text)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    async close() {
+      await arranged.close();
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Answered {
+  status: number;
+  ms: number;
+  body: { message?: string; reference?: string; requestId?: string };
+  retryAfter: string | null;
+}
+
+type Url = Pick<ServerProcess, 'url'>;
+
+async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<Answered> {
+  const began = performance.now();
+  const response = await fetch(url + path, init);
+  const body = (await response.json()) as Answered['body'];
+  return {
+    status: response.status,
+    ms: performance.now() - began,
+    body,
+    retryAfter: response.headers.get('retry-after'),
+  };
+}
+
+/** Calls of a join that is paid: of one statement, and of a transaction on a connection of its own. Either can be made again and again. */
+export async function paidCalls(arranged: TestServer) {
+  const client = arranged.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(arranged, intent.id);
+  const { status } = await reportPayment(client, uuid, intent);
+  if (status !== 200) throw new Error(`The payment was answered ${status}.`);
+  const under = `/api/public/join-session/${uuid}`;
+  const report = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      paymentIntent: intent.id,
+      paymentIntentClientSecret: intent.clientSecret,
+      redirectStatus: 'succeeded',
+    }),
+  };
+  return {
+    statement: (server: Url) => ask(server, `${under}/welcome`),
+    transaction: (server: Url) => ask(server, `${under}/post-payment-handler`, report),
+  };
+}
