@@ -100,6 +100,16 @@ const refused: [string, Record<string, string>, RegExp][] = [
     { ...emulated, LIMIT_JOINS_PER_CODE: 'many' },
     /LIMIT_JOINS_PER_CODE must be a count and a window/,
   ],
+  [
+    'a wait for the database that is none',
+    { ...emulated, DATABASE_WAIT_SECONDS: '5m' },
+    /DATABASE_WAIT_SECONDS/,
+  ],
+  [
+    'a stop that is delayed too long',
+    { ...emulated, STOP_DELAY_SECONDS: '61' },
+    /STOP_DELAY_SECONDS .* 0 to 60/,
+  ],
   ['an upload limit that is none', { ...emulated, UPLOAD_MAX_BYTES: '10MB' }, /UPLOAD_MAX_BYTES/],
   [
     'a virus scanner at an address that is not one',

@@ -60,6 +60,8 @@ async function network(databaseUrl: string) {
 }
 
 const LONGEST_MS = 5_000;
+/** For what takes as long as the machine is busy. */
+const PATIENCE_MS = 30_000;
 
 for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
   test(`when a database does not answer since ${hanging}, calls end in time with a sentence and a reference`, async (t) => {
@@ -90,23 +92,23 @@ for (const hanging of ['its processes stand still', 'the network swallows what i
         ),
       );
       const second = await Promise.all([calls.statement(server), calls.transaction(server)]);
-      for (const { status, ms, body, retryAfter } of [...first, ...second]) {
+      const ended = [...first, ...second];
+      for (const { status, body, retryAfter } of ended)
         assert.deepEqual([status, body.message, retryAfter], [503, NO_DATABASE, '5']);
-        assert.ok(ms < LONGEST_MS, `a call took ${Math.round(ms)} ms`);
+      // By the server's own clock: how late a busy machine lets us read an answer is not its doing.
+      const lineOf = ({ body }: (typeof ended)[number], msg: string) =>
+        server.log().find((line) => line.msg === msg && String(line.reqId).startsWith(body.reference!));
+      await until(() => ended.every((call) => lineOf(call, 'answered')), PATIENCE_MS);
+      for (const call of ended) {
+        assert.ok(lineOf(call, 'the database did not answer a call'));
+        const { ms } = lineOf(call, 'answered') as { ms: number };
+        assert.ok(ms < LONGEST_MS, `a call took ${ms} ms`);
       }
-      const { reference } = first[0]!.body;
-      await until(
-        () =>
-          server
-            .log()
-            .some(({ msg, reqId }) => /database/.test(String(msg)) && String(reqId).startsWith(reference!)),
-        2_000,
-      );
     } finally {
       if (hanging === 'its processes stand still') signal('SIGCONT');
       else between.mend();
     }
-    await until(async () => (await calls.transaction(server)).status === 200, 5_000);
+    await until(async () => (await calls.transaction(server)).status === 200, PATIENCE_MS);
     assert.equal((await calls.statement(server)).status, 200);
   });
 

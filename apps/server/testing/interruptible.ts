@@ -57,7 +57,6 @@ export async function startInterruptible(): Promise<Interruptible> {
 
 export interface Answered {
   status: number;
-  ms: number;
   body: { message?: string; reference?: string; requestId?: string };
   retryAfter: string | null;
 }
@@ -65,12 +64,10 @@ export interface Answered {
 type Url = Pick<ServerProcess, 'url'>;
 
 async function ask({ url }: Url, path: string, init: RequestInit = {}): Promise<Answered> {
-  const began = performance.now();
   const response = await fetch(url + path, init);
   const body = (await response.json()) as Answered['body'];
   return {
     status: response.status,
-    ms: performance.now() - began,
     body,
     retryAfter: response.headers.get('retry-after'),
   };
