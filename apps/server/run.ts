@@ -1,4 +1,5 @@
 import { buildApp } from './app.ts';
+import { startFillingContacts } from './contacts/fillContacts.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
@@ -21,6 +22,7 @@ export async function run(
   const begin = setTimeout(() => {
     background = [
       startPushing(deps, hubspot),
+      startFillingContacts(deps, hubspot),
       startSweeping(deps),
       startReconciling(deps),
       startSweepingDocuments(deps),

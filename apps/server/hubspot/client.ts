@@ -59,7 +59,11 @@ export interface HubspotClient {
   findByCode(code: string, timeoutMs: number): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
   /** Those of at most 100 that HubSpot knows, by id, with these properties. */
-  readContacts(ids: readonly string[], properties: readonly string[]): Promise<Map<string, CrmContact>>;
+  readContacts(
+    ids: readonly string[],
+    properties: readonly string[],
+    timeoutMs?: number,
+  ): Promise<Map<string, CrmContact>>;
   /** Updates at most 100 contacts, or creates them, in one call; by mark. One that is refused keeps none of the others. */
   updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
@@ -195,13 +199,14 @@ export function hubspotClient(
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
       call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`),
-    async readContacts(ids, wanted) {
+    async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
-      const answer = await call<{ results: CrmContact[] }>('POST', '/batch/read', {
-        inputs,
-        properties: wanted,
-        propertiesWithHistory: [],
-      });
+      const answer = await call<{ results: CrmContact[] }>(
+        'POST',
+        '/batch/read',
+        { inputs, properties: wanted, propertiesWithHistory: [] },
+        timeoutMs === undefined ? {} : { timeoutMs },
+      );
       return new Map((answer?.results ?? []).map((contact) => [contact.id, contact]));
     },
     updateContacts: (writes) => write('/batch/update', writes),

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { TOO_MANY } from '../http/limits.ts';
@@ -71,8 +72,8 @@ export async function startLinkedJoin(
   deps: Deps,
   given: { contactId: string; signature: LinkSignature; address: string },
 ): Promise<StartedJoin> {
-  deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
-  if ((await deps.contacts.refresh(given.contactId)) === 'unknown') throw new Refusal(404, fallback.initJoin);
+  const link = deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
+  await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
   return startOrRefuse(
     deps,
