@@ -3,6 +3,7 @@ import { startFillingContacts } from './contacts/fillContacts.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
+import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
 import { startReconciling } from './payments/reconcile.ts';
 import { startSweeping } from './payments/sweep.ts';
 import type { Wired } from './wire.ts';
@@ -23,6 +24,7 @@ export async function run(
     background = [
       startPushing(deps, hubspot),
       startFillingContacts(deps, hubspot),
+      startWatchingGuesses(deps),
       startSweeping(deps),
       startReconciling(deps),
       startSweepingDocuments(deps),

@@ -8,8 +8,11 @@ import { crmValue, isMember, readProperties, toProfile } from '../hubspot/proper
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
-  /** Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. */
-  learnCode(code: string): Promise<'known' | 'unknown' | 'unavailable'>;
+  /**
+   * Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. A
+   * `suspect` leaves the few searches that there are to others first.
+   */
+  learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
    * Brings one contact up to date, within two seconds or behind. Of one that the mirror has not: `unknown` when HubSpot says
    * so, `unavailable` when it cannot say now.
@@ -35,10 +38,10 @@ export function mirroredContacts(
     keepContacts(database, rules, found),
   );
 
-  async function lookUp(code: string): ReturnType<Contacts['learnCode']> {
+  async function lookUp(code: string, who: 'joiner' | 'suspect'): ReturnType<Contacts['learnCode']> {
     let found: CrmContact | null;
     try {
-      found = await patiently((timeoutMs) => hubspot.findByCode(code, timeoutMs));
+      found = await patiently((timeoutMs) => hubspot.findByCode(code, { timeoutMs, who }));
     } catch (error) {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused) return 'unavailable';
       throw error;
@@ -53,10 +56,10 @@ export function mirroredContacts(
   }
 
   return {
-    async learnCode(code) {
+    async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
       // Equal look-ups at the same time are one.
-      const running = lookUps.get(code) ?? lookUp(code).finally(() => lookUps.delete(code));
+      const running = lookUps.get(code) ?? lookUp(code, who).finally(() => lookUps.delete(code));
       lookUps.set(code, running);
       return running;
     },
