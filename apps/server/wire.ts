@@ -4,8 +4,10 @@ import { mirroredContacts } from './contacts/contacts.ts';
 import { connect, type Database } from './database/client.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
+import { isDoctorToken } from './doctor/arrival.ts';
 import { clamd } from './documents/scanner.ts';
 import { browserCookie } from './http/browserCookie.ts';
+import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
@@ -64,7 +66,11 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
     browser: browserCookie(secret, config.publicUrl.startsWith('https:')),
     hashAddress: (address) =>
-      createHmac('sha256', secret).update(`address\n${address}`).digest('base64url').slice(0, 22),
+      createHmac('sha256', secret)
+        .update(`address\n${countedAddress(address)}`)
+        .digest('base64url')
+        .slice(0, 22),
+    isDoctor: (token) => isDoctorToken(secret, token, now()),
   };
   return { deps, database, hubspot: hubspotFor('background') };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { inviteCodeError, normaliseInviteCode } from './inviteCode.ts';
-import { isSlip, MINTED_BYTES, mintedCode } from './mintedCode.ts';
+import { isMinted, isSlip, MINTED_BYTES, mintedCode } from './mintedCode.ts';
 
 const random = fc.uint8Array({ minLength: MINTED_BYTES, maxLength: MINTED_BYTES });
 const place = fc.nat(8);
@@ -16,7 +16,7 @@ test('a minted code is an invite code of nine characters, none of which is taken
       assert.match(code, /^[2-9A-HJ-NP-Z]{9}$/);
       assert.equal(inviteCodeError(code), null);
       assert.equal(normaliseInviteCode(code.toLowerCase()), code);
-      assert.equal(isSlip(code), false);
+      assert.deepEqual([isMinted(code), isSlip(code)], [true, false]);
     }),
   );
 });
@@ -40,7 +40,7 @@ test('one wrong character, of whatever kind, is a slip', () => {
     fc.property(random, place, character, (bytes, index, typed) => {
       const code = mintedCode(bytes);
       const wrong = replaced(code, index, typed);
-      assert.equal(isSlip(wrong), wrong !== code);
+      assert.deepEqual([isMinted(wrong), isSlip(wrong)], [wrong === code, wrong !== code]);
     }),
   );
 });
@@ -50,7 +50,7 @@ test('any two characters that have changed places are a slip', () => {
     fc.property(random, place, place, (bytes, first, second) => {
       const code = mintedCode(bytes);
       const wrong = replaced(replaced(code, first, code[second]!), second, code[first]!);
-      assert.equal(isSlip(wrong), wrong !== code);
+      assert.deepEqual([isMinted(wrong), isSlip(wrong)], [wrong === code, wrong !== code]);
     }),
   );
 });

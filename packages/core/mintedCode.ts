@@ -38,6 +38,13 @@ export function mintedCode(random: Uint8Array): string {
   return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
 }
 
+/** Whether a code, in its one spelling, may have been minted: its check letter holds. */
+export function isMinted(code: string): boolean {
+  const values = [...code].map((character) => ALPHABET.indexOf(character));
+  const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);
+  return isOfForm && checksum(values.slice(0, -1)) === values.at(-1);
+}
+
 /**
  * Whether a code, in its one spelling, is none that was minted but nearly looks like one, as after a slip of the finger:
  * nine characters, at most one of which is in no minted code, and the check letter is wrong. Says nothing about which
@@ -45,8 +52,5 @@ export function mintedCode(random: Uint8Array): string {
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;
-  const values = [...code].map((character) => ALPHABET.indexOf(character));
-  const strange = values.filter((value) => value < 0).length;
-  if (strange > 0) return strange === 1;
-  return checksum(values.slice(0, -1)) !== values.at(-1);
+  return [...code].filter((character) => !ALPHABET.includes(character)).length <= 1 && !isMinted(code);
 }

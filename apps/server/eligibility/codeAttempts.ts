@@ -1,14 +1,23 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { isSlip } from '#core/mintedCode.ts';
+import { isMinted, isSlip } from '#core/mintedCode.ts';
+import type { Limit } from '../config.ts';
 import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
 import { limitedCount, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 
-/** Attempts with codes that open nothing, of which a guesser makes many; and slips in minted codes, counted apart. */
-export const WRONG_CODE = 'wrong_code';
+/**
+ * Attempts with codes that open nothing are counted by the form of the code. Of those that look minted an address may try
+ * more: among 2^40 a guess is worth nothing, and so a stranger who tries other codes from an address that many share, a
+ * school's or that of a proxy that nobody named, does not keep those waiting who have a minted one. Slips count apart.
+ */
+const WRONG_CODE = 'wrong_code';
+const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
+/** What is counted of guesses: slips are none. */
+export const GUESSES = [WRONG_CODE, WRONG_MINTED];
+const MINTED_TIMES = 10;
 /** The attempts themselves: a code that is tried again from the same address is no other attempt. */
 const TRIED = 'tried_code';
 
@@ -38,7 +47,7 @@ export function countingAttempt(
   attempt: CodeAttempt,
   isRight: RawBuilder<boolean>,
 ): RawBuilder<unknown> {
-  const limit = deps.config.limits?.wrongCodesPerAddress;
+  const limit = limitOf(deps, attempt);
   if (!limit) return sql`attempt as (select true as is_within, null::text as counted_at, 0 as earlier)`;
   const { name, key, tried } = rowsOf(attempt);
   const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
@@ -69,7 +78,7 @@ export function countingAttempt(
 
 /** Whether the address may try the code at all, for a statement that only acts on right ones. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
-  const limit = deps.config.limits?.wrongCodesPerAddress;
+  const limit = limitOf(deps, attempt);
   if (!limit) return sql<boolean>`true`;
   const { name, key } = rowsOf(attempt);
   return sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`;
@@ -98,5 +107,11 @@ export function tooManyAttempts(deps: Deps): Refusal {
 
 function rowsOf({ code, addressHash }: CodeAttempt): { name: string; key: string; tried: string } {
   const tried = createHash('sha256').update(`${addressHash}\n${code}`).digest('base64url').slice(0, 22);
-  return { name: isSlip(code) ? SLIP : WRONG_CODE, key: addressHash, tried };
+  const name = isMinted(code) ? WRONG_MINTED : isSlip(code) ? SLIP : WRONG_CODE;
+  return { name, key: addressHash, tried };
+}
+
+function limitOf(deps: Deps, { code }: CodeAttempt): Limit | undefined {
+  const limit = deps.config.limits?.wrongCodesPerAddress;
+  return limit && isMinted(code) ? { ...limit, count: limit.count * MINTED_TIMES } : limit;
 }

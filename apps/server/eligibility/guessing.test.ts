@@ -156,6 +156,33 @@ test('slips of the finger in a minted code are not counted with wrong codes, and
   assert.equal((await check(slips[LIMIT]!)).status, 429);
 });
 
+test('who has a minted code is not kept waiting by a thousand guesses of others at the same address', async () => {
+  const code = mintedCode(new Uint8Array([9, 8, 7, 6, 5]));
+  await sql`insert into invitation (code, school) values (${code}, 'Lincoln High School')`.execute(
+    server.deps.database,
+  );
+  const answers = await Promise.all(codes('PRANK', 1000).map((wrong) => school(wrong)));
+  assert.deepEqual(counted(answers), { 404: LIMIT, 429: 1000 - LIMIT });
+  assert.equal((await check(code)).data?.status, 'success');
+  assert.equal((await school(code)).status, 200);
+  const minted = (n: number) => mintedCode(new Uint8Array([0, 0, 0, n >> 8, n & 255]));
+  const guesses = await Promise.all(Array.from({ length: 100 }, (_, n) => school(minted(n))));
+  assert.deepEqual(counted(guesses), { 404: LIMIT * 10, 429: 100 - LIMIT * 10 }, 'which is limited as well');
+  assert.equal((await school(code)).status, 429);
+});
+
+test('guesses from one /64 are guesses from one address, and IPv4 is counted alike within IPv6', async () => {
+  const network = await Promise.all(
+    codes('SIX', 50).map((code, n) => school(code, `2001:db8:7:7::${n + 1}`)),
+  );
+  assert.deepEqual(counted(network), { 404: LIMIT, 429: 50 - LIMIT });
+  assert.equal((await school('SIX0', '2001:db8:7:8::1')).status, 404);
+  const mapped = await Promise.all(
+    codes('FOUR', 50).map((code, n) => school(code, n % 2 ? '198.51.100.77' : '::ffff:198.51.100.77')),
+  );
+  assert.deepEqual(counted(mapped), { 404: LIMIT, 429: 50 - LIMIT });
+});
+
 test('while one address guesses as fast as it can, a code that only HubSpot knows opens for somebody else', async () => {
   const generous = await startTestServer({ LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
   let isOver = false;

@@ -3,7 +3,7 @@ import { repeat } from '../background.ts';
 import { takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
 import { forgetCounts } from '../http/limits.ts';
-import { WRONG_CODE } from './codeAttempts.ts';
+import { GUESSES } from './codeAttempts.ts';
 
 const INTERVAL_MS = 15_000;
 const FORGET_EVERY_SECONDS = 3_600;
@@ -31,13 +31,13 @@ export async function tellOfGuessing(deps: Deps): Promise<void> {
   if (!limit) return;
   const { rows } = await sql<{ key: string; count: number; total: number; addresses: number }>`
     select key, sum(count)::int as count, (sum(sum(count)) over ())::int as total, (count(*) over ())::int as addresses
-    from limit_count where name = ${WRONG_CODE} and window_start > now() - interval '1 hour'
+    from limit_count where name = any(${GUESSES}) and window_start > now() - interval '1 hour'
     group by key having sum(count) > 0 order by 2 desc limit 1`.execute(deps.database);
   const most = rows[0];
   if (!most || (most.count < limit.count * NOTED_SHARE && most.total < limit.count)) return;
   const from =
     most.addresses === 1 ? '1 address' : `${most.addresses} addresses, ${most.count} of them from one`;
-  const message = `Invite codes are being guessed: ${most.total} wrong ones in the last hour from ${from} (${most.key.slice(0, 8)}). Codes that "npm run operator -- invitations mint" makes cannot be guessed; an address is kept waiting after ${limit.count} in ${limit.minutes} minutes.`;
+  const message = `Invite codes are being guessed: ${most.total} wrong ones in the last hour from ${from} (${most.key.slice(0, 8)}). Codes that "npm run operator -- invitations mint" makes cannot be guessed; an address is kept waiting after ${limit.count} in ${limit.minutes} minutes. Whether it is a proxy's, which everybody shares: npm run operator -- doctor`;
   await sql`
     insert into staff_notice (kind, message) select ${GUESSING}, ${message}
     where not exists (select from staff_notice where kind = ${GUESSING} and created_at > now() - interval '1 hour')`.execute(
