@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { isSlip } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -44,10 +45,8 @@ export async function checkEligibility(
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
   if (!found.code) {
-    const learned = await deps.contacts.learnCode(
-      code,
-      found.earlier >= FAILED_LATELY ? 'suspect' : 'joiner',
-    );
+    const isSuspect = found.earlier >= FAILED_LATELY || isSlip(code);
+    const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
     if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
     if (learned === 'known') {
       await forgiveAttempt(deps.database, attempt, found);
