@@ -25,9 +25,6 @@ export interface Eligibility {
 /** A code may be right and only its look-up held up: calling it invalid would turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** An address that has tried so many wrong codes lately leaves HubSpot's searches to others first. */
-const FAILED_LATELY = 3;
-
 /**
  * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Attempts with codes that are not
  * known here are counted by address before HubSpot is asked, and forgiven when it knows the code; a code that is known
@@ -45,7 +42,8 @@ export async function checkEligibility(
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
   if (!found.code) {
-    const isSuspect = found.earlier >= FAILED_LATELY || isSlip(code);
+    // Addresses that failed lately, or are trying another code, leave HubSpot's searches to others first.
+    const isSuspect = found.earlier > 0 || isSlip(code);
     const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
     if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
     if (learned === 'known') {
