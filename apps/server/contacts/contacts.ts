@@ -118,7 +118,7 @@ function readTogether(
     since = performance.now();
     try {
       const ids = batch.map(([id]) => id);
-      const found = await patiently(() => hubspot.readContacts(ids, properties, SLOWEST_MS));
+      const found = await patiently(() => hubspot.readContacts(ids, properties, SLOWEST_MS), 'limited');
       await keep([...found.values()]);
       for (const [id, { resolve }] of batch) resolve(found.has(id));
     } catch (error) {
@@ -137,14 +137,21 @@ function readTogether(
   };
 }
 
-/** Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. */
-async function patiently<T>(call: (timeoutMs: number) => Promise<T>): Promise<T> {
+/**
+ * Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. When it is
+ * `limited` only, or when it failed as well.
+ */
+async function patiently<T>(
+  call: (timeoutMs: number) => Promise<T>,
+  when: 'limited' | 'unavailable' = 'unavailable',
+): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await call(Math.max(1, Math.ceil(end - performance.now())));
     } catch (error) {
       if (!(error instanceof CrmUnavailable)) throw error;
+      if (when === 'limited' && error.retryAfterMs === 0) throw error;
       const wait = Math.max(error.retryAfterMs, 100) * (1 + Math.random() / 4);
       if (performance.now() + wait >= end) throw error;
       await pause(wait);
