@@ -115,7 +115,7 @@ for (const kind of kinds)
       answers.map(({ status }) => status),
       ids.map(() => 200),
     );
-    assert.ok(performance.now() - began < 4_000, 'nobody waits for HubSpot');
+    assert.ok(performance.now() - began < 10_000, 'nobody waits for HubSpot');
     await recovery();
     assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 10, more: false });
     assert.deepEqual(await mirrored(ids[3]!), { name: 'Mailed3', is_filled: true });
