@@ -1,4 +1,5 @@
 import { docx } from '../local/testing/documents.ts';
+import { refuse, route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
 import { button, buyNow, heading, paidIntent, save, total, typeBillingAddress, typeCard } from './steps.ts';
 
@@ -25,6 +26,49 @@ test('a link with an unknown contact says so and leads to Get Started', async ({
   await page.getByRole('link', { name: 'Get Started' }).click();
   await expect(page).toHaveURL('/registration/get-started');
 });
+
+for (const [path, name, title, arrived] of [
+  ['/registration/101/init', 'initJoin', 'Your invitation', '/registration/student-details'],
+  ['/initialize/checkout?vid=103', 'initiateCheckout', 'Checkout', '/registration/checkout'],
+] as const) {
+  test(`${path} while the server cannot say tries again by itself, and opens when it can`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await page.clock.install();
+    await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
+    await page.goto(path);
+    const status = page.getByRole('status').filter({ hasText: 'We cannot look up' });
+    await expect(status).toContainText('tries again by itself (1 of 3)');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await page.clock.runFor(4_000);
+    await expect(status).toContainText('(2 of 3)');
+    await page.unroute(route(name));
+    await page.clock.runFor(8_000);
+    await expect(page).toHaveURL(arrived);
+  });
+
+  test(`${path} offers a button when the server could not say for long`, async ({ page, complaints }) => {
+    complaints.expectFailedRequests();
+    await page.clock.install();
+    await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
+    await page.goto(path);
+    for (const [ms, text] of [
+      [4_000, '(2 of 3)'],
+      [8_000, '(3 of 3)'],
+    ] as const) {
+      await page.clock.runFor(ms);
+      await expect(page.getByRole('status').filter({ hasText: text })).toBeVisible();
+    }
+    await page.clock.runFor(16_000);
+    await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
+    await expect(heading(page, title)).toBeVisible();
+    await page.unroute(route(name));
+    await button(page, 'Try again').click();
+    await expect(page).toHaveURL(arrived);
+  });
+}
 
 test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone', async ({
   page,

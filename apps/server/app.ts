@@ -6,6 +6,7 @@ import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zo
 import type { ZodType } from 'zod';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Deps } from './deps.ts';
+import { serveArrival } from './doctor/arrival.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { answerWriter } from './http/answers.ts';
@@ -95,6 +96,7 @@ export async function buildApp(
   });
 
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
+  serveArrival(app, deps);
   serveHealth(app, deps, stopping);
   if (config.apiDocs) {
     serveDocs(app);

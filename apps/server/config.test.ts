@@ -20,6 +20,7 @@ const live = {
   STRIPE_PUBLISHABLE_KEY: 'pk_live_1',
   LINK_SECRET: 'x'.repeat(32),
   PUBLIC_URL: 'https://join.society.example',
+  TRUST_PROXY: 'none',
 };
 
 function faultsOf(env: Record<string, string>): string {
@@ -90,6 +91,12 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['test keys in live mode', { ...live, ...testKeys }, /refuses test keys/],
   ['live mode without LINK_SECRET', { ...live, LINK_SECRET: '' }, /LINK_SECRET is missing/],
   ['live mode without limits', { ...live, LIMITS: 'off' }, /MODE=live refuses it/],
+  ['live mode that is not told of its proxies', { ...live, TRUST_PROXY: '' }, /TRUST_PROXY is missing/],
+  ['a trust in everybody', { ...emulated, TRUST_PROXY: 'true' }, /whatever address a caller claims/],
+  ['a trust in every network', { ...emulated, TRUST_PROXY: '10.0.0.1, ::/0' }, /whatever address a caller/],
+  ['a proxy by name', { ...emulated, TRUST_PROXY: '10.0.0.1,nginx' }, /"nginx" is no address/],
+  ['a number of proxies', { ...emulated, TRUST_PROXY: '1' }, /"1" is no address/],
+  ['a network that is none', { ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   ['live mode without https', { ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
   ['no database', { ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
   ['a port that is none', { ...emulated, PORT: '70000' }, /PORT must be a whole number/],
@@ -215,4 +222,14 @@ test('documents are in a folder beside all other state, in another folder, or in
     region: 'us-east-1',
     endpoint: 'http://minio:9000',
   });
+});
+
+test('whose word is taken for the address of a caller: the proxies that are named, or nobody', () => {
+  const trusted = (proxies: string) => readConfig({ ...emulated, TRUST_PROXY: proxies }).trustProxy;
+  assert.deepEqual(trusted('10.0.0.1, 2001:db8::/32,192.168.0.0/16'), [
+    '10.0.0.1',
+    '2001:db8::/32',
+    '192.168.0.0/16',
+  ]);
+  for (const none of ['none', 'false', '']) assert.equal(trusted(none), false);
 });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -63,8 +64,8 @@ export interface Config {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
-  /** Whether, or from which addresses (CIDR), X-Forwarded-* is believed. */
-  trustProxy: boolean | string[];
+  /** From which addresses (CIDR) X-Forwarded-* is believed: the proxies'. False: from none. */
+  trustProxy: false | string[];
   databaseUrl: string;
   /** How long a server that starts waits for a database that is not there. */
   databaseWaitSeconds: number;
@@ -98,6 +99,15 @@ function accountName(): string {
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
+}
+
+/** Whether a text is an address, or a network as CIDR has it: 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const version = isIP(address);
+  const isPrefix =
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && isPrefix && more.length === 0;
 }
 
 /** All that is wrong with the settings, a sentence each. */
@@ -169,11 +179,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
-  const proxy = get('TRUST_PROXY');
-  if (proxy !== undefined && !/^(true|false|[0-9a-fA-F.:/]+(,\s*[0-9a-fA-F.:/]+)*)$/.test(proxy))
-    fault(`TRUST_PROXY must be true, false or the proxies' addresses with commas between, not "${proxy}".`);
-  const trustProxy =
-    proxy === undefined || proxy === 'false' ? false : proxy === 'true' ? true : proxy.split(/,\s*/);
+  const trustProxy = readProxies();
 
   const isEmbedded = get('DATABASE_URL') === 'embedded';
   const databaseUrl = isEmbedded ? undefined : address('DATABASE_URL', ['postgres:', 'postgresql:']);
@@ -231,6 +237,27 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   };
   if (faults.length > 0) throw new ConfigFaults(faults);
   return config;
+
+  /** Whoever is believed about the caller's address decides by what callers are counted. */
+  function readProxies(): Config['trustProxy'] {
+    const given = get('TRUST_PROXY');
+    if (given === undefined && mode === 'live')
+      fault(
+        "TRUST_PROXY is missing: MODE=live wants to be told whose X-Forwarded-For is believed. Set the proxies' addresses (CIDR, commas between), or none.",
+      );
+    if (given === undefined || given === 'none' || given === 'false') return false;
+    const proxies = given.split(/\s*,\s*/);
+    const wrong = proxies.find((proxy) => !isNetwork(proxy));
+    if (given === 'true' || proxies.some((proxy) => isNetwork(proxy) && proxy.endsWith('/0')))
+      fault(
+        `TRUST_PROXY=${given} would believe whatever address a caller claims to have. Name the proxies' addresses (CIDR, commas between), or none.`,
+      );
+    else if (wrong !== undefined)
+      fault(
+        `TRUST_PROXY must be the proxies' addresses (CIDR, commas between) or none: "${wrong}" is no address.`,
+      );
+    return proxies;
+  }
 
   function readLimits(): Limits {
     const read = ({ setting, limit }: { setting: string; limit: Limit }): Limit => {

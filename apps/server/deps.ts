@@ -27,8 +27,10 @@ export interface Deps {
   config: Config;
   /** Tells our payments from those of others on one Stripe account: kept in the database, so it outlives addresses and keys. */
   environment: string;
-  /** For counting by address without keeping addresses. */
+  /** For counting by address without keeping addresses: what {@link countedAddress} counts by, keyed. */
   hashAddress(address: string): string;
+  /** Whether a token shows that the doctor asks, who knows this installation's secret. */
+  isDoctor(token: string): boolean;
   log: Log;
 }
 

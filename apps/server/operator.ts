@@ -31,6 +31,7 @@ import {
 import { createLog } from './http/logging.ts';
 import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
+import { mintCommand } from './invitations/mintCommand.ts';
 import { findCommand } from './join/findCommand.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
@@ -43,6 +44,7 @@ import { wire } from './wire.ts';
 /** The staff command line: a second front door on the same rooms. */
 const commands: readonly (Command | LoneCommand)[] = [
   importCommand,
+  mintCommand,
   syncCommand,
   statusCommand,
   failedCommand,

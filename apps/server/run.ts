@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
+import { startFillingContacts } from './contacts/fillContacts.ts';
 import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
+import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
 import { Stopping } from './http/stopping.ts';
 import type { WaitingRoom } from './http/waitingRoom.ts';
 import { startReconciling } from './payments/reconcile.ts';
@@ -30,6 +32,8 @@ export async function run(
     const work = { ...deps, database: backgroundDatabase };
     background = [
       startPushing(work, hubspot),
+      startFillingContacts(work, hubspot),
+      startWatchingGuesses(work),
       startSweeping(work),
       startReconciling(work),
       startSweepingDocuments(work),

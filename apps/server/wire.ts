@@ -5,8 +5,10 @@ import { connect, type Database } from './database/client.ts';
 import { patience } from './database/patience.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
+import { isDoctorToken } from './doctor/arrival.ts';
 import { clamd } from './documents/scanner.ts';
 import { browserCookie } from './http/browserCookie.ts';
+import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
@@ -74,7 +76,11 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
     browser: browserCookie(secret, config.publicUrl.startsWith('https:')),
     hashAddress: (address) =>
-      createHmac('sha256', secret).update(`address\n${address}`).digest('base64url').slice(0, 22),
+      createHmac('sha256', secret)
+        .update(`address\n${countedAddress(address)}`)
+        .digest('base64url')
+        .slice(0, 22),
+    isDoctor: (token) => isDoctorToken(secret, token, now()),
   };
   // Opens no connection before something is asked.
   const background = connect(config.databaseUrl, {

@@ -131,8 +131,11 @@ export function messageOf(error: unknown, fallback: string): string {
 export type Outcome<T> =
   | { data: T }
   | {
-      message: string /** Only a new start helps, as when the server does not know this session. */;
+      message: string;
+      /** Only a new start helps, as when the server does not know this session. */
       isLost: boolean;
+      /** The server cannot say now: the same call a little later may. */
+      isLater: boolean;
     }
   | { goOn: string };
 
@@ -141,7 +144,8 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
     return { data: await loading };
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
-    return { message: messageOf(error, fallback), isLost: error instanceof ApiError && error.status === 404 };
+    const status = error instanceof ApiError ? error.status : null;
+    return { message: messageOf(error, fallback), isLost: status === 404, isLater: status === 503 };
   }
 }
 

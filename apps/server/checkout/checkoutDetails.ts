@@ -9,14 +9,15 @@ import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
+import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
-  // A payment that was begun and left: ask Stripe how it ended before showing the order.
-  if (session?.state === 'paying' && (await settlePaying(deps, uuid, 'look')) !== 'paying')
+  // A payment that was begun and left: ask Stripe how it ended before showing the order, unless somebody has just asked.
+  if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
   if (!session) throw await whyNot(deps, 'readCheckout', uuid);
 
@@ -64,7 +65,7 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
 
   async function find() {
     const { rows } = await sql<{
-      state: string;
+      is_to_be_settled: boolean;
       programme: string;
       is_checkout_only: boolean;
       has_agreed_to_policies: boolean;
@@ -73,7 +74,9 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
       profile: ContactProfile | null;
       lines: OpenLine[];
     }>`
-      select state, programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, lines
+      select state = 'paying' and not exists (
+          select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
+        programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, lines
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')}`.execute(deps.database);
     return rows[0];

@@ -3,6 +3,7 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, HIGHEST_OVERRIDE_CENTS, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
+import { cannotLookUp, linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -40,7 +41,7 @@ export async function initiateCheckout(
       value == null ? [] : [[key, String(value)]],
     ),
   );
-  deps.links.check({ kind: 'checkout', contactId, parameters }, given.signature);
+  const link = deps.links.check({ kind: 'checkout', contactId, parameters }, given.signature);
 
   const { society } = deps;
   const product = society.product(
@@ -60,8 +61,9 @@ export async function initiateCheckout(
       400,
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
-  if ((await deps.contacts.refresh(contactId)) === 'unknown')
-    throw new Refusal(404, fallback.initiateCheckout);
+  const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
+  // Who is a member only HubSpot knows: to say that somebody is none would turn them away.
+  if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);
   const limit = deps.config.limits?.joinsPerAddress;

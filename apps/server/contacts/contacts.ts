@@ -4,14 +4,20 @@ import type { FieldRules } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Database } from '../database/client.ts';
 import { type CrmContact, CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
-import { crmValue, isMember, toProfile } from '../hubspot/properties.ts';
+import { crmValue, isMember, readProperties, toProfile } from '../hubspot/properties.ts';
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
-  /** Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. */
-  learnCode(code: string): Promise<'known' | 'unknown' | 'unavailable'>;
-  /** Brings one contact up to date, within two seconds or behind; `unknown` when neither HubSpot nor the mirror has it. */
-  refresh(contactId: string): Promise<'known' | 'unknown'>;
+  /**
+   * Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. A
+   * `suspect` leaves the few searches that there are to others first.
+   */
+  learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
+  /**
+   * Brings one contact up to date, within two seconds or behind. Of one that the mirror has not: `unknown` when HubSpot says
+   * so, `unavailable` when it cannot say now.
+   */
+  refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
 
 const PATIENCE_MS = 2_000;
@@ -28,11 +34,14 @@ export function mirroredContacts(
 ): Contacts {
   const misses = new Map<string, number>();
   const lookUps = new Map<string, ReturnType<Contacts['learnCode']>>();
+  const reader = readTogether(hubspot, readProperties(rules), (found) =>
+    keepContacts(database, rules, found),
+  );
 
-  async function lookUp(code: string): ReturnType<Contacts['learnCode']> {
+  async function lookUp(code: string, who: 'joiner' | 'suspect'): ReturnType<Contacts['learnCode']> {
     let found: CrmContact | null;
     try {
-      found = await patiently((timeoutMs) => hubspot.findByCode(code, timeoutMs));
+      found = await patiently((timeoutMs) => hubspot.findByCode(code, { timeoutMs, who }));
     } catch (error) {
       if (error instanceof CrmUnavailable || error instanceof CrmRefused) return 'unavailable';
       throw error;
@@ -47,27 +56,28 @@ export function mirroredContacts(
   }
 
   return {
-    async learnCode(code) {
+    async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
       // Equal look-ups at the same time are one.
-      const running = lookUps.get(code) ?? lookUp(code).finally(() => lookUps.delete(code));
+      const running = lookUps.get(code) ?? lookUp(code, who).finally(() => lookUps.delete(code));
       lookUps.set(code, running);
       return running;
     },
     async refresh(contactId) {
       // The joiner waits two seconds; an answer that comes later still reaches the mirror.
-      const asked = hubspot.getContact(contactId, SLOWEST_MS).then(async (found) => {
-        if (found) await keepContacts(database, rules, [found]);
-        return found ? 'known' : null;
-      });
-      const answer = await Promise.race([asked.catch(unanswered), pause(PATIENCE_MS, null, { ref: false })]);
-      if (answer) return answer;
+      const asked = isRecordId(contactId) ? reader(contactId) : Promise.resolve(false);
+      const isAtHubspot = await Promise.race([
+        asked.catch(unanswered),
+        pause(PATIENCE_MS, null, { ref: false }),
+      ]);
+      if (isAtHubspot) return 'known';
       const mirrored = await database
         .selectFrom('contact')
         .select('id')
         .where('id', '=', contactId)
         .executeTakeFirst();
-      return mirrored ? 'known' : 'unknown';
+      if (mirrored) return 'known';
+      return isAtHubspot === null ? 'unavailable' : 'unknown';
     },
   };
 }
@@ -78,14 +88,70 @@ function unanswered(error: unknown): null {
   throw error;
 }
 
-/** Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. */
-async function patiently<T>(call: (timeoutMs: number) => Promise<T>): Promise<T> {
+/** HubSpot's ids are 64 bits wide; a longer number in a batch would make it refuse the others. */
+function isRecordId(contactId: string): boolean {
+  return BigInt(contactId) < 2n ** 63n;
+}
+
+/** HubSpot's largest batch. */
+const BATCH = 100;
+/** A call that takes longer than this (ms) keeps nobody waiting: the next one goes beside it. */
+const HELD_UP_MS = 500;
+
+/**
+ * Reads contacts into the mirror; whether HubSpot has one. Those that are asked for while a call is under way go into the
+ * next one together: a mailing that everybody opens at once is a few calls and not one for each.
+ */
+function readTogether(
+  hubspot: HubspotClient,
+  properties: readonly string[],
+  keep: (found: CrmContact[]) => Promise<void>,
+): (contactId: string) => Promise<boolean> {
+  const waiting = new Map<string, PromiseWithResolvers<boolean>>();
+  let underWay = 0;
+  let since = 0;
+
+  async function send(): Promise<void> {
+    const batch = [...waiting].slice(0, BATCH);
+    for (const [id] of batch) waiting.delete(id);
+    underWay++;
+    since = performance.now();
+    try {
+      const ids = batch.map(([id]) => id);
+      const found = await patiently(() => hubspot.readContacts(ids, properties, SLOWEST_MS), 'limited');
+      await keep([...found.values()]);
+      for (const [id, { resolve }] of batch) resolve(found.has(id));
+    } catch (error) {
+      for (const [, { reject }] of batch) reject(error);
+    } finally {
+      underWay--;
+      if (waiting.size > 0) void send();
+    }
+  }
+
+  return (contactId) => {
+    const asked = waiting.get(contactId) ?? Promise.withResolvers<boolean>();
+    waiting.set(contactId, asked);
+    if (underWay === 0 || performance.now() - since > HELD_UP_MS) void send();
+    return asked.promise;
+  };
+}
+
+/**
+ * Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. When it is
+ * `limited` only, or when it failed as well.
+ */
+async function patiently<T>(
+  call: (timeoutMs: number) => Promise<T>,
+  when: 'limited' | 'unavailable' = 'unavailable',
+): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await call(Math.max(1, Math.ceil(end - performance.now())));
     } catch (error) {
       if (!(error instanceof CrmUnavailable)) throw error;
+      if (when === 'limited' && error.retryAfterMs === 0) throw error;
       const wait = Math.max(error.retryAfterMs, 100) * (1 + Math.random() / 4);
       if (performance.now() + wait >= end) throw error;
       await pause(wait);
@@ -122,7 +188,7 @@ export async function keepContacts(
         select from join_session join membership on membership.session_uuid = join_session.uuid
         where join_session.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
       ), now() from found
-      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now()
+      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now(), fill_at = null
       returning id
     )
     insert into invitation (code, contact_id)

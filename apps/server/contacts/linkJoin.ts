@@ -12,8 +12,9 @@ export class NotLinkable extends Error {}
  * anything but this join: a refund of it would end what it has not begun.
  */
 export async function linkJoin(deps: Deps, uuid: string, contactId: string): Promise<void> {
-  if ((await deps.contacts.refresh(contactId)) === 'unknown')
-    throw new NotLinkable(`HubSpot knows no contact ${contactId}.`);
+  const found = await deps.contacts.refresh(contactId);
+  if (found === 'unavailable') throw new NotLinkable('HubSpot cannot be asked at this moment. Try again.');
+  if (found === 'unknown') throw new NotLinkable(`HubSpot knows no contact ${contactId}.`);
   await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')

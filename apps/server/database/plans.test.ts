@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import pg from 'pg';
 import { pdf } from '../../../local/testing/documents.ts';
+import { fillDue } from '../contacts/fillContacts.ts';
 import { sweepDocuments } from '../documents/sweepDocuments.ts';
+import { tellOfGuessing } from '../eligibility/watchGuesses.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { catchUpOnEvents } from '../payments/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../payments/sweep.ts';
@@ -164,6 +166,7 @@ test('the statements of every other way to begin a join, and of a wrong code, re
     await client.call('initJoin', { params: { id: '101' }, body: {} });
     await client.call('initiateCheckout', { body: { hubspotContactId: '102', mainProductId: 1 } });
     await client.call('checkEligibility', { body: { invitationCode: 'NOBODY1' } });
+    await client.call('initiateSchoolJoin', { body: { invitationCode: 'NOBODY2' } });
     await upload(client, '/api/public/upload-resume', { contactId: '103' });
   });
   assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
@@ -185,6 +188,9 @@ test('the statements of what runs in the background read by index', async () => 
     ]);
     assert.equal(await sweepPayments(server.deps), 1);
     await sweepRefunds(server.deps);
+    await database.query("insert into contact (id, fill_at) values ('99990001', now())");
+    assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
+    await tellOfGuessing(server.deps);
     await sweepDocuments({
       ...server.deps,
       storage: {

@@ -58,6 +58,7 @@ export interface ContactTable {
   email: string | null;
   is_member: Generated<boolean>;
   fetched_at: NullableTimestamp;
+  fill_at: NullableTimestamp;
   created_at: Timestamp;
 }
 
@@ -133,6 +134,9 @@ export interface PaymentTable {
   followed: Generated<number>;
   succeeded_at: NullableTimestamp;
   checked_at: Timestamp;
+  looked_at: NullableTimestamp;
+  seen_status: string | null;
+  seen_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

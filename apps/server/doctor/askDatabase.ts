@@ -40,6 +40,25 @@ export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseS
   }
 }
 
+/** The secret that signs links where none is set; null when there is none yet, or no database that answers. */
+export async function askLinkSecret(databaseUrl: string): Promise<string | null> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ value: string }>("select value from secret where name = 'link'");
+    return rows[0]?.value ?? null;
+  } catch {
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
 /** Where a name leads to several addresses, Node reports one error for each, under one that says nothing. */
 function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;

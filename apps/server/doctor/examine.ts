@@ -4,7 +4,8 @@ import { neededProperties } from '../hubspot/properties.ts';
 import { readSociety, type Society, SocietyFaults } from '../society.ts';
 import { askStripe, type StripeAccount } from '../stripe/account.ts';
 import type { Answer } from './answer.ts';
-import { askDatabase, type DatabaseState } from './askDatabase.ts';
+import { type Arrival, askArrival } from './arrival.ts';
+import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askStorage } from './askStorage.ts';
 
@@ -22,6 +23,10 @@ export interface Facts {
   /** Where the server takes webhooks, the preferred address first. */
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
+  /** Whose X-Forwarded-For is believed. */
+  trustProxy: Config['trustProxy'];
+  /** How a call to the public address arrives, whose caller claims to be at {@link CLAIMED_ADDRESS}. */
+  arrival: Answer<Arrival>;
   /** What the keys say of themselves. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
@@ -50,7 +55,8 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
-  const [database, stripeAccount, hubspotAccount, storage] = await Promise.all([
+  const [arrival, database, stripeAccount, hubspotAccount, storage] = await Promise.all([
+    arrivalAt(config),
     askDatabase(config.databaseUrl),
     askStripe(stripe, new URL(config.publicUrl).hostname),
     askHubspot(hubspot, fields),
@@ -62,6 +68,8 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     publicUrl: config.publicUrl,
     webhookUrls: [config.publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`),
     hasLinkSecret: config.linkSecret !== null,
+    trustProxy: config.trustProxy,
+    arrival,
     keys: {
       live: /^[sr]k_live_/.test(stripe.secretKey),
       restricted: stripe.secretKey.startsWith('rk_'),
@@ -78,6 +86,11 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     neededProperties: neededProperties(fields),
     laterProperties: laterFields.flatMap((field) => fields[field].property ?? []),
   };
+}
+
+async function arrivalAt({ publicUrl, linkSecret, databaseUrl }: Config): Promise<Answer<Arrival>> {
+  const secret = linkSecret ?? (await askLinkSecret(databaseUrl));
+  return secret === null ? { down: 'the server has not run yet' } : askArrival(publicUrl, secret);
 }
 
 function readOrFaults(societyFile: string): { society: Society | null; faults: readonly string[] } {

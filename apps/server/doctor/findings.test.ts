@@ -5,6 +5,7 @@ import { defaultFieldRules } from '#core/crmFields.ts';
 import { neededProperties as neededBy } from '../hubspot/properties.ts';
 import { type Endpoint, stripeApiVersion } from '../stripe/account.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
+import { CLAIMED_ADDRESS } from './arrival.ts';
 import type { Facts } from './examine.ts';
 import { type Finding, findingsOf } from './findings.ts';
 
@@ -29,6 +30,10 @@ const live: Facts = {
   publicUrl: 'https://join.society.example',
   webhookUrls: ['https://join.society.example/api/webhooks/stripe'],
   hasLinkSecret: true,
+  trustProxy: ['10.0.0.1'],
+  arrival: {
+    said: { address: '203.0.113.9', peer: '10.0.0.1', forwarded: `${CLAIMED_ADDRESS}, 203.0.113.9` },
+  },
   keys: { live: true, restricted: false, publishableLive: true },
   hubspotVersion: '2026-09',
   societyFile: 'society.yaml',
@@ -375,7 +380,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(6)
+    .slice(7)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

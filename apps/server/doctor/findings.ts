@@ -1,6 +1,7 @@
 import { stripeApiVersion, type WalletDomain } from '../stripe/account.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import type { Answer } from './answer.ts';
+import { CLAIMED_ADDRESS } from './arrival.ts';
 import type { Facts } from './examine.ts';
 
 /** What one check found: a sentence, and in it what to do when something is missing. */
@@ -59,7 +60,41 @@ function ofSettings(facts: Facts): Finding[] {
         ),
     ofDatabase(facts.database),
     ofStorage(facts.storage),
+    ofArrival(facts),
   ];
+}
+
+/** By what address callers are counted. */
+function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
+  const callers = about("Callers' addresses");
+  if ('down' in arrival)
+    return callers.unknown(
+      `${publicUrl} does not answer (${arrival.down}). Run this again while the server runs.`,
+    );
+  if ('refused' in arrival)
+    return callers.unknown(
+      `What answers at ${publicUrl} does not know this installation (${arrival.refused.message}). Is it this server, with the same LINK_SECRET or database?`,
+    );
+  const { address, peer, forwarded } = arrival.said;
+  const named = trustProxy === false ? 'none' : trustProxy.join(',');
+  if (address === CLAIMED_ADDRESS)
+    return callers.missing(
+      `A caller is believed to have the address that they claim in X-Forwarded-For, so that limits hold nobody. The proxy must add the caller's address to that header or replace it; TRUST_PROXY (${named}) must name proxies alone.`,
+    );
+  const isPassedOn = forwarded !== CLAIMED_ADDRESS;
+  if (isPassedOn && forwarded !== null && address === peer)
+    return callers.missing(
+      `Calls come through a proxy at ${peer}, which TRUST_PROXY (${named}) does not name: all callers count as one, and a stranger's wrong codes keep everybody waiting. Add its address to TRUST_PROXY.`,
+    );
+  if (address === peer && publicUrl.startsWith('https:'))
+    return callers.missing(
+      `The proxy at ${peer}, which ends TLS, does not say who calls: all callers count as one. Let it set X-Forwarded-For, and name it in TRUST_PROXY.`,
+    );
+  return callers.ok(
+    address === peer
+      ? `A call to ${publicUrl} arrives from ${address}, without a proxy.`
+      : `A call to ${publicUrl} arrives from ${address}, by the proxy at ${peer}. It must be the address that this machine calls from, and not another proxy's.`,
+  );
 }
 
 function ofDatabase(answer: Facts['database']): Finding {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Data } from '#contract/schemas.ts';
 import { NO_CONTACT_ID } from '#core/document.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
+import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -20,9 +21,9 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   try {
     const contactId = fields.contactId ?? '';
     if (contactId === '') throw new Refusal(400, NO_CONTACT_ID);
-    deps.links.check({ kind: 'resume', contactId }, { exp: fields.exp, sig: fields.sig });
-    if (!/^[0-9]{1,20}$/.test(contactId) || (await deps.contacts.refresh(contactId)) === 'unknown')
-      throw new Refusal(404, UNKNOWN_CONTACT);
+    const link = deps.links.check({ kind: 'resume', contactId }, { exp: fields.exp, sig: fields.sig });
+    if (!/^[0-9]{1,20}$/.test(contactId)) throw new Refusal(404, UNKNOWN_CONTACT);
+    await linkedContact(deps, contactId, link, UNKNOWN_CONTACT);
     await deps.database
       .insertInto('document')
       .values({

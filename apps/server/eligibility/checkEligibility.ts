@@ -1,12 +1,19 @@
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
+import { isSlip } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { countLimit, limitedCount, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
+import {
+  type CodeAttempt,
+  type CountedAttempt,
+  countingAttempt,
+  forgiveAttempt,
+  tooManyAttempts,
+} from './codeAttempts.ts';
 
 export interface Eligibility {
   status: 'success' | 'failed';
@@ -19,9 +26,9 @@ export interface Eligibility {
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
 /**
- * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Wrong codes are counted
- * by address; a code that is known costs one statement and no count, unless it leads to a member by HubSpot's word alone:
- * then HubSpot is asked anew.
+ * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Attempts with codes that are not
+ * known here are counted by address before HubSpot is asked, and forgiven when it knows the code; a code that is known
+ * costs one statement and no count, unless it leads to a member by HubSpot's word alone: then HubSpot is asked anew.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -30,22 +37,22 @@ export async function checkEligibility(
   const broken = inviteCodeError(given.invitationCode);
   if (broken) throw new Refusal(400, broken, { errors: { invitationCode: broken } });
   const code = normaliseInviteCode(given.invitationCode);
-  const limit = deps.config.limits?.wrongCodesPerAddress;
-  const key = deps.hashAddress(given.address);
+  const attempt: CodeAttempt = { code, addressHash: deps.hashAddress(given.address) };
 
   let found = await find();
-  if (limit && found.wrong >= limit.count)
-    throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
+  if (!found.is_within) throw tooManyAttempts(deps);
   if (!found.code) {
-    const learned = await deps.contacts.learnCode(code);
+    // Addresses that failed lately, or are trying another code, leave HubSpot's searches to others first.
+    const isSuspect = found.earlier > 0 || isSlip(code);
+    const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
     if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
-    if (learned === 'known') found = await find();
+    if (learned === 'known') {
+      await forgiveAttempt(deps.database, attempt, found);
+      found = await find();
+    }
   }
 
-  if (!found.code || found.expired) {
-    if (limit) await countLimit(deps.database, 'wrong_code', key, limit);
-    return { status: 'failed', message: ELIGIBILITY_FAILED, contactId: null };
-  }
+  if (!found.code || found.expired) return { status: 'failed', message: ELIGIBILITY_FAILED, contactId: null };
   if (found.contact_id !== null && found.is_by_mirror_alone) {
     const { address } = given;
     if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();
@@ -54,19 +61,21 @@ export async function checkEligibility(
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
   async function find() {
-    const { rows } = await sql<{
-      code: string | null;
-      contact_id: string | null;
-      expired: boolean;
-      is_member: boolean;
-      is_by_mirror_alone: boolean;
-      wrong: number;
-    }>`
-      select invitation.code, invitation.contact_id, coalesce(invitation.expires_at <= now(), false) as expired,
-        ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
-        ${limitedCount('wrong_code', key, limit)} as wrong
-      from (select) as nothing
-      left join invitation on invitation.code = ${code}`.execute(deps.database);
+    const { rows } = await sql<
+      CountedAttempt & {
+        code: string | null;
+        contact_id: string | null;
+        expired: boolean;
+        is_member: boolean;
+        is_by_mirror_alone: boolean;
+      }
+    >`
+      with invited as (
+        select code, contact_id, coalesce(expires_at <= now(), false) as expired,
+          ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
+        from invitation where code = ${code}
+      ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited where not expired)`)}
+      select invited.*, attempt.* from attempt left join invited on true`.execute(deps.database);
     return rows[0]!;
   }
 }

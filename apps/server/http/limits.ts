@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Limit } from '../config.ts';
+import type { Limit, Limits } from '../config.ts';
 import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
@@ -12,36 +12,35 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
     where name = ${name} and key = ${key} and window_start > now() - make_interval(mins => ${limit.minutes}))`;
 }
 
-/** Counts one more, in steps of a tenth of the window, and forgets what is older than two windows. */
-export async function countLimit(database: Database, name: string, key: string, limit: Limit): Promise<void> {
-  await count(database, name, key, limit, sql<boolean>`true`);
-}
-
-/** Counts one more unless the limit is full; false then. */
+/**
+ * Counts one more, in steps of a tenth of the window, unless the limit is full; false then. In one statement that waits for
+ * others that count the same: however many come at once, no more get through.
+ */
 export async function countWithin(
   database: Database,
   name: string,
   key: string,
   limit: Limit,
 ): Promise<boolean> {
-  return count(database, name, key, limit, sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`);
-}
-
-async function count(
-  database: Database,
-  name: string,
-  key: string,
-  limit: Limit,
-  condition: RawBuilder<boolean>,
-): Promise<boolean> {
-  const stepSeconds = limit.minutes * 6;
+  const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
   const { rows } = await sql`
-    with forgotten as (
-      delete from limit_count where name = ${name} and key = ${key} and window_start < now() - make_interval(mins => ${limit.minutes * 2})
+    with counts as (
+      select coalesce(sum(count), 0)::int as earlier, coalesce(sum(count) filter (where window_start < ${step}), 0)::int as of_other_steps
+      from limit_count
+      where name = ${name} and key = ${key} and window_start > now() - make_interval(mins => ${limit.minutes})
     )
     insert into limit_count (name, key, window_start, count)
-    select ${name}, ${key}, date_bin(make_interval(secs => ${stepSeconds}), now(), 'epoch'), 1 where ${condition}
+    select ${name}, ${key}, ${step}, 1 from counts where earlier < ${limit.count}
     on conflict (name, key, window_start) do update set count = limit_count.count + 1
+      where limit_count.count + (select of_other_steps from counts) < ${limit.count}
     returning count`.execute(database);
   return rows.length > 0;
+}
+
+/** Forgets what is older than a day and than every limit's window. */
+export async function forgetCounts(database: Database, limits: Limits | null): Promise<void> {
+  const minutes = Math.max(24 * 60, ...Object.values(limits ?? {}).map((limit: Limit) => limit.minutes));
+  await sql`delete from limit_count where window_start < now() - make_interval(mins => ${minutes})`.execute(
+    database,
+  );
 }

@@ -60,6 +60,25 @@ test('work that can wait leaves calls for joiners who wait', async () => {
   for (let call = 0; call < 5; call++) assert.equal(await two.take('call', 'joiner'), 0);
 });
 
+test('of searches a joiner is always before those who failed lately, and none is lost while no joiner waits', async () => {
+  const began = performance.now();
+  let suspects = 0;
+  const waits: number[] = [];
+  for (let look = 0, waitedFrom: number | null = null; look < 200; look++) {
+    await pass(0.05);
+    // Those who guess ask first, each time, and a joiner comes every two seconds.
+    while ((await one.take('search', 'suspect')) === 0) suspects++;
+    if (look % 40 === 20) waitedFrom = look;
+    if (waitedFrom === null || (await two.take('search', 'joiner')) > 0) continue;
+    waits.push((look - waitedFrom) * 0.05);
+    waitedFrom = null;
+  }
+  const seconds = 10 + (performance.now() - began) / 1000;
+  assert.equal(waits.length, 5);
+  assert.ok(Math.max(...waits) <= 0.5, `a joiner waited ${waits} s`);
+  assert.ok(suspects + 5 >= 22 && suspects + 5 <= 2.4 * seconds + 2, `${suspects} in ${seconds} s`);
+});
+
 test('told to wait, every process waits as long', async () => {
   await pass(3600);
   await one.limited('call', 7_000);

@@ -8,12 +8,24 @@ import type { Database } from '../database/client.ts';
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
-  search: { capacity: 1, perSecond: 2.5 },
+  search: { capacity: 1.5, perSecond: 2.4 },
 } as const;
 export type CallKind = keyof typeof BUCKETS;
 
-/** Kept back from work that can wait, for joiners who wait. */
-const RESERVED = { call: 5, search: 0 } as const;
+/**
+ * Who wants to call: a joiner who waits, one at an address that has tried several wrong codes (`suspect`), or work that can
+ * wait.
+ */
+export type Urgency = 'joiner' | 'suspect' | 'background';
+
+/**
+ * Kept back from those who can wait, for joiners who wait. Of searches a part of one is enough: whoever needs no more than a
+ * whole one is always first, and nothing is lost while nobody is.
+ */
+const RESERVED = {
+  call: { joiner: 0, suspect: 0, background: 5 },
+  search: { joiner: 0, suspect: 0.5, background: 0.5 },
+} as const;
 /** After so many failures in a row HubSpot is left alone; then one call at a time probes whether it is back. */
 const FAILURES = 5;
 const PROBE_SECONDS = 10;
@@ -21,7 +33,7 @@ const LONGEST_PAUSE_SECONDS = 60;
 
 export interface Budget {
   /** Takes one call, or says how long to wait (ms, at least 1). */
-  take(kind: CallKind, urgency: 'joiner' | 'background'): Promise<number>;
+  take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
   /** HubSpot said to wait: 429. */
   limited(kind: CallKind, retryAfterMs: number): Promise<void>;
@@ -47,7 +59,7 @@ export function sharedBudget(database: Database): Budget {
   return {
     async take(kind, urgency) {
       const { capacity, perSecond } = BUCKETS[kind];
-      const needed = 1 + (urgency === 'background' ? RESERVED[kind] : 0);
+      const needed = 1 + RESERVED[kind][urgency];
       const filled = sql`least(${capacity}::float, tokens + greatest(0, extract(epoch from now() - refilled_at)) * ${perSecond}::float)`;
       const { rows } = await sql<{ is_taken: boolean; wait_ms: number; failures: number }>`
         with taken as (

@@ -3,7 +3,7 @@ import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
-import type { Budget, CallKind } from './budget.ts';
+import type { Budget, CallKind, Urgency } from './budget.ts';
 import { type Properties, readProperties } from './properties.ts';
 
 /** A contact as HubSpot returns it; `id` is its record id, digits. */
@@ -56,10 +56,17 @@ export interface CrmFile {
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
-  findByCode(code: string, timeoutMs: number): Promise<CrmContact | null>;
+  findByCode(
+    code: string,
+    options: { timeoutMs: number; who: 'joiner' | 'suspect' },
+  ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
   /** Those of at most 100 that HubSpot knows, by id, with these properties. */
-  readContacts(ids: readonly string[], properties: readonly string[]): Promise<Map<string, CrmContact>>;
+  readContacts(
+    ids: readonly string[],
+    properties: readonly string[],
+    timeoutMs?: number,
+  ): Promise<Map<string, CrmContact>>;
   /** Updates at most 100 contacts, or creates them, in one call; by mark. One that is refused keeps none of the others. */
   updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
@@ -111,9 +118,9 @@ export function hubspotClient(
   const files = `${url}/files/${apiVersion}/files`;
   const properties = readProperties(rules);
 
-  async function takeTurn(kind: CallKind): Promise<void> {
+  async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
     for (;;) {
-      const ms = await budget.take(kind, urgency);
+      const ms = await budget.take(kind, who);
       if (ms === 0) return;
       if (urgency === 'joiner' || ms > LONGEST_WAIT_MS)
         throw new CrmUnavailable('HubSpot takes no more calls at this moment', ms);
@@ -125,9 +132,14 @@ export function hubspotClient(
     method: string,
     path: string,
     body?: unknown,
-    { timeoutMs = DEFAULT_TIMEOUT_MS, kind = 'call' as CallKind, under = base } = {},
+    {
+      timeoutMs = DEFAULT_TIMEOUT_MS,
+      kind = 'call' as CallKind,
+      under = base,
+      who = urgency as Urgency,
+    } = {},
   ): Promise<T | null> {
-    await takeTurn(kind);
+    await takeTurn(kind, who);
     let response: Response;
     let answer: string;
     try {
@@ -161,11 +173,11 @@ export function hubspotClient(
     throw new CrmRefused(response.status, messageOf(answer));
   }
 
-  async function search<T>(request: object, timeoutMs?: number): Promise<T | null> {
-    return call<T>('POST', '/search', request, {
-      kind: 'search',
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+  async function search<T>(
+    request: object,
+    options: { timeoutMs?: number; who?: Urgency } = {},
+  ): Promise<T | null> {
+    return call<T>('POST', '/search', request, { kind: 'search', ...options });
   }
 
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
@@ -182,26 +194,24 @@ export function hubspotClient(
   return {
     getContact: (id, timeoutMs) =>
       call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, { timeoutMs }),
-    async findByCode(value, timeoutMs) {
+    async findByCode(value, options) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
       const filterGroups = [{ filters: [{ propertyName, operator: 'EQ', value }] }];
-      const found = await search<{ results: CrmContact[] }>(
-        { filterGroups, properties, limit: 1 },
-        timeoutMs,
-      );
+      const found = await search<{ results: CrmContact[] }>({ filterGroups, properties, limit: 1 }, options);
       return found?.results[0] ?? null;
     },
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
       call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`),
-    async readContacts(ids, wanted) {
+    async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
-      const answer = await call<{ results: CrmContact[] }>('POST', '/batch/read', {
-        inputs,
-        properties: wanted,
-        propertiesWithHistory: [],
-      });
+      const answer = await call<{ results: CrmContact[] }>(
+        'POST',
+        '/batch/read',
+        { inputs, properties: wanted, propertiesWithHistory: [] },
+        timeoutMs === undefined ? {} : { timeoutMs },
+      );
       return new Map((answer?.results ?? []).map((contact) => [contact.id, contact]));
     },
     updateContacts: (writes) => write('/batch/update', writes),

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
+import { SHORTEST_CODE } from '#core/guessableCodes.ts';
 import { type Command, misused } from '../command.ts';
 import { Progress } from '../progress.ts';
+import type { Guessable } from './guessable.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
 
 export const importCommand: Command = {
@@ -10,6 +12,7 @@ export const importCommand: Command = {
   async run([file, ...more], { database, deps }) {
     if (!file || more.length > 0) return misused(importCommand);
     const began = performance.now();
+    const warnings: string[] = [];
     const progress = new Progress('lines', statSync(file, { throwIfNoEntry: false })?.size ?? null);
     try {
       const { imported, unchanged, refused } = await importInvitations(
@@ -22,6 +25,7 @@ export const importCommand: Command = {
             console.error(`line ${line}: ${text}`);
           },
           progress: (lines, bytes) => progress.at(lines, bytes),
+          guessable: (found) => warnings.push(warningOf(found)),
         },
       );
       progress.end();
@@ -30,6 +34,9 @@ export const importCommand: Command = {
       const seconds = (performance.now() - began) / 1000;
       if (lines >= 10_000)
         console.log(`${Math.round(lines / seconds)} lines a second, ${Math.round(seconds)} s.`);
+      for (const warning of warnings) console.log(`Warning: ${warning}`);
+      if (warnings.length > 0)
+        console.log('A code opens what is known of its contact. npm run operator -- invitations mint');
       return refused > 0 ? 1 : 0;
     } catch (error) {
       if (!(error instanceof NotInvitations)) throw error;
@@ -39,3 +46,16 @@ export const importCommand: Command = {
     }
   },
 };
+
+/** What staff read of codes that can be guessed; lines and not codes, since a log may keep it. */
+function warningOf({ kind, count, lines }: Guessable): string {
+  const where = `such as on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(' and ')}`;
+  switch (kind) {
+    case 'short':
+      return `personal codes of fewer than ${SHORTEST_CODE} characters: ${count}, ${where}. They are found by trying.`;
+    case 'sequential':
+      return `personal codes that follow on another one: ${count}, ${where}. Whoever has one knows the next.`;
+    case 'alike':
+      return `personal codes that differ from another one by one character: at least ${count}, ${where}. A slip of the finger opens somebody else's invitation.`;
+  }
+}

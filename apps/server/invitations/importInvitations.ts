@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../database/client.ts';
+import { findGuessable, type Guessable } from './guessable.ts';
 
 /** Numbers of lines. */
 export interface ImportReport {
@@ -18,6 +19,8 @@ export interface ImportReport {
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
+  /** Personal codes that can be guessed, when the file was taken. Nobody looks for them where nobody listens. */
+  guessable(found: Guessable): void;
 }
 
 const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
@@ -54,7 +57,7 @@ export async function importInvitations(
   database: Database,
   file: string,
   programmes: readonly string[],
-  { refused = () => {}, progress = () => {} }: Partial<ImportListener> = {},
+  { refused = () => {}, progress = () => {}, guessable }: Partial<ImportListener> = {},
 ): Promise<ImportReport> {
   const report: ImportReport = { imported: 0, unchanged: 0, refused: 0 };
   const refuse = (line: number, text: string) => {
@@ -74,7 +77,7 @@ export async function importInvitations(
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   // Which codes the file has had is kept beside the database's own tables, for this connection alone.
   await database.connection().execute(async (connection) => {
-    await sql`create temp table import_seen (code text primary key, line integer not null)`.execute(
+    await sql`create temp table import_seen (code text primary key, line integer not null, is_personal boolean not null)`.execute(
       connection,
     );
     try {
@@ -98,6 +101,7 @@ export async function importInvitations(
           `${file} is empty: its first line must name the columns ${columns.join(',')}.`,
         );
       await write(connection, batch, report, refuse);
+      if (guessable) for (const found of await findGuessable(connection)) guessable(found);
     } catch (error) {
       throw readable(error, file);
     } finally {
@@ -168,8 +172,9 @@ async function write(
 ): Promise<void> {
   if (batch.length === 0) return;
   const seen = await sql<{ code: string; line: number }>`
-    insert into import_seen (code, line)
-    select distinct on (code) code, line from json_to_recordset(${JSON.stringify(batch)}::json) as given (code text, line integer)
+    insert into import_seen (code, line, is_personal)
+    select distinct on (code) code, line, "contactId" is not null
+    from json_to_recordset(${JSON.stringify(batch)}::json) as given (code text, line integer, "contactId" text)
     order by code, line
     on conflict do nothing returning code, line`.execute(connection);
   const first = new Map(seen.rows.map(({ code, line }) => [code, line]));

@@ -1,8 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import {
+  type CodeAttempt,
+  countingAttempt,
+  mayAttempt,
+  tooManyAttempts,
+} from '../eligibility/codeAttempts.ts';
 import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
@@ -71,8 +78,8 @@ export async function startLinkedJoin(
   deps: Deps,
   given: { contactId: string; signature: LinkSignature; address: string },
 ): Promise<StartedJoin> {
-  deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
-  if ((await deps.contacts.refresh(given.contactId)) === 'unknown') throw new Refusal(404, fallback.initJoin);
+  const link = deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
+  await linkedContact(deps, given.contactId, link, fallback.initJoin);
   const addressHash = deps.hashAddress(given.address);
   return startOrRefuse(
     deps,
@@ -84,7 +91,9 @@ export async function startLinkedJoin(
     from contact
     where id = ${given.contactId} and not ${isMemberNow('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
     returning uuid, programme`,
-    sql`select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone from contact where id = ${given.contactId}`,
+    sql`
+    select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
+    from contact where id = ${given.contactId}`,
     given,
   );
 }
@@ -101,6 +110,7 @@ async function startByCode(
   if (broken) throw new Refusal(400, broken, { errors: { invitationCode: broken } });
   const code = normaliseInviteCode(typed);
   const addressHash = deps.hashAddress(address);
+  const attempt: CodeAttempt = { code, addressHash };
   // A school's code is shared by design: only a personal one is counted.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
@@ -110,23 +120,36 @@ async function startByCode(
     sql`
     insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
     select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invitation
-    where ${isOpen} and not ${isMemberNow('invitation.contact_id')}
+    where ${isOpen} and not ${isMemberNow('invitation.contact_id')} and ${mayAttempt(deps, attempt)}
       and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
     returning uuid, programme`,
-    sql`select ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
-      from invitation where ${isOpen}`,
+    sql`
+    with invited as (
+      select true as is_invited, ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
+      from invitation where ${isOpen}
+    ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
+    select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within from attempt left join invited on true`,
     { contactId, address },
   );
 }
 
+interface Invited {
+  /** False: the code or contact leads to nobody. */
+  is_invited: boolean;
+  is_member: boolean | null;
+  is_by_mirror_alone: boolean | null;
+  /** False: too many wrong codes were tried from the address to say anything. */
+  is_within: boolean;
+}
+
 /**
- * The join that `insert` starts. When it starts none, `invited` says why: no row, a member, or else a limit is full. Before
- * a member by the mirror's word alone is refused, HubSpot is asked anew.
+ * The join that `insert` starts. When it starts none, `invited` says why: nobody's invitation, a member, or else a limit is
+ * full. Before a member by the mirror's word alone is refused, HubSpot is asked anew.
  */
 async function startOrRefuse(
   deps: Deps,
   insert: RawBuilder<StartedJoin>,
-  invited: RawBuilder<{ is_member: boolean; is_by_mirror_alone: boolean }>,
+  invited: RawBuilder<Invited>,
   { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
   const start = async () => (await insert.execute(deps.database)).rows[0];
@@ -134,6 +157,7 @@ async function startOrRefuse(
   let started = await start();
   if (started) return started;
   let found = await find();
+  if (found && !found.is_within) throw tooManyAttempts(deps);
   if (
     contactId !== null &&
     found?.is_by_mirror_alone &&
@@ -143,7 +167,7 @@ async function startOrRefuse(
     if (started) return started;
     found = await find();
   }
-  if (!found) throw new Refusal(404, ELIGIBILITY_FAILED);
+  if (!found?.is_invited) throw new Refusal(404, ELIGIBILITY_FAILED);
   throw found.is_member ? new Refusal(409, ALREADY_MEMBER) : tooMany(deps);
 }
 

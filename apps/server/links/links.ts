@@ -14,8 +14,11 @@ export interface LinkSignature {
 }
 
 export interface Links {
-  /** Throws a {@link Refusal} (403) unless the link may be followed. Says nothing about whether the contact exists. */
-  check(target: LinkTarget, signature: LinkSignature): void;
+  /**
+   * Throws a {@link Refusal} (403) unless the link may be followed; whether that is because it is signed, which proves the
+   * contact's id. Says nothing about whether the contact exists.
+   */
+  check(target: LinkTarget, signature: LinkSignature): 'signed' | 'unsigned';
   sign(target: LinkTarget, expires: Date): { exp: string; sig: string };
 }
 
@@ -31,13 +34,14 @@ export function signedLinks(secret: string, allowUnsigned: boolean, now: () => D
       .digest();
   return {
     check(target, { exp, sig }) {
-      if (exp === undefined && sig === undefined && allowUnsigned) return;
+      if (exp === undefined && sig === undefined && allowUnsigned) return 'unsigned';
       const expected = hmac(target, exp ?? '');
       const given = Buffer.from(sig ?? '', 'base64url');
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
         throw new Refusal(403, LINK_INVALID);
       if (!/^\d{1,12}$/.test(exp ?? '') || Number(exp) * 1000 < now().getTime())
         throw new Refusal(403, LINK_EXPIRED);
+      return 'signed';
     },
     sign(target, expires) {
       const exp = String(Math.floor(expires.getTime() / 1000));

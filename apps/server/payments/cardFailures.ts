@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Limit } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { Intent } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { intentOf } from './confirmPayment.ts';
 
@@ -18,10 +19,9 @@ export interface FailedCharge {
  */
 export async function noteFailure(
   deps: Deps,
-  intentId: string,
+  intent: Intent,
   named: FailedCharge | null = null,
 ): Promise<void> {
-  const intent = await deps.payments.retrieveIntent(intentId);
   const of = intentOf(deps, intent);
   if (!of) return;
   const { charge } = intent;
@@ -36,7 +36,7 @@ export async function noteFailure(
     from join_session, json_to_recordset(${rows}::json) as failed (id text, at timestamptz) where uuid = ${of.uuid}
     on conflict do nothing`.execute(deps.database);
   if (intent.status === 'requires_payment_method' && (await isPaused(deps, of.uuid)))
-    await cancelIntent(deps, intentId);
+    await cancelIntent(deps, intent.id);
 }
 
 /** What a session reads while it has to wait, `seconds` as {@link pauseSeconds} counts them. */

@@ -48,7 +48,12 @@ export function intentOf(
  * that was paid, whatever happened to the session since.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
-  const intent = await deps.payments.retrieveIntent(intentId);
+  return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
+}
+
+/** {@link confirmPayment} with the intent as Stripe has just answered it. */
+export async function confirmIntent(deps: Deps, intent: Intent): Promise<PaymentOutcome> {
+  const intentId = intent.id;
   const of = intentOf(deps, intent);
   if (!of) return 'foreign';
   if (intent.status === 'canceled') await markCanceled(deps.database, intentId);

@@ -26,7 +26,8 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
       await confirmPayment(deps, intentId);
     else if (type === 'payment_intent.payment_failed') {
       const { failedChargeId, createdAt: at } = event;
-      await noteFailure(deps, intentId, failedChargeId === null ? null : { id: failedChargeId, at });
+      const intent = await deps.payments.retrieveIntent(intentId);
+      await noteFailure(deps, intent, failedChargeId === null ? null : { id: failedChargeId, at });
       if (of.kind === 'join') await settlePaying(deps, of.uuid, 'failed', event.createdAt);
     }
   }

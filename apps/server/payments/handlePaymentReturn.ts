@@ -3,8 +3,8 @@ import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf } from '../join/standing.ts';
-import { confirmPayment } from './confirmPayment.ts';
 import { duplicatesOf } from './duplicates.ts';
+import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
@@ -16,13 +16,16 @@ export async function handlePaymentReturn(
 ): Promise<Data<'postPayment'>> {
   const payment = await deps.database
     .selectFrom('payment')
-    .select('client_secret')
+    .select(['client_secret', 'status'])
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
   if (!payment || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
-  const status = await confirmPayment(deps, paymentIntent);
+  const status =
+    recordedEnd(payment.status) ??
+    (await lookAtPayment(deps, paymentIntent, 'fresh')).outcome ??
+    'processing';
   const [duplicate] = status === 'refunded' ? await duplicatesOf(deps, { intentId: paymentIntent }) : [];
   const goesOn = status === 'succeeded' || status === 'processing';
   return {

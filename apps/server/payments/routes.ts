@@ -17,9 +17,10 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
     data: await beginPayment(deps, params.uuid, { ...body, joinsOfBrowser: deps.browser.joinsOf(request) }),
   }));
   serve(app, 'releasePayment', async ({ params }) => {
-    const state = await settlePaying(deps, params.uuid, 'failed');
-    const standing = await standingOf(deps, params.uuid);
-    if (!state || !standing) throw sessionNotFound();
+    let standing = await standingOf(deps, params.uuid);
+    if (standing?.state === 'paying' && (await settlePaying(deps, params.uuid, 'failed')) !== 'paying')
+      standing = await standingOf(deps, params.uuid);
+    if (!standing) throw sessionNotFound();
     return { data: { state: standing.state, goOn: standing.goOn } };
   });
   serve(app, 'postPayment', async ({ params, body, reply }) => {

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import { lookAtPayment } from './lookAtPayment.ts';
 
 /** For this long after Buy Now a payment is under way whatever Stripe says: the page may be about to confirm it. Seconds. */
 const UNDER_WAY_SECONDS = 15;
@@ -45,14 +46,20 @@ export async function settlePaying(
     failedAt !== undefined && failedAt.getTime() + STRIPE_CLOCK_MS < session.paying_since!.getTime();
   if (isOfBefore) return 'paying';
   if (session.intent_id !== null) {
-    const status = await confirmPayment(deps, session.intent_id);
+    const { outcome: status, intent } = await lookAtPayment(
+      deps,
+      session.intent_id,
+      why === 'look' ? 'recorded' : 'fresh',
+    );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    if (why === 'failed' && status === 'requires_payment_method') await noteFailure(deps, session.intent_id);
+    // Where somebody else's look answers, the webhook counts the declined card.
+    if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
     const isLeft = status !== 'canceled' && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
       if (why === 'look' || session.seconds < UNDER_WAY_SECONDS) return 'paying';
-      if (!(await cancelIntent(deps, session.intent_id))) return settlePaying(deps, uuid, 'look');
+      if (!(await cancelIntent(deps, session.intent_id)))
+        return (await confirmPayment(deps, session.intent_id)) === 'succeeded' ? 'paid' : 'paying';
     }
   }
   const { rows: reopened } = await sql`

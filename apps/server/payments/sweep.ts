@@ -5,8 +5,8 @@ import { NotAtStripe } from '../stripe/provider.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { confirmPayment } from './confirmPayment.ts';
 import { giveBack } from './giveBack.ts';
+import { lookAtPayment } from './lookAtPayment.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const INTERVAL_MS = 60_000;
@@ -76,11 +76,11 @@ async function settle(
     is_abandoned,
   }: { intent_id: string; session_uuid: string; kind: 'join' | 'upgrade'; is_abandoned: boolean },
 ): Promise<void> {
-  const outcome = await confirmPayment(deps, intent_id).catch(async (error: unknown) => {
+  const { outcome } = await lookAtPayment(deps, intent_id, 'recorded').catch(async (error: unknown) => {
     // Another account's, as after a change of keys: nothing can ever be paid by it here.
     if (!(error instanceof NotAtStripe)) throw error;
     await markCanceled(deps.database, intent_id);
-    return 'canceled';
+    return { outcome: 'canceled' };
   });
   const isOpen =
     outcome === 'requires_payment_method' ||

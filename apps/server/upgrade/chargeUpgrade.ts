@@ -9,7 +9,7 @@ import { Refusal } from '../http/refusal.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
+import { confirmIntent } from '../payments/confirmPayment.ts';
 import { countingFailures } from '../payments/providerFailures.ts';
 import type { CatalogueProduct } from '../society.ts';
 import { Declined, type Intent, ProviderFailed, UnexpectedState } from '../stripe/provider.ts';
@@ -60,7 +60,7 @@ export async function chargeUpgrade(
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
   // A card typed in the page was declined there: it counts as well.
-  if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent.id);
+  if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, attempts, failures, pause } = await payerOf(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
@@ -115,7 +115,7 @@ async function chargeSavedCard(
   const end = await endOf(deps, intent);
   if (end) return end;
   if (intent.status === 'requires_action') return { status: 'requires_action', clientSecret };
-  if (intent.status === 'requires_payment_method') await noteFailure(deps, intentId);
+  if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
   if ((await openUpgradeOf(deps, uuid))?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
   // Cancelled: too many cards were declined, or Skip was pressed in another tab.
@@ -141,7 +141,7 @@ async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
 async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   switch (intent.status) {
     case 'succeeded':
-      return (await confirmPayment(deps, intent.id)) === 'refunded'
+      return (await confirmIntent(deps, intent)) === 'refunded'
         ? { status: 'failed', message: RETURNED }
         : { status: 'succeeded' };
     case 'processing':

@@ -10,6 +10,7 @@ import { GoOn } from '../components/GoOn.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
+import { TryAgain } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { storeSession } from '../session.ts';
 import { signatureOf } from './signature.ts';
@@ -21,7 +22,10 @@ export function loader({ params, request }: LoaderFunctionArgs) {
   fetchAhead(download.studentDetails);
   const body = signatureOf(new URL(request.url).searchParams);
   return {
-    started: outcomeOf(call('initJoin', { params: { id }, body }).then(keepSession), fallback.initJoin),
+    started: outcomeOf(
+      call('initJoin', { params: { id }, body, quiet: 503 }).then(keepSession),
+      fallback.initJoin,
+    ),
   };
 }
 
@@ -36,15 +40,26 @@ export function Component() {
   if (!outcome) return <PageLoader title="Your invitation" text="Opening your invitation…" />;
   if ('data' in outcome) return <GoOn to={screens.studentDetails} />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
+  const otherWay = (
+    <>
+      <p>You can also begin with the invite code that is printed on your invitation.</p>
+      <Link className={outcome.isLater ? ui.plain : ui.button} to={screens.getStarted}>
+        Get Started
+      </Link>
+    </>
+  );
+  if (outcome.isLater)
+    return (
+      <TryAgain title="Your invitation" message={outcome.message}>
+        {otherWay}
+      </TryAgain>
+    );
   return (
     <Card>
       <PageHeading title="Your invitation" />
       <div className={ui.stack}>
         <Alert>{outcome.message}</Alert>
-        <p>You can also begin with the invite code that is printed on your invitation.</p>
-        <Link className={ui.button} to={screens.getStarted}>
-          Get Started
-        </Link>
+        {otherWay}
       </div>
     </Card>
   );

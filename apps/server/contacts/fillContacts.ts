@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import { repeat } from '../background.ts';
+import type { Deps } from '../deps.ts';
+import { CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
+import { readProperties } from '../hubspot/properties.ts';
+import { keepContacts } from './contacts.ts';
+
+const INTERVAL_MS = 1_000;
+/** HubSpot's largest batch. */
+const BATCH = 100;
+/** A row that was taken is due again after this, should HubSpot not answer or this process die. */
+const RETRY_SECONDS = 10;
+
+/** Fills the contacts that signed links named while HubSpot could not be asked. */
+export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
+  return repeat('fill contacts from HubSpot', INTERVAL_MS, deps.log, async () => (await fillDue(deps, hubspot)).more);
+}
+
+/**
+ * One round: reads up to a batch of due contacts in one call. One that HubSpot does not know stays as it is, like an imported
+ * one. Returns how many it took, and whether there were enough for a whole batch.
+ */
+export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
+  const { rows } = await sql<{ id: string }>`
+    with due as (
+      select id from contact where fill_at <= now()
+        and not exists (select from crm_budget where name = 'call' and blocked_until > now())
+      order by fill_at limit ${BATCH} for update skip locked
+    )
+    update contact set fill_at = now() + make_interval(secs => ${RETRY_SECONDS})
+    from due where contact.id = due.id returning contact.id`.execute(deps.database);
+  if (rows.length === 0) return { taken: 0, more: false };
+  const ids = rows.map(({ id }) => id);
+  const fields = deps.society.crm.fields;
+  try {
+    const found = await hubspot.readContacts(ids, readProperties(fields));
+    await keepContacts(deps.database, fields, [...found.values()]);
+    await sql`update contact set fill_at = null where id = any(${ids})`.execute(deps.database);
+  } catch (error) {
+    if (!(error instanceof CrmUnavailable)) throw error;
+    return { taken: rows.length, more: false };
+  }
+  return { taken: rows.length, more: rows.length === BATCH };
+}

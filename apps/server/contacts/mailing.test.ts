@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { pdf } from '../../../local/testing/documents.ts';
+import type { LinkTarget } from '../links/links.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { details } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { fillDue } from './fillContacts.ts';
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startTestServer();
+});
+afterEach(() => server.close());
+
+const fault = (fault: object | null) =>
+  fetch(`${server.hubspotUrl}/_emulator/faults`, {
+    method: fault ? 'POST' : 'DELETE',
+    ...(fault ? { body: JSON.stringify(fault) } : {}),
+  });
+const outage = () => fault({ kind: 'cut', times: 1_000_000 });
+
+/** HubSpot is back, and long enough for what it had against us to be forgotten. */
+async function recovery(): Promise<void> {
+  await fault(null);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    server.deps.database,
+  );
+  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.deps.database);
+}
+
+/** Contacts that HubSpot knows and the mirror does not; their ids. */
+async function mailed(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let first = 0; first < count; first += 100) {
+    const writes = Array.from({ length: Math.min(100, count - first) }, (_, index) => ({
+      mark: String(first + index),
+      id: null,
+      properties: {
+        email: `mailed${first + index}@example.com`,
+        firstname: `Mailed${first + index}`,
+        lastname: 'Rivera',
+        middlename: 'Lee',
+      },
+    }));
+    for (const outcome of (await server.hubspot.createContacts(writes)).values()) {
+      assert.ok(outcome.kind === 'written');
+      ids.push(outcome.id);
+    }
+  }
+  return ids;
+}
+
+const sign = (target: LinkTarget) => server.deps.links.sign(target, new Date(Date.now() + 86_400_000));
+
+/** What each kind of link does when it is pressed. */
+const press = {
+  init: (id: string, isSigned = true) =>
+    server.client().call('initJoin', {
+      params: { id },
+      body: isSigned ? sign({ kind: 'init', contactId: id }) : {},
+    }),
+  checkout: (id: string, isSigned = true) =>
+    server.client().call('initiateCheckout', {
+      body: {
+        hubspotContactId: id,
+        mainProductId: 1,
+        ...(isSigned ? sign({ kind: 'checkout', contactId: id, parameters: { mp: '1' } }) : {}),
+      },
+    }),
+  resume: async (id: string, isSigned = true) => {
+    const form = new FormData();
+    const signature = isSigned ? sign({ kind: 'resume', contactId: id }) : {};
+    for (const [name, value] of Object.entries({ contactId: id, ...signature })) form.append(name, value);
+    form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
+    const response = await server.client().fetch('/api/public/upload-resume', { method: 'POST', body: form });
+    await response.arrayBuffer();
+    return response;
+  },
+};
+const kinds = ['init', 'checkout', 'resume'] as const;
+
+async function mirrored(id: string) {
+  const { rows } = await sql<{ name: string | null; is_filled: boolean }>`
+    select profile ->> 'firstName' as name, fetched_at is not null as is_filled from contact where id = ${id}`.execute(
+    server.deps.database,
+  );
+  return rows[0];
+}
+
+test('80 contacts that HubSpot knows and the mirror does not press their signed links at once, and all get in', async () => {
+  const ids = await mailed(80);
+  const answers = await Promise.all(ids.map((id, index) => press[kinds[index % 2]!](id)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ids.map(() => 200),
+  );
+  await recovery();
+  await fillDue(server.deps, server.hubspot);
+  for (const [index, id] of ids.entries())
+    assert.deepEqual(await mirrored(id), { name: `Mailed${index}`, is_filled: true });
+  const requests = await fetch(`${server.hubspotUrl}/_emulator/requests`);
+  const limited = ((await requests.json()) as { status: number }[]).filter(({ status }) => status === 429);
+  assert.deepEqual(limited, []);
+});
+
+for (const kind of kinds)
+  test(`in an outage a signed ${kind} link goes on with the id alone, and the contact is filled afterwards`, async () => {
+    const ids = await mailed(10);
+    await outage();
+    const began = performance.now();
+    const answers = await Promise.all(ids.map((id) => press[kind](id)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ids.map(() => 200),
+    );
+    assert.ok(performance.now() - began < 10_000, 'nobody waits for HubSpot');
+    await recovery();
+    assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 10, more: false });
+    assert.deepEqual(await mirrored(ids[3]!), { name: 'Mailed3', is_filled: true });
+    assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+  });
+
+for (const kind of kinds)
+  test(`in an outage an unsigned ${kind} link to a contact that nobody knows is told to come back, and leaves nothing`, async () => {
+    const [id] = await mailed(1);
+    await outage();
+    const answer = await press[kind](id!, false);
+    assert.equal(answer.status, 503);
+    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.equal(await mirrored(id!), undefined);
+    await recovery();
+    assert.equal((await press[kind](id!, false)).status, 200);
+  });
+
+test('an unsigned link to a contact that the mirror has goes on in an outage', async () => {
+  const [id] = await mailed(1);
+  assert.equal(await server.deps.contacts.refresh(id!), 'known');
+  await outage();
+  assert.equal((await press.init(id!, false)).status, 200);
+});
+
+test('what was typed during the outage is written to HubSpot afterwards, and nothing there is blanked', async () => {
+  const [id] = await mailed(1);
+  await outage();
+  const client = server.client();
+  const { uuid } = (
+    await client.call('initJoin', { params: { id: id! }, body: sign({ kind: 'init', contactId: id! }) })
+  ).data;
+  assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, null);
+  await recovery();
+  await fillDue(server.deps, server.hubspot);
+  const body = details({ firstName: 'Typed', middleName: '' });
+  assert.equal((await client.call('submitDetails', { params: { uuid }, body })).status, 200);
+  assert.equal((await client.call('getContact', { params: { uuid } })).data.firstName, 'Typed');
+  await deliver(server);
+  assert.deepEqual(await atHubspot(server, id!, 'firstname', 'middlename', 'city'), {
+    firstname: 'Typed',
+    middlename: 'Lee',
+    city: 'Austin',
+    ...(await restOf(id!)),
+  });
+});
+
+/** HubSpot's own properties, which every answer has. */
+async function restOf(id: string) {
+  const { firstname, middlename, city, ...rest } = await atHubspot(server, id, 'firstname');
+  return rest;
+}
+
+test('a join that waits for its contact writes no blanks, before and after it is filled', async () => {
+  const [id] = await mailed(1);
+  await outage();
+  assert.equal((await press.checkout(id!)).status, 200);
+  await recovery();
+  await sql`update join_session set profile_revision = profile_revision + 1`.execute(server.deps.database);
+  await deliver(server);
+  const held = await atHubspot(server, id!, 'firstname', 'middlename', 'lastname', 'email');
+  assert.deepEqual(
+    [held.firstname, held.middlename, held.lastname, held.email],
+    ['Mailed0', 'Lee', 'Rivera', 'mailed0@example.com'],
+  );
+});
+
+test('a signed link to a contact whom HubSpot does not know joins as an imported one does, and staff see the refusal', async () => {
+  const client = server.client();
+  const id = '987654321';
+  const started = await client.call('initJoin', {
+    params: { id },
+    body: sign({ kind: 'init', contactId: id }),
+  });
+  assert.equal(started.status, 200);
+  const { uuid } = started.data;
+  assert.equal((await client.call('submitDetails', { params: { uuid }, body: details() })).status, 200);
+  await deliver(server);
+  const { rows } = await sql<{ crm_refusal: string }>`
+    select crm_refusal from join_session where uuid = ${uuid}`.execute(server.deps.database);
+  assert.match(rows[0]!.crm_refusal, /does not know contact 987654321/);
+  assert.equal((await press.init('987654322', false)).status, 404, 'an unsigned one is a guess');
+});
+
+test('a signed link to a contact whom HubSpot turns out not to know is asked for once, and joins all the same', async () => {
+  await outage();
+  const id = '987654321';
+  assert.equal((await press.init(id)).status, 200);
+  await recovery();
+  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 1, more: false });
+  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+  assert.deepEqual(await mirrored(id), { name: null, is_filled: false });
+});
+
+test('a wrong signature makes no contact, whether HubSpot answers or not', async () => {
+  const { exp } = sign({ kind: 'init', contactId: '55501' });
+  const guess = () => server.client().call('initJoin', { params: { id: '55501' }, body: { exp, sig: 'x' } });
+  assert.equal((await guess()).status, 403);
+  await outage();
+  assert.equal((await guess()).status, 403);
+  assert.equal(await mirrored('55501'), undefined);
+});
+
+test('an upgrade is for members: whether somebody is one is waited for, not denied', async () => {
+  const [id] = await mailed(1);
+  await outage();
+  const answer = await server.client().call('initiateCheckout', {
+    body: {
+      hubspotContactId: id,
+      mainProductId: 10,
+      ...sign({ kind: 'checkout', contactId: id!, parameters: { mp: '10' } }),
+    },
+  });
+  assert.equal(answer.status, 503);
+});
+
+test('while HubSpot is down what is to be filled waits, and asks no more often than the budget lets it', async () => {
+  const [id] = await mailed(1);
+  await outage();
+  assert.equal((await press.init(id!)).status, 200);
+  await sql`update contact set fill_at = now() where fill_at is not null`.execute(server.deps.database);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 1, more: false });
+  assert.deepEqual(await fillDue(server.deps, server.hubspot), { taken: 0, more: false });
+});

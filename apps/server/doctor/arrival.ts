@@ -1,0 +1,70 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { nothingHere } from '../http/errors.ts';
+import type { Answer } from './answer.ts';
+
+/** How a call arrived at a server. */
+export interface Arrival {
+  /** Who is believed to call. */
+  address: string;
+  /** Whose connection it came by: the caller's own, or a proxy's. */
+  peer: string;
+  /** X-Forwarded-For as it arrived. */
+  forwarded: string | null;
+}
+
+const PATH = '/api/doctor/arrival';
+const HEADER = 'x-induct-doctor';
+/** For so long before and after its time a token holds (ms). */
+const TOKEN_MS = 120_000;
+const TIMEOUT_MS = 5_000;
+/** An address for documentation (RFC 5737), which nobody calls from: what a stranger might claim to be. */
+export const CLAIMED_ADDRESS = '192.0.2.1';
+
+/** Proves knowledge of the installation's secret, for two minutes. */
+export function doctorToken(secret: string, at: Date): string {
+  const time = String(at.getTime());
+  return `${time}.${createHmac('sha256', secret).update(`doctor\n${time}`).digest('base64url')}`;
+}
+
+export function isDoctorToken(secret: string, token: string, now: Date): boolean {
+  const [time = ''] = token.split('.');
+  if (!/^\d{1,15}$/.test(time) || Math.abs(Number(time) - now.getTime()) > TOKEN_MS) return false;
+  const expected = Buffer.from(doctorToken(secret, new Date(Number(time))));
+  const given = Buffer.from(token);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** Tells the doctor how its call arrived; for everybody else there is nothing at this address. */
+export function serveArrival(app: FastifyInstance, deps: Deps): void {
+  app.get(PATH, { schema: { hide: true } }, (request, reply) => {
+    const token = request.headers[HEADER];
+    if (typeof token !== 'string' || !deps.isDoctor(token)) return nothingHere(request, reply);
+    const arrival: Arrival = {
+      address: request.ip,
+      peer: request.socket.remoteAddress ?? '',
+      forwarded: request.headers['x-forwarded-for']?.toString() ?? null,
+    };
+    return reply.send(arrival);
+  });
+}
+
+/** Calls the public address as anybody would who claims to be somewhere else. */
+export async function askArrival(publicUrl: string, secret: string): Promise<Answer<Arrival>> {
+  try {
+    const response = await fetch(publicUrl + PATH, {
+      headers: { [HEADER]: doctorToken(secret, new Date()), 'x-forwarded-for': CLAIMED_ADDRESS },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (!response.ok) {
+      await response.arrayBuffer();
+      return { refused: { status: response.status, message: `it answers ${response.status}` } };
+    }
+    return { said: (await response.json()) as Arrival };
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return { down: cause instanceof Error && cause.message ? cause.message : message };
+  }
+}

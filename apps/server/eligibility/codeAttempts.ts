@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
+import { isMinted, isSlip } from '#core/mintedCode.ts';
+import type { Limit } from '../config.ts';
+import type { Database } from '../database/client.ts';
+import type { Deps } from '../deps.ts';
+import { limitedCount, TOO_MANY } from '../http/limits.ts';
+import { Refusal } from '../http/refusal.ts';
+
+/**
+ * Attempts with codes that open nothing are counted by the form of the code. Of those that look minted an address may try
+ * more: among 2^40 a guess is worth nothing, and so a stranger who tries other codes from an address that many share, a
+ * school's or that of a proxy that nobody named, does not keep those waiting who have a minted one. Slips count apart.
+ */
+const WRONG_CODE = 'wrong_code';
+const WRONG_MINTED = 'wrong_minted_code';
+const SLIP = 'slip_code';
+/** What is counted of guesses: slips are none. */
+export const GUESSES = [WRONG_CODE, WRONG_MINTED];
+const MINTED_TIMES = 10;
+/** The attempts themselves: a code that is tried again from the same address is no other attempt. */
+const TRIED = 'tried_code';
+
+/** Somebody at an address, known by its hash, tries a code, in its one spelling. */
+export interface CodeAttempt {
+  code: string;
+  addressHash: string;
+}
+
+/** What a statement with {@link countingAttempt} says of the attempt. */
+export interface CountedAttempt {
+  /** Whether it may be answered, be the code right or wrong: a right guess must not be told from a wrong one. */
+  is_within: boolean;
+  /** The time under which it was counted; null when it was not. */
+  counted_at: string | null;
+  /** How many were counted in the window before it. */
+  earlier: number;
+}
+
+/**
+ * Counts an attempt before anything is told of it, in the very statement that looks the code up: common table expressions
+ * for it, the last one named `attempt`, of one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not
+ * counted: a school stands behind one address. One that is over the limit is not counted either, so that a window ends.
+ */
+export function countingAttempt(
+  deps: Deps,
+  attempt: CodeAttempt,
+  isRight: RawBuilder<boolean>,
+): RawBuilder<unknown> {
+  const limit = limitOf(deps, attempt);
+  if (!limit) return sql`attempt as (select true as is_within, null::text as counted_at, 0 as earlier)`;
+  const { name, key, tried } = rowsOf(attempt);
+  const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
+  return sql`
+    counts as (
+      select ${isRight} as is_right,
+        coalesce(sum(count) filter (where name = ${name}), 0)::int as earlier,
+        coalesce(sum(count) filter (where name = ${name} and window_start < ${step}), 0)::int as of_other_steps,
+        coalesce(bool_or(name = ${TRIED}), false) as is_again
+      from limit_count
+      where ((name = ${name} and key = ${key}) or (name = ${TRIED} and key = ${tried}))
+        and window_start > now() - make_interval(mins => ${limit.minutes})
+    ), counted as (
+      insert into limit_count (name, key, window_start, count)
+      select ${name}, ${key}, ${step}, 1 from counts where not is_right and not is_again and earlier < ${limit.count}
+      on conflict (name, key, window_start) do update set count = limit_count.count + 1
+        where limit_count.count + (select of_other_steps from counts) < ${limit.count}
+      returning window_start
+    ), noted as (
+      insert into limit_count (name, key, window_start, count)
+      select ${TRIED}, ${tried}, window_start, 1 from counted on conflict do nothing
+    ), attempt as (
+      select exists (select from counted) or (is_right or is_again) and earlier < ${limit.count} as is_within,
+        (select window_start::text from counted) as counted_at, earlier
+      from counts
+    )`;
+}
+
+/** Whether the address may try the code at all, for a statement that only acts on right ones. */
+export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
+  const limit = limitOf(deps, attempt);
+  if (!limit) return sql<boolean>`true`;
+  const { name, key } = rowsOf(attempt);
+  return sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`;
+}
+
+/** An attempt that was counted, since the code was not known here, turned out to be right. */
+export async function forgiveAttempt(
+  database: Database,
+  attempt: CodeAttempt,
+  { counted_at }: CountedAttempt,
+): Promise<void> {
+  if (counted_at === null) return;
+  const { name, key, tried } = rowsOf(attempt);
+  await sql`
+    with forgotten as (delete from limit_count where name = ${TRIED} and key = ${tried})
+    update limit_count set count = count - 1
+    where name = ${name} and key = ${key} and window_start = ${counted_at}::timestamptz and count > 0`.execute(
+    database,
+  );
+}
+
+export function tooManyAttempts(deps: Deps): Refusal {
+  const minutes = deps.config.limits?.wrongCodesPerAddress.minutes ?? 1;
+  return new Refusal(429, TOO_MANY, { retryAfter: minutes * 60 });
+}
+
+function rowsOf({ code, addressHash }: CodeAttempt): { name: string; key: string; tried: string } {
+  const tried = createHash('sha256').update(`${addressHash}\n${code}`).digest('base64url').slice(0, 22);
+  const name = isMinted(code) ? WRONG_MINTED : isSlip(code) ? SLIP : WRONG_CODE;
+  return { name, key: addressHash, tried };
+}
+
+function limitOf(deps: Deps, { code }: CodeAttempt): Limit | undefined {
+  const limit = deps.config.limits?.wrongCodesPerAddress;
+  return limit && isMinted(code) ? { ...limit, count: limit.count * MINTED_TIMES } : limit;
+}

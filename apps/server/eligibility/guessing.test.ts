@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { mintedCode } from '#core/mintedCode.ts';
+import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
+import { startServerProcess } from '../testing/serverProcess.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { tellOfGuessing } from './watchGuesses.ts';
+
+const LIMIT = 5;
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({
+    LIMITS: 'on',
+    LIMIT_WRONG_CODES_PER_ADDRESS: `${LIMIT}/10`,
+    TRUST_PROXY: '127.0.0.1',
+  });
+});
+after(() => server.close());
+beforeEach(async () => {
+  await sql`delete from limit_count`.execute(server.deps.database);
+  await sql`delete from staff_notice`.execute(server.deps.database);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0 where name = 'call'`.execute(
+    server.deps.database,
+  );
+  await sql`update crm_budget set tokens = 1, blocked_until = '-infinity', failures = 0 where name = 'search'`.execute(
+    server.deps.database,
+  );
+});
+afterEach(() => fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' }));
+
+const STRANGER = '198.51.100.7';
+interface Answer {
+  status: number;
+  data?: { status: string; message: string; contactId: string | null };
+  message?: string;
+}
+
+async function post(path: string, address: string, body: object, url = server.url): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+    body: JSON.stringify(body),
+  });
+  return { ...((await response.json()) as object), status: response.status };
+}
+const check = (code: string, address = STRANGER, url?: string) =>
+  post('/api/public/eligibility/check', address, { invitationCode: code, isTOLA: true }, url);
+const school = (code: string, address = STRANGER) =>
+  post('/api/public/join/initiate-school', address, { invitationCode: code });
+
+/** How many answers there were of each status. */
+function counted(answers: readonly Answer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+const codes = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+const known = (prefix: string, count: number) =>
+  sql`
+    with people as (
+      insert into contact (id, profile, fetched_at) select (880000 + n)::text, '{}', now() from generate_series(0, ${count}::int - 1) n
+      on conflict do nothing)
+    insert into invitation (code, contact_id) select ${prefix} || n, (880000 + n)::text from generate_series(0, ${count}::int - 1) n`.execute(
+    server.deps.database,
+  );
+const outage = () =>
+  fetch(`${server.hubspotUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({ kind: 'cut', times: 1_000_000 }),
+  });
+
+test(`of 200 guesses at once, at two servers, ${LIMIT} are looked at`, async () => {
+  const second = await startServerProcess(server);
+  try {
+    const answers = await Promise.all(
+      codes('GUESS', 200).map((code, n) => check(code, STRANGER, n % 2 ? second.url : server.url)),
+    );
+    assert.equal(counted(answers)[429], 200 - LIMIT, JSON.stringify(counted(answers)));
+  } finally {
+    await second.kill();
+  }
+});
+
+test('guesses that cannot be checked, since HubSpot is down, are limited as well', async () => {
+  await outage();
+  const answers: Answer[] = [];
+  for (const code of codes('DOWN', 20)) answers.push(await check(code));
+  assert.deepEqual(counted(answers), { 503: LIMIT, 429: 20 - LIMIT });
+});
+
+test('guesses at a school code are counted where a join is started, and with those that were checked', async () => {
+  assert.equal((await check('GUESSED1')).data?.message, ELIGIBILITY_FAILED);
+  const answers = await Promise.all(codes('SCHOOL', 200).map((code) => school(code)));
+  assert.deepEqual(counted(answers), { 404: LIMIT - 1, 429: 200 - LIMIT + 1 });
+  assert.equal((await school('LINCOLN2026')).status, 429, 'a right guess is not told from a wrong one');
+  assert.equal((await check('HONOR101')).status, 429);
+  assert.equal((await school('LINCOLN2026', '198.51.100.8')).status, 200, 'others go on');
+});
+
+test('guesses at a contact and a code are counted where a join is started', async () => {
+  const start = (code: string) =>
+    post('/api/public/join/initiate', STRANGER, { contactId: '101', invitationCode: code, isTOLA: true });
+  const answers = await Promise.all(codes('OTHER', 50).map(start));
+  assert.deepEqual(counted(answers), { 404: LIMIT, 429: 50 - LIMIT });
+});
+
+test('300 right codes from one address pass, and their joins start', async () => {
+  await known('RIGHT', 300);
+  const answers = await Promise.all(codes('RIGHT', 300).map((code) => check(code)));
+  assert.deepEqual(counted(answers), { 200: 300 });
+  assert.ok(answers.every(({ data }) => data?.status === 'success'));
+  const started = await Promise.all(
+    codes('RIGHT', 300).map((code, n) =>
+      post('/api/public/join/initiate', STRANGER, { contactId: String(880000 + n), invitationCode: code }),
+    ),
+  );
+  assert.deepEqual(counted(started), { 200: 300 });
+});
+
+/** Codes of contacts whom HubSpot's stand-in knows from its beginning, and the mirror does not. */
+const onlyThere = ['HONOR101', 'HONOR102', 'HONOR103', 'HONOR104'];
+
+test('right codes that only HubSpot knows are not counted either', async () => {
+  await sql`delete from invitation where code = any(${onlyThere})`.execute(server.deps.database);
+  for (const code of onlyThere) assert.equal((await check(code)).data?.status, 'success', code);
+  const { rows } = await sql`select from limit_count where count > 0`.execute(server.deps.database);
+  assert.deepEqual(rows, []);
+});
+
+test('the same wrong code again is the same attempt', async () => {
+  for (let time = 0; time < LIMIT * 2; time++) assert.equal((await check('AGAIN1')).status, 200);
+  const answers = await Promise.all(codes('AFTER', 20).map((code) => check(code)));
+  assert.equal(counted(answers)[429], 20 - LIMIT + 1);
+  assert.equal((await check('AGAIN1')).status, 429, 'and waits with the others when they are too many');
+});
+
+test('a refused guess does not become free once others are forgotten', async () => {
+  await Promise.all(codes('LATER', 30).map((code) => check(code)));
+  await sql`update limit_count set window_start = window_start - interval '11 minutes' where name = 'wrong_code'`.execute(
+    server.deps.database,
+  );
+  const again = await Promise.all(codes('LATER', 30).map((code) => check(code)));
+  assert.ok((counted(again)[429] ?? 0) >= 30 - 2 * LIMIT, JSON.stringify(counted(again)));
+});
+
+test('slips of the finger in a minted code are not counted with wrong codes, and are limited by themselves', async () => {
+  const code = mintedCode(new Uint8Array([1, 2, 3, 4, 5]));
+  const slips = [...'23456789ABCDEFGHJKLMNPQRSTUVWXYZ']
+    .map((letter) => letter + code.slice(1))
+    .filter((slip) => slip !== code);
+  for (const slip of slips.slice(0, LIMIT))
+    assert.equal((await check(slip)).data?.message, ELIGIBILITY_FAILED);
+  const answers = await Promise.all(codes('WRONG', 20).map((wrong) => check(wrong)));
+  assert.equal(counted(answers)[429], 20 - LIMIT);
+  assert.equal((await check(slips[LIMIT]!)).status, 429);
+});
+
+test('who has a minted code is not kept waiting by a thousand guesses of others at the same address', async () => {
+  const code = mintedCode(new Uint8Array([9, 8, 7, 6, 5]));
+  await sql`insert into invitation (code, school) values (${code}, 'Lincoln High School')`.execute(
+    server.deps.database,
+  );
+  const answers = await Promise.all(codes('PRANK', 1000).map((wrong) => school(wrong)));
+  assert.deepEqual(counted(answers), { 404: LIMIT, 429: 1000 - LIMIT });
+  assert.equal((await check(code)).data?.status, 'success');
+  assert.equal((await school(code)).status, 200);
+  const minted = (n: number) => mintedCode(new Uint8Array([0, 0, 0, n >> 8, n & 255]));
+  const guesses = await Promise.all(Array.from({ length: 100 }, (_, n) => school(minted(n))));
+  assert.deepEqual(counted(guesses), { 404: LIMIT * 10, 429: 100 - LIMIT * 10 }, 'which is limited as well');
+  assert.equal((await school(code)).status, 429);
+});
+
+test('guesses from one /64 are guesses from one address, and IPv4 is counted alike within IPv6', async () => {
+  const network = await Promise.all(
+    codes('SIX', 50).map((code, n) => school(code, `2001:db8:7:7::${n + 1}`)),
+  );
+  assert.deepEqual(counted(network), { 404: LIMIT, 429: 50 - LIMIT });
+  assert.equal((await school('SIX0', '2001:db8:7:8::1')).status, 404);
+  const mapped = await Promise.all(
+    codes('FOUR', 50).map((code, n) => school(code, n % 2 ? '198.51.100.77' : '::ffff:198.51.100.77')),
+  );
+  assert.deepEqual(counted(mapped), { 404: LIMIT, 429: 50 - LIMIT });
+});
+
+test('while one address guesses as fast as it can, a code that only HubSpot knows opens for somebody else', async () => {
+  const generous = await startTestServer({ LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
+  let isOver = false;
+  let guessing: Promise<void>[] = [];
+  try {
+    let next = 0;
+    guessing = Array.from({ length: 30 }, async () => {
+      while (!isOver) await check(`FAST${next++}`, STRANGER, generous.url);
+    });
+    // Under way: its first guesses have been counted.
+    while (next < 60) await check(`BESIDE${next}`, STRANGER, generous.url);
+    for (const [index, code] of onlyThere.entries()) {
+      const { status, data } = await check(code, `203.0.113.${index + 1}`, generous.url);
+      assert.deepEqual([status, data?.status], [200, 'success'], code);
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(guessing);
+    await generous.close();
+  }
+});
+
+test('staff are told while codes are being guessed, once an hour, by counts and never by address', async () => {
+  const notices = () =>
+    server.deps.database
+      .selectFrom('staff_notice')
+      .select(['id', 'message', 'created_at'])
+      .where('kind', '=', 'guessing')
+      .execute();
+  await tellOfGuessing(server.deps);
+  assert.deepEqual(await notices(), []);
+  await Promise.all(codes('NOTICE', 30).map((code) => check(code)));
+  await tellOfGuessing(server.deps);
+  await tellOfGuessing(server.deps);
+  const [told, ...more] = await notices();
+  assert.deepEqual(more, []);
+  assert.match(
+    told!.message,
+    /^Invite codes are being guessed: 5 wrong ones in the last hour from 1 address/,
+  );
+  assert.doesNotMatch(told!.message, /198\.51|NOTICE/);
+  await sql`update staff_notice set created_at = now() - interval '61 minutes'`.execute(server.deps.database);
+  await tellOfGuessing(server.deps);
+  assert.equal((await notices()).length, 2, 'it goes on');
+});

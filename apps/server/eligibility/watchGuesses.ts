@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import { repeat } from '../background.ts';
+import { takeTurn } from '../database/schedule.ts';
+import type { Deps } from '../deps.ts';
+import { forgetCounts } from '../http/limits.ts';
+import { GUESSES } from './codeAttempts.ts';
+
+const INTERVAL_MS = 15_000;
+const FORGET_EVERY_SECONDS = 3_600;
+/** The kind of the notice about guessed codes. */
+const GUESSING = 'guessing';
+/** Of the limit of one address: what one has used up of it, or all have together, before staff hear of it. */
+const NOTED_SHARE = 0.25;
+
+/** Tells staff of guessing while it goes on, by one of all processes, and forgets what was counted long ago. */
+export function startWatchingGuesses(deps: Deps): () => Promise<void> {
+  return repeat('watch for guessed codes', INTERVAL_MS, deps.log, async () => {
+    if (await takeTurn(deps.database, 'guesses', INTERVAL_MS / 1000)) await tellOfGuessing(deps);
+    if (await takeTurn(deps.database, 'limit counts', FORGET_EVERY_SECONDS))
+      await forgetCounts(deps.database, deps.config.limits);
+  });
+}
+
+/**
+ * A notice when an address has tried a quarter of the wrong codes that it may in an hour, or all addresses together as many
+ * as one may: at most one an hour, with counts, and an address only by its keyed hash.
+ */
+export async function tellOfGuessing(deps: Deps): Promise<void> {
+  const limit = deps.config.limits?.wrongCodesPerAddress;
+  if (!limit) return;
+  const { rows } = await sql<{ key: string; count: number; total: number; addresses: number }>`
+    select key, sum(count)::int as count, (sum(sum(count)) over ())::int as total, (count(*) over ())::int as addresses
+    from limit_count where name = any(${GUESSES}) and window_start > now() - interval '1 hour'
+    group by key having sum(count) > 0 order by 2 desc limit 1`.execute(deps.database);
+  const most = rows[0];
+  if (!most || (most.count < limit.count * NOTED_SHARE && most.total < limit.count)) return;
+  const from =
+    most.addresses === 1 ? '1 address' : `${most.addresses} addresses, ${most.count} of them from one`;
+  const message = `Invite codes are being guessed: ${most.total} wrong ones in the last hour from ${from} (${most.key.slice(0, 8)}). Codes that "npm run operator -- invitations mint" makes cannot be guessed; an address is kept waiting after ${limit.count} in ${limit.minutes} minutes. Whether it is a proxy's, which everybody shares: npm run operator -- doctor`;
+  await sql`
+    insert into staff_notice (kind, message) select ${GUESSING}, ${message}
+    where not exists (select from staff_notice where kind = ${GUESSING} and created_at > now() - interval '1 hour')`.execute(
+    deps.database,
+  );
+}

@@ -1,0 +1,23 @@
+import { isIPv6 } from 'node:net';
+
+/**
+ * What callers are counted by: an IPv4 address as it is, also where it comes in an IPv6 one (::ffff:0:0/96), and of an IPv6
+ * address the first 64 bits, which is what one household or one rented server has to itself (RFC 4291, section 2.5.1;
+ * RFC 6177). What is no address stays as it is.
+ */
+export function countedAddress(address: string): string {
+  // A link-local address names its interface: fe80::1%eth0.
+  const plain = address.split('%')[0]!;
+  if (!isIPv6(plain)) return plain;
+  // A URL writes the address in one way, in groups of 16 bits.
+  const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [before = '', after] = canonical.split('::');
+  const left = before === '' ? [] : before.split(':');
+  const right = after === undefined || after === '' ? [] : after.split(':');
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  if (groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff') {
+    const [high, low] = groups.slice(6).map((group) => Number.parseInt(group, 16)) as [number, number];
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

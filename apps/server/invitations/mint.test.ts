@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { mintedCode } from '#core/mintedCode.ts';
+import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { importCommand } from './importCommand.ts';
+import { mintCommand } from './mintCommand.ts';
+import { mintCodes } from './mintInvitations.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const HEADER = 'code,contactId,firstName,lastName,email,school';
+function fileOf(t: TestContext, ...lines: string[]): string {
+  const path = join(temporaryFolder(t), 'file.csv');
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+const mint = (t: TestContext, ...args: string[]) => runCommand(t, server, mintCommand, args);
+const take = (t: TestContext, path: string) => runCommand(t, server, importCommand, [path]);
+
+test('contacts of a file get codes of their own, which are imported without a warning and lead to them', async (t) => {
+  const contacts = Array.from({ length: 2_500 }, (_, n) => `${5000 + n},"Rivera, Jo",x${n}@example.com`);
+  const minted = await mint(
+    t,
+    fileOf(t, 'contactId,lastName,email', ...contacts),
+    '--programme',
+    'undergraduate',
+  );
+  assert.equal(minted.code, 0);
+  const lines = minted.out.trim().split('\n');
+  assert.equal(lines.length, 2_501);
+  assert.match(lines[1]!, /^[2-9A-HJ-NP-Z]{9},5000,,"Rivera, Jo",x0@example\.com,,undergraduate,$/);
+  const taken = await take(t, fileOf(t, ...lines));
+  assert.equal(taken.out, '2500 imported, 0 unchanged, 0 not taken.\n');
+  const code = lines[1]!.slice(0, 9);
+  const checked = await server.client().call('checkEligibility', { body: { invitationCode: code } });
+  assert.equal(checked.data.contactId, '5000');
+});
+
+test("a school's codes, and codes to be filled in", async (t) => {
+  const school = await mint(t, '--school', 'Lincoln High School', '--expires', '2027-06-30');
+  assert.match(school.out.trim().split('\n')[1]!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2027-06-30$/);
+  const open = await mint(t, '--count', '3');
+  assert.equal(open.out.trim().split('\n').length, 4);
+});
+
+test('a line without a contact id is named, and the others get their codes', async (t) => {
+  const minted = await mint(t, fileOf(t, 'contactId', '6001', 'six', '6002'));
+  assert.equal(minted.code, 1);
+  assert.match(minted.out, /line 3: "six" is not a contact id/);
+  assert.equal(minted.out.match(/^[2-9A-Z]{9},600\d,/gm)?.length, 2);
+});
+
+test('what cannot be meant is not minted', async (t) => {
+  for (const args of [
+    [],
+    ['--count', '0'],
+    ['a.csv', '--count', '2'],
+    ['--count', '2', '--programme', 'none'],
+  ])
+    assert.equal((await mint(t, ...args)).code, 2, args.join(' '));
+  assert.equal((await mint(t, '/nowhere.csv')).code, 1);
+});
+
+test('a code that an invitation has, or that was given already, is not given again', async () => {
+  const taken = mintedCode(new Uint8Array(5));
+  await sql`insert into invitation (code, school) values (${taken}, 'Lincoln High School')`.execute(
+    server.deps.database,
+  );
+  // An unlucky source: what it says first is taken, what it says then it says twice.
+  const said = [0, 1, 1, 2, 2, 3];
+  const random = (bytes: number) => new Uint8Array(bytes).fill(said.shift() ?? 9);
+  const codes: string[] = [];
+  for await (const { code } of mintCodes(server.deps.database, ['a', 'b', 'c'], random)) codes.push(code);
+  assert.deepEqual(
+    codes.toSorted(),
+    [1, 2, 3].map((byte) => mintedCode(new Uint8Array(5).fill(byte))).toSorted(),
+  );
+});
+
+test('the import warns of personal codes that are short, follow one another or are alike, by line', async (t) => {
+  const taken = await take(
+    t,
+    fileOf(
+      t,
+      HEADER,
+      'AB12,7001,,,,',
+      'SPRING0199,7002,,,,',
+      'SPRING0200,7003,,,,',
+      'QWERTYUA7,7004,,,,',
+      'ZWERTYUA7,7005,,,,',
+      'K7PMXW2QR,7006,,,,',
+    ),
+  );
+  assert.equal(taken.code, 0);
+  const [, ...warnings] = taken.out.trim().split('\n');
+  assert.match(warnings[0]!, /^Warning: personal codes of fewer than 8 characters: 1, such as on line 2\./);
+  assert.match(
+    warnings[1]!,
+    /^Warning: personal codes that follow on another one: 1, such as on lines 3 and 4\./,
+  );
+  assert.match(
+    warnings[2]!,
+    /^Warning: personal codes that differ .* at least 1, such as on lines 5 and 6\./,
+  );
+  assert.match(warnings[3]!, /invitations mint/);
+  assert.doesNotMatch(taken.out, /QWERTYUA7/);
+});
+
+test("a school's code is for everybody: nobody is warned of it", async (t) => {
+  const taken = await take(
+    t,
+    fileOf(t, HEADER, 'OAK,,,,,Oak School', 'OAK1,,,,,Oak School', 'OAK2,,,,,Oak School'),
+  );
+  assert.equal(taken.out, '3 imported, 0 unchanged, 0 not taken.\n');
+});

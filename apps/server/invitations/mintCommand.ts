@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { parse } from 'csv-parse';
+import { csvLine } from '#core/csv.ts';
+import { type Command, misused, plain, readArgs } from '../command.ts';
+import { mintCodes } from './mintInvitations.ts';
+
+const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
+type Invitation = Partial<Record<(typeof columns)[number], string>>;
+
+const options = {
+  count: { type: 'string' },
+  school: { type: 'string' },
+  programme: { type: 'string' },
+  expires: { type: 'string' },
+} as const;
+
+export const mintCommand: Command = {
+  usage: 'invitations mint FILE.csv|--count N [--school NAME] [--programme ID] [--expires DATE]',
+  summary:
+    'Make codes that cannot be guessed, as a file for `invitations import`: for the contacts of a file (contactId), a school, or to be filled in.',
+  async run(args, { database, deps }) {
+    const read = readArgs(args, options);
+    if (!read || read.positionals.length > 1) return misused(mintCommand);
+    const [file] = read.positionals;
+    const { count = read.values.school ? '1' : undefined, school, programme, expires } = read.values;
+    if ((file === undefined) === (count === undefined)) return misused(mintCommand);
+    if (file !== undefined && school !== undefined) return misused(mintCommand);
+    if (count !== undefined && !/^[1-9]\d{0,6}$/.test(count)) return misused(mintCommand);
+    const programmes = Object.keys(deps.society.programmes);
+    if (programme !== undefined && !programmes.includes(programme)) {
+      console.error(`"${plain(programme)}" is not a programme (${programmes.join(', ')}).`);
+      return 2;
+    }
+    if (expires !== undefined && Number.isNaN(Date.parse(expires))) {
+      console.error(`"${plain(expires)}" is not a date.`);
+      return 2;
+    }
+    const all: Invitation = {
+      ...(school === undefined ? {} : { school }),
+      ...(programme === undefined ? {} : { programme }),
+      ...(expires === undefined ? {} : { expiresAt: expires }),
+    };
+    const refusals: string[] = [];
+    const wanted =
+      file === undefined
+        ? Array.from({ length: Number(count) }, () => all)
+        : contactsOf(file, all, (line, text) => refusals.push(`line ${line}: ${text}`));
+    console.log(csvLine(['code', ...columns]).trimEnd());
+    try {
+      for await (const { code, invitation } of mintCodes(database, wanted))
+        console.log(csvLine([code, ...columns.map((column) => invitation[column] ?? '')]).trimEnd());
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      const isFile = code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES';
+      if (!isFile && !code?.startsWith('CSV_')) throw error;
+      console.error(isFile ? `${file} cannot be read.` : `${file} is not a CSV file: ${message}`);
+      return 1;
+    }
+    for (const refusal of refusals) console.error(refusal);
+    return refusals.length > 0 ? 1 : 0;
+  },
+};
+
+/** The contacts of a file, line by line; columns that no invitation has are left out, and so is a code. */
+async function* contactsOf(
+  file: string,
+  all: Invitation,
+  refuse: (line: number, text: string) => void,
+): AsyncGenerator<Invitation> {
+  const parser = parse({ bom: true, columns: true, info: true, trim: true, skip_empty_lines: true });
+  pipeline(createReadStream(file), parser, () => {});
+  const rows = parser as AsyncIterable<{ info: { lines: number }; record: Invitation }>;
+  for await (const { info, record } of rows) {
+    const { contactId = '' } = record;
+    if (!/^[0-9]{1,20}$/.test(contactId))
+      refuse(info.lines, `"${plain(contactId)}" is not a contact id: it has digits only.`);
+    else {
+      const given = columns.flatMap((column) => (record[column] ? [[column, record[column]]] : []));
+      yield { ...all, ...Object.fromEntries(given) };
+    }
+  }
+}

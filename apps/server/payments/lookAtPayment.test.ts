@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { startServerProcess } from '../testing/serverProcess.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  reportPayment,
+} from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { sweepPayments } from './sweep.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+beforeEach(async () => {
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+});
+
+/** How often Stripe was asked how this intent stands. */
+async function looks(intentId: string): Promise<number> {
+  const requests = await fetch(`${server.stripeUrl}/_emulator/requests`);
+  return ((await requests.json()) as { method: string; path: string }[]).filter(
+    ({ method, path }) => method === 'GET' && path.includes(`/payment_intents/${intentId}`),
+  ).length;
+}
+
+/** A payment that was begun and is not done, and its page. */
+async function begunJoin(client: Client) {
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  return { uuid, intent };
+}
+
+/** The most looks that a second's worth of work may cost: one at its start, and one for each second that it took. */
+async function countLooks(intentId: string, work: () => Promise<unknown>) {
+  const began = performance.now();
+  await work();
+  const most = 1 + Math.ceil((performance.now() - began) / 1000);
+  const made = await looks(intentId);
+  assert.ok(made >= 1 && made <= most, `${made} looks, at most ${most}`);
+}
+
+test('500 reads of one begun join, at two servers, cost one look at Stripe a second', async () => {
+  const client = server.client();
+  const { uuid, intent } = await begunJoin(client);
+  const second = await startServerProcess(server);
+  try {
+    await countLooks(intent.id, () =>
+      Promise.all(
+        Array.from({ length: 500 }, async (_, read) => {
+          const path = `/api/public/join-session/${uuid}/checkout-details`;
+          const answer = await fetch((read % 2 ? second.url : server.url) + path);
+          assert.equal(answer.status, 200);
+          await answer.arrayBuffer();
+        }),
+      ),
+    );
+  } finally {
+    await second.kill();
+  }
+});
+
+test('the return page, the release, reads and the sweep share that look', async () => {
+  const client = server.client();
+  const { uuid, intent } = await begunJoin(client);
+  await server.deps.database
+    .updateTable('payment')
+    .set({ checked_at: new Date(0) })
+    .execute();
+  await countLooks(intent.id, () =>
+    Promise.all([
+      ...Array.from({ length: 40 }, async () => {
+        const { data } = await reportPayment(client, uuid, intent, 'failed');
+        assert.equal(data.status, 'requires_payment_method');
+      }),
+      ...Array.from({ length: 40 }, () => client.call('releasePayment', { params: { uuid } })),
+      ...Array.from({ length: 40 }, () => client.call('getCheckoutDetails', { params: { uuid } })),
+      sweepPayments(server.deps),
+    ]),
+  );
+});
+
+test('who comes back from paying right after somebody looked learns that it is paid by the next look', async () => {
+  const client = server.client();
+  const { uuid, intent } = await begunJoin(client);
+  assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).status, 200);
+  await payByCard(server, intent.id);
+  const began = performance.now();
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  const ms = performance.now() - began;
+  assert.ok(ms < 5_000, `${ms} ms`);
+  assert.equal(await looks(intent.id), 2);
+});
+
+test('who comes back from paying when nobody looked learns it by the first look', async () => {
+  const client = server.client();
+  const { uuid, intent } = await begunJoin(client);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  assert.equal(await looks(intent.id), 1);
+});
+
+test('a payment whose end is written is told of without asking Stripe', async () => {
+  const client = server.client();
+  const { uuid, intentId, clientSecret } = await paidJoin(server, client);
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  for (let time = 0; time < 3; time++) {
+    const answer = await reportPayment(client, uuid, { id: intentId, clientSecret });
+    assert.equal(answer.data.status, 'succeeded');
+  }
+  assert.equal(await looks(intentId), 0);
+});
+
+test('a release right after a look asks anew: an order that was paid meanwhile is not opened', async () => {
+  const client = server.client();
+  const { uuid, intent } = await begunJoin(client);
+  await client.call('getCheckoutDetails', { params: { uuid } });
+  await payByCard(server, intent.id);
+  const { data } = await client.call('releasePayment', { params: { uuid } });
+  assert.equal(data.state, 'paid');
+});

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type RawBuilder, sql } from 'kysely';
+import type { PaymentTable } from '../database/types.ts';
+import type { Deps } from '../deps.ts';
+import type { Intent } from '../stripe/provider.ts';
+import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
+
+/**
+ * So often at most Stripe is asked how an open intent stands, whoever wants to know and on however many servers: reads are
+ * cheap for whoever makes them, and all joins share Stripe's limit (https://docs.stripe.com/rate-limits). Milliseconds.
+ */
+const EVERY_MS = 1_000;
+/** How often one looks whether somebody else's look has been answered (ms). */
+const POLL_MS = 100;
+
+/** What is known of a payment, and Stripe's intent where this very look has asked for it. */
+export interface Look {
+  /** Null: nobody has heard yet. */
+  outcome: PaymentOutcome | null;
+  intent: Intent | null;
+}
+
+/** Whether the payment of a query was looked at so lately that what is recorded answers. */
+export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
+
+/** What our row says of a payment that has ended; null while it is open. */
+export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refunded' | 'canceled' | null {
+  if (status === 'open') return null;
+  return status === 'duplicate' ? 'refunded' : status;
+}
+
+/**
+ * How a payment of ours stands, confirming it if Stripe says that it succeeded. Asks Stripe at most once a second; between
+ * those looks `recorded` takes what the last one saw, while `fresh` waits its turn, or for somebody's look that began after
+ * it asked: for whoever comes back from paying, and whatever opens an order.
+ */
+export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
+  let askedAt: string | null = null;
+  for (;;) {
+    const turn = await takeLook(deps, intentId, askedAt);
+    const end = turn && recordedEnd(turn.status);
+    if (end) return { outcome: end, intent: null };
+    if (!turn || turn.is_taken) {
+      const intent = await deps.payments.retrieveIntent(intentId);
+      // A success is written by its confirmation.
+      if (turn && intent.status !== 'succeeded') await recordSeen(deps, intent, turn.at);
+      return { outcome: await confirmIntent(deps, intent), intent };
+    }
+    if (need === 'recorded' || turn.is_answered) return { outcome: turn.seen_status, intent: null };
+    askedAt ??= turn.at;
+    await pause(Math.max(1, Math.min(turn.wait_ms, POLL_MS)));
+  }
+}
+
+/** Takes the turn to look, for one of all who want to, or says what is recorded. Times are the database's, to the microsecond. */
+async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
+  const { rows } = await sql<{
+    status: PaymentTable['status'];
+    is_taken: boolean;
+    at: string;
+    seen_status: Intent['status'] | null;
+    is_answered: boolean;
+    wait_ms: number;
+  }>`
+    with taken as (
+      update payment set looked_at = now() where intent_id = ${intentId} and status = 'open' and not ${lookedAtJustNow}
+        and (seen_at >= ${askedAt}::timestamptz) is not true
+      returning intent_id
+    )
+    select status, exists (select from taken) as is_taken, now()::text as at, seen_status,
+      coalesce(seen_at >= ${askedAt}::timestamptz, false) as is_answered,
+      ceil(coalesce(${EVERY_MS}::int - 1000 * extract(epoch from now() - looked_at), 0))::int as wait_ms
+    from payment where intent_id = ${intentId}`.execute(deps.database);
+  return rows[0];
+}
+
+/** A look that is answered late does not replace what a later one saw. */
+async function recordSeen(deps: Deps, { id, status }: Intent, lookedAt: string): Promise<void> {
+  await sql`
+    update payment set seen_status = ${status}, seen_at = ${lookedAt}::timestamptz
+    where intent_id = ${id} and status = 'open' and (seen_at is null or seen_at < ${lookedAt}::timestamptz)`.execute(
+    deps.database,
+  );
+}

@@ -1,0 +1,56 @@
+/**
+ * Invite codes that cannot be guessed: eight characters of 32, so 40 random bits, and a check letter. None of 0, O, 1 and I
+ * is among them, which people take for one another.
+ */
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
+const RANDOM_CHARACTERS = 8;
+/** Random bytes in a minted code. */
+export const MINTED_BYTES = 5;
+
+/** Powers of x in the field of 32 elements, with x^5 = x^2 + 1: 31 of them, all different. */
+const powers: number[] = [1];
+while (powers.length < 31) {
+  const doubled = powers.at(-1)! << 1;
+  powers.push(doubled < 32 ? doubled : doubled ^ 0b100101);
+}
+const logarithm = new Map(powers.map((power, exponent) => [power, exponent]));
+
+function multiply(a: number, b: number): number {
+  return a === 0 || b === 0 ? 0 : powers[(logarithm.get(a)! + logarithm.get(b)!) % 31]!;
+}
+
+/**
+ * Each character has a weight of its own, none of them 0: one wrong character changes the sum, and so do any two that have
+ * changed places.
+ */
+function checksum(values: readonly number[]): number {
+  return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
+}
+
+/** The code of {@link MINTED_BYTES} random bytes: nine characters, the last of them the check letter. */
+export function mintedCode(random: Uint8Array): string {
+  const bits = [...random.subarray(0, MINTED_BYTES)]
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+  const values = Array.from({ length: RANDOM_CHARACTERS }, (_, index) =>
+    Number.parseInt(bits.slice(index * 5, index * 5 + 5), 2),
+  );
+  return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
+}
+
+/** Whether a code, in its one spelling, may have been minted: its check letter holds. */
+export function isMinted(code: string): boolean {
+  const values = [...code].map((character) => ALPHABET.indexOf(character));
+  const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);
+  return isOfForm && checksum(values.slice(0, -1)) === values.at(-1);
+}
+
+/**
+ * Whether a code, in its one spelling, is none that was minted but nearly looks like one, as after a slip of the finger:
+ * nine characters, at most one of which is in no minted code, and the check letter is wrong. Says nothing about which
+ * codes there are. A society's other codes may look so too.
+ */
+export function isSlip(code: string): boolean {
+  if (code.length !== RANDOM_CHARACTERS + 1) return false;
+  return [...code].filter((character) => !ALPHABET.includes(character)).length <= 1 && !isMinted(code);
+}
