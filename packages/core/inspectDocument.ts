@@ -70,7 +70,7 @@ const PROGRAMS = [
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 const MOST_STREAMS = 10_000;
-const MOST_PARTS = 5_000;
+const MOST_PARTS = 2_000;
 /** Chunks of a PNG's data are of 8 KiB where libpng wrote them. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
@@ -175,7 +175,7 @@ type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /** Reads blocks ahead, so that steps forward read each byte once, however small they are. */
 function forward(bytes: Bytes, blockSize: number): Forward {
-  let block = new Uint8Array();
+  let block: Uint8Array = new Uint8Array();
   let from = 0;
   return async (start, length) => {
     const wanted = Math.min(start + length, bytes.size);
