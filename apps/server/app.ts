@@ -15,6 +15,7 @@ import { handleErrors, nothingHere } from './http/errors.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
+import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './http/timeLimits.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -31,7 +32,7 @@ const CLOSE_MS = 20_000;
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
   deps: Deps,
-  { webBuild }: { webBuild?: string } = {},
+  { webBuild, times = timeLimits }: { webBuild?: string; times?: TimeLimits } = {},
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
   const app = Fastify({
@@ -45,11 +46,13 @@ export async function buildApp(
     // An address that cannot be read is answered before any route or hook.
     frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
+    ...serverTimes(times),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, CLOSE_MS);
   handleErrors(app, deps.log);
+  limitBodies(app, times);
   acceptEmptyJson(app);
 
   const site = toSite(society, {

@@ -16,6 +16,7 @@ export const DOCUMENT_HEIC =
 export const UPLOAD_LINK_OVER =
   'This code has expired, or is not complete. Please make a new one on your computer and scan that.';
 export const UPLOAD_FAILED = 'Failed to upload file.';
+export const UPLOAD_STOPPED = 'Your file stopped arriving. Please check your connection, and send it again.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
 /** Why staff did not accept a transcript, and what the applicant reads. */

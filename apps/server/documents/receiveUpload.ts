@@ -87,6 +87,9 @@ export async function receiveUpload(
     });
     return { file: { ...stored, name }, fields };
   } catch (error) {
+    // A browser reads the answer when it has sent everything.
+    request.raw.unpipe();
+    request.raw.resume();
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
     if (error instanceof StorageDown) throw isDown(deps, error);
