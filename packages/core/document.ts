@@ -57,6 +57,21 @@ export function sizeInKilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(2)} KB`;
 }
 
+/** A size in a sentence: "2.9 MB", 1 MB being 1024 KB. */
+function sizeInWords(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
+
+/** What the sender of a file of so many bytes reads when a proxy before the server would not take it (413). */
+export function uploadTooLarge(bytes: number): string {
+  return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
+}
+
+/** The same when the connection ended before all of it was sent, as some proxies do with what is too large. */
+export function uploadCut(bytes: number): string {
+  return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
+}
+
 /** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
 export function progressPercent(loadedBytes: number, totalBytes: number): number {
   return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
