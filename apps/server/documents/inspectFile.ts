@@ -5,6 +5,8 @@ import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Inspection, inspectDocument } from '#core/inspectDocument.ts';
 
 const PIECE = 65_536;
+/** By default 16 KiB, each a task of its own: of a hundred megabytes that is thousands. */
+const INFLATED_PIECE = 524_288;
 /** What is inflated in one go, packed and unpacked; a stream for each of thousands of small parts would take seconds. */
 const SMALL = 1_048_576;
 
@@ -42,7 +44,7 @@ function inflatedAtOnce(packed: Buffer, most: number): number {
 
 /** Counts what a deflated part becomes, and keeps nothing of it. What cannot be inflated ends the count. */
 async function inflatedByStream(read: Read, start: number, length: number, most: number): Promise<number> {
-  const inflated = createInflateRaw();
+  const inflated = createInflateRaw({ chunkSize: INFLATED_PIECE });
   const packed = pipeline(Readable.from(piecesOf(read, start, length)), inflated).catch(() => {});
   let size = 0;
   try {

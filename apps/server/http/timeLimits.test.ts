@@ -80,7 +80,7 @@ test('headers that never end are 408, however they trickle', async (t) => {
 test('the body of a call that never ends is 408 with a sentence, however it trickles', async (t) => {
   const { socket, ended } = await connectTo(t, { bodyMs: 100 });
   const head = { 'content-type': 'application/json', 'content-length': 60_000 };
-  socket.write(headOf('POST', '/api/public/check-eligibility', head));
+  socket.write(headOf('POST', '/api/public/eligibility/check', head));
   trickle(t, socket, ' ', 20);
   const answer = await ended;
   assert.match(answer, /^HTTP\/1\.1 408 /);
