@@ -8,13 +8,16 @@ export interface UploadsJob {
   overMs: number;
 }
 
-const bomb = zip([...docxParts, { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000) }]);
+/** Each is refused, most of them after all of the work that they can cause. */
+const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
+const broken = { name: 'z', data: 'x', says: { size: 2 } };
+const many = Array.from({ length: 990 }, (_, index) => ({ name: `m/${index}`, data: 'x'.repeat(200) }));
 const hostile = [
   ['scans.jpg', jpegOfScans(19_000)],
   ['ring.doc', docRing()],
   ['parts.docx', docxOfParts(19_000)],
-  ['most.docx', docxOfParts(2_000)],
-  ['bomb.docx', bomb],
+  ['many.docx', zip([...docxParts, ...many, broken])],
+  ['bomb.docx', zip([...docxParts, bomb])],
 ] as const;
 
 /** Documents that are made to cost much, one after the other; how long the server took for each (ms). */
@@ -28,7 +31,7 @@ answerJobs<UploadsJob, number[]>(async ({ url, contactId, count, overMs }) => {
     const sent = performance.now();
     const { status } = await fetch(url, { method: 'POST', body: form });
     times.push(performance.now() - sent);
-    if (status !== 415 && status !== 200) throw new Error(`${name} was answered with ${status}.`);
+    if (status !== 415) throw new Error(`${name} was answered with ${status}.`);
   });
   return times;
 });

@@ -70,7 +70,7 @@ const PROGRAMS = [
 const MOST_SCANS = 500;
 const MOST_SEGMENTS = 20_000;
 const MOST_STREAMS = 10_000;
-const MOST_PARTS = 2_000;
+const MOST_PARTS = 1_000;
 /** Chunks of a PNG's data are of 8 KiB where libpng wrote them. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
