@@ -37,12 +37,14 @@ function bytesOf(content: Buffer) {
     mostAtOnce: 0,
     total: 0,
     reads: 0,
-    async read(start: number, length: number) {
+    async read(start: number, length: number, memory?: Uint8Array) {
       bytes.reads += 1;
       const part = content.subarray(start, start + length);
       bytes.mostAtOnce = Math.max(bytes.mostAtOnce, part.length);
       bytes.total += part.length;
-      return part;
+      if (!memory) return part;
+      memory.set(part);
+      return memory.subarray(0, part.length);
     },
   };
   return bytes;

@@ -4,8 +4,8 @@ import { opensWithoutPassword, readPdfEncryption } from './pdfEncryption.ts';
 /** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
 export interface Bytes {
   size: number;
-  /** At most `length` bytes from `start`; fewer only where the file ends. */
-  read(start: number, length: number): Promise<Uint8Array>;
+  /** At most `length` bytes from `start`; fewer only where the file ends. In `memory`, which has room for them, or wherever it likes. */
+  read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
   /** How many bytes a deflated part really becomes; it may stop counting after `most`. Without it, what the file says is believed. */
   inflatedSize?(start: number, length: number, most: number): Promise<number>;
 }
@@ -173,14 +173,18 @@ async function pdfTrailer(bytes: Bytes, offset: number): Promise<string> {
 /** Gives at least `length` bytes from `start`, or all that are left. */
 type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
-/** Reads blocks ahead, so that steps forward read each byte once, however small they are. */
+/**
+ * Reads blocks ahead, so that steps forward read each byte once, however small they are. Each block takes the memory of the one
+ * before: what was given is good until the next step.
+ */
 function forward(bytes: Bytes, blockSize: number): Forward {
-  let block: Uint8Array = new Uint8Array();
+  const memory = new Uint8Array(Math.min(blockSize, bytes.size));
+  let block: Uint8Array = memory.subarray(0, 0);
   let from = 0;
   return async (start, length) => {
     const wanted = Math.min(start + length, bytes.size);
     if (start < from || wanted > from + block.length) {
-      block = await bytes.read(start, Math.max(blockSize, length));
+      block = await bytes.read(start, memory.length, memory);
       from = start;
     }
     return block.subarray(start - from);

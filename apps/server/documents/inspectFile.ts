@@ -13,14 +13,15 @@ const SMALL = 1_048_576;
 /** What a file is by its content. Constant memory. Reads and waits for the disk: for a thread of its own. */
 export async function inspectFile(path: string, size: number): Promise<Inspection> {
   const fd = openSync(path, 'r');
-  const read = (start: number, length: number) => {
-    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - start)));
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, start));
+  const read = (start: number, length: number, memory?: Uint8Array) => {
+    const wanted = Math.max(0, Math.min(length, size - start));
+    const buffer = memory ?? Buffer.allocUnsafe(wanted);
+    return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
   };
   try {
     return await inspectDocument({
       size,
-      read: async (start, length) => read(start, length),
+      read: async (start, length, memory) => read(start, length, memory),
       inflatedSize: async (start, length, most) =>
         length <= SMALL && most <= SMALL
           ? inflatedAtOnce(read(start, length), most)
@@ -31,10 +32,10 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
   }
 }
 
-type Read = (start: number, length: number) => Buffer;
+type Read = (start: number, length: number) => Uint8Array;
 
 /** As much as `most` and one more. What cannot be inflated is less than it says. */
-function inflatedAtOnce(packed: Buffer, most: number): number {
+function inflatedAtOnce(packed: Uint8Array, most: number): number {
   try {
     return inflateRawSync(packed, { maxOutputLength: most + 1 }).length;
   } catch (error) {
@@ -59,6 +60,6 @@ async function inflatedByStream(read: Read, start: number, length: number, most:
   return size;
 }
 
-function* piecesOf(read: Read, start: number, length: number): Generator<Buffer> {
+function* piecesOf(read: Read, start: number, length: number): Generator<Uint8Array> {
   for (let at = start; at < start + length; at += PIECE) yield read(at, Math.min(PIECE, start + length - at));
 }

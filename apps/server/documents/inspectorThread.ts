@@ -17,8 +17,7 @@ export interface Job {
 export type Answer = { inspection: Inspection } | { failed: string };
 
 // Those who join come first. Linux has a priority for each thread, by its number; elsewhere this one is like any other.
-if (existsSync(THREAD))
-  setPriority(Number(basename(readlinkSync(THREAD))), constants.priority.PRIORITY_BELOW_NORMAL);
+if (existsSync(THREAD)) setPriority(Number(basename(readlinkSync(THREAD))), constants.priority.PRIORITY_LOW);
 
 parentPort!.on('message', ({ path, sizeBytes }: Job) => {
   const answer = (given: Answer) => parentPort!.postMessage(given);
