@@ -10,6 +10,7 @@ import { benchmarkGrowth } from './benchmarks/growth.ts';
 import { benchmarkServer } from './benchmarks/server.ts';
 import { benchmarkSoak } from './benchmarks/soak.ts';
 import { benchmarkStart } from './benchmarks/start.ts';
+import { benchmarkStrangers } from './benchmarks/strangers.ts';
 import { benchmarkUploads } from './benchmarks/uploads.ts';
 import { type BenchmarkName, names, readOptions } from './options.ts';
 import { keepSection } from './report/results.ts';
@@ -21,6 +22,7 @@ const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,
   uploads: benchmarkUploads,
+  strangers: benchmarkStrangers,
   browser: benchmarkBrowser,
   start: benchmarkStart,
   soak: benchmarkSoak,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const names = ['server', 'growth', 'start', 'browser', 'uploads', 'soak'] as const;
+export const names = ['server', 'growth', 'start', 'browser', 'uploads', 'strangers', 'soak'] as const;
 export type BenchmarkName = (typeof names)[number];
 
 /** What was asked for at the command line. */

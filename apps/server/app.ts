@@ -18,6 +18,7 @@ import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
 import { FINISH_MS, Stopping } from './http/stopping.ts';
+import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './http/timeLimits.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
@@ -32,7 +33,11 @@ const BODY_LIMIT = 65_536;
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
   deps: Deps,
-  { webBuild, stopping = new Stopping() }: { webBuild?: string; stopping?: Stopping } = {},
+  {
+    webBuild,
+    stopping = new Stopping(),
+    times = timeLimits,
+  }: { webBuild?: string; stopping?: Stopping; times?: TimeLimits } = {},
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
   const app = Fastify({
@@ -48,11 +53,13 @@ export async function buildApp(
     routerOptions: { maxParamLength: 200 },
     // What comes on a connection that is there already is answered as ever: `drainOnClose` lets go of the connections.
     return503OnClosing: false,
+    ...serverTimes(times),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, stopping, FINISH_MS);
   handleErrors(app, deps.log);
+  limitBodies(app, times);
   acceptEmptyJson(app);
 
   const site = toSite(society, {

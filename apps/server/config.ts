@@ -28,6 +28,8 @@ export interface Limits {
   uploadLinksPerSession: Limit;
   /** Uploads by one of them, taken or not. */
   uploadsPerLink: Limit;
+  /** Transcripts sent for one join, by whichever way, taken or not. */
+  uploadsPerSession: Limit;
   /** Payment intents opened for one join. */
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
@@ -134,6 +136,7 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   resumesPerAddress: { setting: 'LIMIT_RESUMES_PER_ADDRESS', limit: { count: 300, minutes: 60 } },
   uploadLinksPerSession: { setting: 'LIMIT_UPLOAD_LINKS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   uploadsPerLink: { setting: 'LIMIT_UPLOADS_PER_LINK', limit: { count: 30, minutes: 60 } },
+  uploadsPerSession: { setting: 'LIMIT_UPLOADS_PER_SESSION', limit: { count: 60, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },

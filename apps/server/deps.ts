@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config.ts';
 import type { Contacts } from './contacts/contacts.ts';
 import type { Database } from './database/client.ts';
+import type { Inspector } from './documents/inspector.ts';
 import type { Scanner } from './documents/scanner.ts';
 import type { BrowserCookie } from './http/browserCookie.ts';
 import type { Budget } from './hubspot/budget.ts';
@@ -18,6 +19,8 @@ export interface Deps {
   /** What the CRM still lets us ask, for all processes together. */
   crmBudget: Budget;
   storage: Storage;
+  /** Looks into documents, on threads. */
+  inspector: Inspector;
   /** Null: documents are not scanned. */
   scanner: Scanner | null;
   links: Links;

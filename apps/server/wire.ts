@@ -6,6 +6,7 @@ import { patience } from './database/patience.ts';
 import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
 import { isDoctorToken } from './doctor/arrival.ts';
+import { openInspector } from './documents/inspector.ts';
 import { clamd } from './documents/scanner.ts';
 import { browserCookie } from './http/browserCookie.ts';
 import { countedAddress } from './http/countedAddress.ts';
@@ -71,6 +72,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
     storage: await openStorage(config),
+    inspector: openInspector(),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
     links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),

@@ -1,7 +1,7 @@
 import { redirect } from 'react-router';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
-import { toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { sentenceOfProxy, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
 import { takeEarly } from './early.ts';
 import { keepReference } from './reference.ts';
 import { storedSession } from './session.ts';
@@ -28,8 +28,15 @@ export class ApiError extends Error {
   }
 }
 
-/** The request never reached the server, or its answer never reached us. */
-export class Unsent extends Error {}
+/** The request never reached the server, or its answer never reached us. `said` is what a person should read of it. */
+export class Unsent extends Error {
+  readonly said: string | undefined;
+
+  constructor(message: string, { said, cause }: { said?: string; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.said = said;
+  }
+}
 
 type Quiet = boolean | number | NonNullable<Failure['code']>;
 
@@ -91,21 +98,22 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
   return theSite().apiUrl + pathOf(name, params);
 }
 
-/** The `data` of an answer; a failure raises its toast and is thrown. */
+/** The `data` of an answer; a failure raises its toast and is thrown. `ofProxy`: what is said of an answer that is not ours. */
 export function readAnswer<Name extends CallName>(
   status: number,
   answer: unknown,
   {
     loading = false,
     quiet = false,
+    ofProxy = sentenceOfProxy,
   }: {
     loading?: boolean | undefined;
     quiet?: Quiet | undefined;
+    ofProxy?: (status: number) => string | undefined;
   } = {},
 ): Data<Name> {
-  const body = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Failure> & {
-    data?: Data<Name>;
-  };
+  const isOurs = typeof answer === 'object' && answer !== null;
+  const body = (isOurs ? answer : { message: ofProxy(status) }) as Partial<Failure> & { data?: Data<Name> };
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
   const error = new ApiError(status, body);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
@@ -124,7 +132,7 @@ export function raiseUnsent(): void {
 
 /** What a screen says about an error: the server's message in place of the fallback (specification, section 8). */
 export function messageOf(error: unknown, fallback: string): string {
-  return (error instanceof ApiError && error.said) || fallback;
+  return ((error instanceof ApiError || error instanceof Unsent) && error.said) || fallback;
 }
 
 /** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */

@@ -1,5 +1,6 @@
 import type { Data, Params } from '#contract/schemas.ts';
-import { progressPercent } from '#core/document.ts';
+import { progressPercent, UPLOAD_FAILED, uploadCut, uploadTooLarge } from '#core/document.ts';
+import { sentenceOfProxy } from '#core/sentences.ts';
 import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
 
 type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';
@@ -32,20 +33,31 @@ export function upload<Name extends UploadName>(
     request.open('POST', urlOf(name, params as Record<string, string> | undefined));
     request.withCredentials = true;
     request.responseType = 'json';
-    request.upload.onprogress = ({ loaded, total }) => onProgress(progressPercent(loaded, total));
+    let sentBytes = 0;
+    request.upload.onprogress = ({ loaded, total }) => {
+      sentBytes = loaded;
+      onProgress(progressPercent(loaded, total));
+    };
     request.onload = () => {
       try {
-        resolve(readAnswer<Name>(request.status, request.response));
+        const ofProxy = (status: number) => sentenceOfUpload(status, file.size);
+        resolve(readAnswer<Name>(request.status, request.response, { ofProxy }));
       } catch (error) {
         reject(error);
       }
     };
     request.onerror = () => {
       raiseUnsent();
-      reject(new Unsent('The file could not be sent.'));
+      const said = sentBytes > 0 ? uploadCut(file.size) : UPLOAD_FAILED;
+      reject(new Unsent('The file could not be sent.', { said }));
     };
     request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'));
     signal.addEventListener('abort', () => request.abort(), { once: true });
     request.send(form);
   });
+}
+
+function sentenceOfUpload(status: number, sizeBytes: number): string {
+  if (status === 413) return uploadTooLarge(sizeBytes);
+  return [UPLOAD_FAILED, sentenceOfProxy(status)].filter(Boolean).join(' ');
 }

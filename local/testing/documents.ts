@@ -113,15 +113,34 @@ export function jpeg(): Buffer {
   );
 }
 
-export function png(): Buffer {
+/** A picture of so many scans, each with its table, as a progressive one has them: some 35 bytes a scan. */
+export function jpegOfScans(count: number): Buffer {
+  const whole = jpeg();
+  const scan = whole.subarray(whole.indexOf('ffc40014', 0, 'hex') + 22, -2);
+  const scans = Array.from({ length: count - 1 }, () => scan);
+  return Buffer.concat([whole.subarray(0, -2), ...scans, whole.subarray(-2)]);
+}
+
+/** A picture with so many empty comments, 4 bytes each, before the first scan. */
+export function jpegOfSegments(count: number): Buffer {
+  const whole = jpeg();
+  return Buffer.concat([whole.subarray(0, 2), Buffer.alloc(4 * count, 'fffe0002', 'hex'), whole.subarray(2)]);
+}
+
+export const png = () => pngOfChunks(1);
+
+/** A picture whose data is in so many chunks; all but the first are empty, of 12 bytes each. */
+export function pngOfChunks(count: number): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
     return Buffer.concat([uint32be(data.length), body, uint32be(crc32(body))]);
   };
+  const empty = chunk('IDAT', Buffer.alloc(0));
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
     chunk('IHDR', Buffer.from('00000001000000010800000000', 'hex')),
     chunk('IDAT', deflateSync(Buffer.from([0, 128]))),
+    Buffer.alloc(empty.length * (count - 1), empty),
     chunk('IEND', Buffer.alloc(0)),
   ]);
 }
@@ -161,6 +180,49 @@ export function compoundFile(...streams: string[]): Buffer {
   return Buffer.concat([header, table, directory, Buffer.alloc(512 * sectors, 'text ')]);
 }
 export const doc = () => compoundFile('WordDocument');
+
+/** A Word document of 16 kB whose directory is a ring: its last sector's next one is its first. */
+export function docRing(): Buffer {
+  return compoundOf(new Array(100).fill('WordDocument'), { next: 0 });
+}
+
+/** A Word document with so many streams in its directory. */
+export function docOfEntries(count: number): Buffer {
+  return compoundOf(['WordDocument', ...new Array(count - 1).fill('ObjInfo')]);
+}
+
+/**
+ * A compound file whose directory has these empty streams, 4 a sector, with as many table sectors as that needs.
+ * `next`: the place of the directory's sector that follows its last one.
+ */
+function compoundOf(streams: readonly string[], { next }: { next?: number } = {}): Buffer {
+  const header = Buffer.from(doc().subarray(0, 512));
+  const sectors = Math.ceil((streams.length + 1) / 4);
+  const tables = Math.ceil((sectors + 1) / 127);
+  header.writeUInt32LE(tables, 0x2c);
+  header.writeUInt32LE(tables, 0x30);
+  header.fill(0xff, 0x4c);
+  const table = Buffer.alloc(512 * tables, 0xff);
+  for (let index = 0; index < tables; index++) {
+    header.writeUInt32LE(index, 0x4c + 4 * index);
+    table.writeUInt32LE(0xfffffffd, 4 * index);
+  }
+  for (let index = 0; index < sectors; index++) {
+    const isLast = index === sectors - 1;
+    table.writeUInt32LE(
+      isLast ? (next === undefined ? 0xfffffffe : tables + next) : tables + index + 1,
+      4 * (tables + index),
+    );
+  }
+  const directory = Buffer.alloc(512 * sectors);
+  ['Root Entry', ...streams].forEach((name, index) => {
+    const entry = directory.subarray(index * 128, (index + 1) * 128);
+    entry.write(name, 'utf16le');
+    entry.writeUInt16LE(2 * name.length + 2, 64);
+    entry.writeUInt8(index === 0 ? 5 : 2, 66);
+  });
+  return Buffer.concat([header, table, directory]);
+}
 
 export interface Part {
   name: string;
@@ -210,6 +272,12 @@ export const docxParts: readonly Part[] = [
   { name: 'word/document.xml', data: '<w:document><w:body>Transcript</w:body></w:document>' },
 ];
 export const docx = () => zip(docxParts);
+
+/** A Word document of so many parts, some 90 bytes each. */
+export function docxOfParts(count: number): Buffer {
+  const more = Array.from({ length: count - 2 }, (_, index) => ({ name: `m/${index}`, data: 'x' }));
+  return zip([...docxParts, ...more]);
+}
 
 export const program = () =>
   Buffer.concat([Buffer.from('MZ\x90\0\x03'), Buffer.alloc(2000, 'This program ')]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentType, progressPercent, sizeInKilobytes } from './document.ts';
+import { documentType, progressPercent, sizeInKilobytes, uploadCut, uploadTooLarge } from './document.ts';
 
 const names: [string, string | null][] = [
   ['transcript.pdf', 'application/pdf'],
@@ -30,4 +30,12 @@ test('progress is a whole percent and never above 100', () => {
   assert.equal(progressPercent(2, 3), 67);
   assert.equal(progressPercent(5, 0), 0);
   assert.equal(progressPercent(7, 5), 100);
+});
+
+test('a file that is refused on its way is told with its size and what to do', () => {
+  assert.match(
+    uploadTooLarge(3_000_000),
+    /^Failed to upload file\. It has 2\.9 MB, .* Please send a smaller one/,
+  );
+  assert.match(uploadCut(700_000), /its 684 KB may be too much: send a smaller one/);
 });

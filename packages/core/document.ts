@@ -16,6 +16,7 @@ export const DOCUMENT_HEIC =
 export const UPLOAD_LINK_OVER =
   'This code has expired, or is not complete. Please make a new one on your computer and scan that.';
 export const UPLOAD_FAILED = 'Failed to upload file.';
+export const UPLOAD_STOPPED = 'Your file stopped arriving. Please check your connection, and send it again.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
 /** Why staff did not accept a transcript, and what the applicant reads. */
@@ -54,6 +55,21 @@ export function nameFault(fileName: string): string | null {
 /** Bytes as the list of uploads shows them: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */
 export function sizeInKilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(2)} KB`;
+}
+
+/** A size in a sentence: "2.9 MB", 1 MB being 1024 KB. */
+function sizeInWords(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
+
+/** What the sender of a file of so many bytes reads when a proxy before the server would not take it (413). */
+export function uploadTooLarge(bytes: number): string {
+  return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
+}
+
+/** The same when the connection ended before all of it was sent, as some proxies do with what is too large. */
+export function uploadCut(bytes: number): string {
+  return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
 
 /** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */

@@ -1,30 +1,50 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  array,
+  assert as assertAll,
+  asyncProperty,
+  constantFrom,
+  nat,
+  oneof,
+  record,
+  uint8Array,
+} from 'fast-check';
+import {
   compoundFile,
   doc,
+  docOfEntries,
+  docRing,
   docx,
+  docxOfParts,
   docxParts,
   encryptedPdf,
   jpeg,
+  jpegOfScans,
+  jpegOfSegments,
   pdf,
   png,
+  pngOfChunks,
   program,
   zip,
 } from '../../local/testing/documents.ts';
 import { documentFaults, inspectDocument } from './inspectDocument.ts';
 
-/** Counts what is read of a file. */
+/** Counts what is read of a file, and how often. */
 function bytesOf(content: Buffer) {
   const bytes = {
     size: content.length,
     mostAtOnce: 0,
     total: 0,
-    async read(start: number, length: number) {
+    reads: 0,
+    async read(start: number, length: number, memory?: Uint8Array) {
+      bytes.reads += 1;
       const part = content.subarray(start, start + length);
       bytes.mostAtOnce = Math.max(bytes.mostAtOnce, part.length);
       bytes.total += part.length;
-      return part;
+      if (!memory) return part;
+      memory.set(part);
+      return memory.subarray(0, part.length);
     },
   };
   return bytes;
@@ -57,7 +77,17 @@ const accepted: [string, Buffer, string][] = [
     Buffer.concat([jpeg(), Buffer.from('\0\0\0\x18ftypmp42'), Buffer.alloc(3000, 7)]),
     'image/jpeg',
   ],
+  ['a progressive JPEG', jpegOfScans(10), 'image/jpeg'],
+  ['a JPEG of as many scans as libjpeg-turbo takes', jpegOfScans(500), 'image/jpeg'],
+  ['a JPEG with 300 segments of metadata, as of a panorama', jpegOfSegments(300), 'image/jpeg'],
   ['a PNG', png(), 'image/png'],
+  ['a PNG of 3,000 chunks, as of a large scan', pngOfChunks(3000), 'image/png'],
+  ['a Word document of the old kind with 300 embedded objects', docOfEntries(3000), 'application/msword'],
+  [
+    'a Word document with 900 pictures',
+    docxOfParts(920),
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  ],
   ['a Word document of the old kind', doc(), 'application/msword'],
   ['a Word document', docx(), 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
 ];
@@ -137,6 +167,12 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
   ['a JPEG without a picture', Buffer.from('ffd8ffd9', 'hex'), 'imageBroken'],
   ['a PNG cut in the middle', png().subarray(0, -15), 'imageBroken'],
   ['a PNG without a picture', Buffer.concat([png().subarray(0, 33), png().subarray(-12)]), 'imageBroken'],
+  ['a JPEG of 19,000 scans', jpegOfScans(19_000), 'imageCrowded'],
+  ['a JPEG of 30,000 empty segments', jpegOfSegments(30_000), 'imageCrowded'],
+  ['a PNG of 140,000 empty chunks', pngOfChunks(140_000), 'imageCrowded'],
+  ['an old Word document whose directory is a ring', docRing(), 'wordBroken'],
+  ['an old Word document of 30,000 streams', docOfEntries(30_000), 'wordCrowded'],
+  ['a Word document of 19,000 parts', docxOfParts(19_000), 'wordCrowded'],
   ['an Excel file of the old kind', compoundFile('Workbook'), 'notWord'],
   ['a protected Word document', compoundFile('EncryptedPackage'), 'wordProtected'],
   ['an old Word document with macros', compoundFile('WordDocument', '_VBA_PROJECT'), 'wordMacros'],
@@ -173,6 +209,51 @@ const refused: [string, Buffer, keyof typeof documentFaults][] = [
     'bomb',
   ],
 ];
+/** What looking at a file may cost, however it is made: each byte is read about twice, in few reads. */
+function assertBounded({ size, total, reads }: ReturnType<typeof bytesOf>): void {
+  assert.ok(total <= 2 * size + 1_000_000, `${total} bytes of ${size} were read`);
+  assert.ok(reads <= 7000 + size / 10_000, `${reads} reads of ${size} bytes`);
+}
+for (const [what, content] of [...accepted, ...refused])
+  test(`what is looked at of ${what} is bounded`, async () => {
+    const bytes = bytesOf(content);
+    await inspectDocument(bytes);
+    assertBounded(bytes);
+  });
+
+/** Numbers of sectors and lengths, as compound files and archives have them, and markers. */
+const words = oneof(
+  constantFrom(0, 1, 2, 3, 4, 0xff, 0xffff, 0x7fff_ffff, 0xffff_fff9, 0xffff_ffff).map((number) => {
+    const word = new Uint8Array(4);
+    new DataView(word.buffer).setUint32(0, number, true);
+    return word;
+  }),
+  constantFrom('\xff\xda\0\x02', '\xff\xd9', 'PK\x05\x06', 'PK\x03\x04', '%%EOF', 'IEND').map((text) =>
+    Buffer.from(text, 'latin1'),
+  ),
+);
+test('whatever is written over a document or cut from it, looking at it ends, with a verdict and bounded', async () => {
+  const documents = [pdf(), encryptedPdf(6), jpegOfScans(20), png(), docOfEntries(40), docRing(), docx()];
+  const edit = record({ at: nat(20_000), bytes: oneof(uint8Array({ maxLength: 8 }), words) });
+  await assertAll(
+    asyncProperty(
+      constantFrom(...documents),
+      array(edit, { maxLength: 12 }),
+      nat(3000),
+      async (document, edits, cut) => {
+        const content = Buffer.from(document);
+        for (const { at, bytes } of edits)
+          content.write(Buffer.from(bytes).toString('latin1'), at % content.length, 'latin1');
+        const bytes = bytesOf(content.subarray(0, Math.max(1, content.length - Math.max(0, cut - 1500))));
+        const inspection = await inspectDocument(bytes);
+        assert.ok('type' in inspection || inspection.fault in documentFaults);
+        assertBounded(bytes);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
 for (const [what, content, fault] of refused)
   test(`${what} is refused with its own sentence`, async () => {
     assert.deepEqual(await inspectDocument(bytesOf(content)), { fault });

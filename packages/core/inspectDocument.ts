@@ -4,8 +4,8 @@ import { opensWithoutPassword, readPdfEncryption } from './pdfEncryption.ts';
 /** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
 export interface Bytes {
   size: number;
-  /** At most `length` bytes from `start`; fewer only where the file ends. */
-  read(start: number, length: number): Promise<Uint8Array>;
+  /** At most `length` bytes from `start`; fewer only where the file ends. In `memory`, which has room for them, or wherever it likes. */
+  read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
   /** How many bytes a deflated part really becomes; it may stop counting after `most`. Without it, what the file says is believed. */
   inflatedSize?(start: number, length: number, most: number): Promise<number>;
 }
@@ -25,11 +25,17 @@ export const documentFaults = {
     'This PDF is damaged or incomplete. Please download or save it again, check that it opens, and upload it once more.',
   imageBroken:
     'This picture is damaged or incomplete. Please save it again or take another photo, and upload that.',
+  imageCrowded:
+    'This picture is made of far more parts than cameras and scanners write, and we cannot check them all. Please take another photo, or a screenshot of it, and upload that.',
   wordProtected: 'This Word document is protected with a password. Please save it without one, or as a PDF.',
   wordMacros: 'This Word document contains macros. Please save it as a PDF, and upload that.',
   wordBroken: 'This Word document is damaged or incomplete. Please save it again, or as a PDF.',
   notWord: `This is an archive or another Office file, not a Word document. Please choose a ${ACCEPTED_DOCUMENTS} file.`,
+  wordCrowded:
+    'This Word document is made of far more parts than we can check. Please save it as a PDF, and upload that.',
   bomb: 'This Word document unpacks to far more than its size. Please save it as a PDF, and upload that.',
+  unchecked:
+    'Checking this file takes too long. Please save or print it as a new PDF, or upload a clear photo of it.',
 } as const;
 type Fault = keyof typeof documentFaults;
 
@@ -37,7 +43,7 @@ export type Inspection = { type: DocumentType } | { fault: Fault };
 
 const KIB = 1024;
 const CHUNK = 64 * KIB;
-/** Of a picture's scan, of which every byte is looked at. */
+/** Of a JPEG, of which nearly every byte is looked at. */
 const SCAN_CHUNK = 512 * KIB;
 /** A PDF reader looks for the header this far into a file, and that is what makes a picture a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
@@ -56,8 +62,17 @@ const PROGRAMS = [
   '\xfe\xed\xfa\xce',
   '\xfe\xed\xfa\xcf',
 ];
-/** Far more than documents have; a hostile file must not keep us walking. */
-const MOST_PARTS = 20_000;
+/**
+ * Far more than honest files have; a hostile one must not keep us walking. Scans: a progressive photo has ten, and
+ * libjpeg-turbo's limit for files that it does not trust is 500. Segments: a panorama's metadata are some hundred of
+ * 64 KB. Streams: an embedded object of an old Word document is about ten. Parts: a .docx has twenty, and one or two a picture.
+ */
+const MOST_SCANS = 500;
+const MOST_SEGMENTS = 20_000;
+const MOST_STREAMS = 10_000;
+const MOST_PARTS = 1_000;
+/** Chunks of a PNG's data are of 8 KiB where libpng wrote them. */
+const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
 /** What a Word document may become when unpacked: text shrinks well, pictures hardly. */
 const mostUnpacked = (size: number) => 100 * KIB * KIB + 10 * size;
@@ -155,17 +170,40 @@ async function pdfTrailer(bytes: Bytes, offset: number): Promise<string> {
   throw new Unacceptable('pdfBroken');
 }
 
+/** Gives at least `length` bytes from `start`, or all that are left. */
+type Forward = (start: number, length: number) => Promise<Uint8Array>;
+
+/**
+ * Reads blocks ahead, so that steps forward read each byte once, however small they are. Each block takes the memory of the one
+ * before: what was given is good until the next step.
+ */
+function forward(bytes: Bytes, blockSize: number): Forward {
+  const memory = new Uint8Array(Math.min(blockSize, bytes.size));
+  let block: Uint8Array = memory.subarray(0, 0);
+  let from = 0;
+  return async (start, length) => {
+    const wanted = Math.min(start + length, bytes.size);
+    if (start < from || wanted > from + block.length) {
+      block = await bytes.read(start, memory.length, memory);
+      from = start;
+    }
+    return block.subarray(start - from);
+  };
+}
+
 /** ITU T.81, B.1: segments with their lengths, and scans that go on to the next marker, up to EOI. */
 async function jpeg(bytes: Bytes): Promise<DocumentType> {
-  let hasScan = false;
+  const read = forward(bytes, SCAN_CHUNK);
+  let scans = 0;
   let at = 2;
-  for (let parts = 0; parts < MOST_PARTS; parts++) {
-    const [mark, kind = 0, high = 0, low = 0] = await bytes.read(at, 4);
+  for (let segments = 0; ; segments++) {
+    if (segments > MOST_SEGMENTS || scans > MOST_SCANS) throw new Unacceptable('imageCrowded');
+    const [mark, kind = 0, high = 0, low = 0] = await read(at, 4);
     if (mark !== 0xff) break;
     if (kind === 0xff) at += 1;
     else if (kind === 0x01 || (kind >= 0xd0 && kind <= 0xd7)) at += 2;
     else if (kind === 0xd9) {
-      if (!hasScan) break;
+      if (scans === 0) break;
       await nothingHostile(bytes, at + 2);
       return 'image/jpeg';
     } else {
@@ -173,8 +211,8 @@ async function jpeg(bytes: Bytes): Promise<DocumentType> {
       if (length < 2) break;
       at += 2 + length;
       if (kind === 0xda) {
-        hasScan = true;
-        at = await scanEnd(bytes, at);
+        scans += 1;
+        at = await scanEnd(read, at);
       }
     }
   }
@@ -182,9 +220,9 @@ async function jpeg(bytes: Bytes): Promise<DocumentType> {
 }
 
 /** Where the next marker is that does not belong to the scan: neither a stuffed zero nor a restart. */
-async function scanEnd(bytes: Bytes, from: number): Promise<number> {
-  for (let start = from; start < bytes.size - 1; start += SCAN_CHUNK - 1) {
-    const chunk = await bytes.read(start, SCAN_CHUNK);
+async function scanEnd(read: Forward, from: number): Promise<number> {
+  let chunk = await read(from, 2);
+  for (let start = from; chunk.length > 1; start += chunk.length - 1, chunk = await read(start, 2)) {
     for (let at = chunk.indexOf(0xff); at >= 0 && at < chunk.length - 1; at = chunk.indexOf(0xff, at + 1)) {
       const next = chunk[at + 1]!;
       if (next !== 0x00 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return start + at;
@@ -195,10 +233,12 @@ async function scanEnd(bytes: Bytes, from: number): Promise<number> {
 
 /** PNG, third edition, section 5: chunks with their lengths, from IHDR by IDAT to IEND. */
 async function png(bytes: Bytes): Promise<DocumentType> {
+  const read = forward(bytes, CHUNK);
   let hasData = false;
   let at = 8;
-  for (let parts = 0; parts < MOST_PARTS; parts++) {
-    const chunk = await bytes.read(at, 8);
+  for (let parts = 0; ; parts++) {
+    if (parts > mostChunks(bytes.size)) throw new Unacceptable('imageCrowded');
+    const chunk = (await read(at, 8)).subarray(0, 8);
     if (chunk.length < 8) break;
     const type = latin1(chunk.subarray(4));
     const next = at + 12 + view(chunk).getUint32(0);
@@ -239,15 +279,21 @@ async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   if (shift !== 9 && shift !== 12) throw new Unacceptable('wordBroken');
   const sectorSize = 2 ** shift;
   const offsetOf = (sector: number) => (sector + 1) * sectorSize;
+  const text = new TextDecoder('utf-16le');
   const names = new Set<string>();
+  const visited = new Set<number>();
   let sector = header.getUint32(0x30, true);
-  for (let parts = 0; sector < 0xfffffffa; parts++) {
+  while (sector < 0xfffffffa) {
+    // A chain that comes back to itself would never end.
+    if (visited.has(sector)) throw new Unacceptable('wordBroken');
+    visited.add(sector);
+    if ((visited.size * sectorSize) / 128 > MOST_STREAMS) throw new Unacceptable('wordCrowded');
     const directory = await bytes.read(offsetOf(sector), sectorSize);
-    if (parts > MOST_PARTS || directory.length < sectorSize) throw new Unacceptable('wordBroken');
+    if (directory.length < sectorSize) throw new Unacceptable('wordBroken');
     for (let at = 0; at < sectorSize; at += 128) {
       const entry = view(directory.subarray(at, at + 128));
       const length = Math.min(64, entry.getUint16(64, true));
-      const name = new TextDecoder('utf-16le').decode(directory.subarray(at, at + Math.max(0, length - 2)));
+      const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
       names.add(name);
       const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
       // Small streams are kept elsewhere; what is larger must lie within the file.
@@ -287,7 +333,8 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
   if (end === null) throw new Unacceptable(latin1(tail).includes('PK\x05\x06') ? 'twoInOne' : 'wordBroken');
   const last = view(tail.subarray(end));
   const [count, size, from] = [last.getUint16(10, true), last.getUint32(12, true), last.getUint32(16, true)];
-  if (size > MOST_DIRECTORY_BYTES || count > MOST_PARTS) throw new Unacceptable('bomb');
+  if (count > MOST_PARTS) throw new Unacceptable('wordCrowded');
+  if (size > MOST_DIRECTORY_BYTES) throw new Unacceptable('bomb');
   if (from + size !== tailFrom + end) throw new Unacceptable('twoInOne');
   const entries = zipEntries(await bytes.read(from, size), count);
   const names = new Set(entries.map(({ name }) => name));
@@ -297,9 +344,10 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
   if (entries.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
   const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0);
   if (unpacked > mostUnpacked(bytes.size)) throw new Unacceptable('bomb');
+  const read = forward(bytes, CHUNK);
   let free = 0;
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
-    const local = await bytes.read(entry.offset, 30);
+    const local = (await read(entry.offset, 30)).subarray(0, 30);
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toastFor } from './sentences.ts';
+import { sentenceOfProxy, toastFor } from './sentences.ts';
 
 const toasts: [number, string | undefined, string, string][] = [
   [401, 'anything', 'Unauthorized', 'Please log in again.'],
@@ -13,4 +13,19 @@ const toasts: [number, string | undefined, string, string][] = [
 for (const [status, message, title, text] of toasts)
   test(`a ${status} with ${JSON.stringify(message)} raises the toast ${title}: ${text}`, () => {
     assert.deepEqual(toastFor(status, message), { title, text });
+  });
+
+for (const [status, sentence] of [
+  [413, /more than our server takes\. Please send less/],
+  [502, /cannot be reached just now\. Please try again in a minute/],
+  [503, /cannot be reached just now\. Please try again in a minute/],
+  [504, /cannot be reached just now\. Please try again in a minute/],
+  [200, /Something else answered in our place\. Please check/],
+  [302, /Something else answered in our place\. Please check/],
+  [500, undefined],
+  [404, undefined],
+] as const)
+  test(`an answer of ${status} that is not ours is ${sentence ? 'a sentence' : 'told like any failure'}`, () => {
+    if (sentence) assert.match(sentenceOfProxy(status)!, sentence);
+    else assert.equal(sentenceOfProxy(status), undefined);
   });

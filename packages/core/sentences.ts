@@ -51,3 +51,16 @@ export function toastFor(status: number, message?: string): ToastText {
 
 /** The toast for a request that could not be sent at all. */
 export const UNSENT_TOAST: ToastText = { title: 'Request Error', text: 'Failed to send request.' };
+
+/**
+ * What a person reads when the answer is not ours, since a proxy or a network answered in our place; undefined where that says no
+ * more than that the call failed.
+ */
+export function sentenceOfProxy(status: number): string | undefined {
+  if (status === 413) return 'This is more than our server takes. Please send less, or email it to us.';
+  if (status === 502 || status === 503 || status === 504)
+    return 'We cannot be reached just now. Please try again in a minute.';
+  if (status < 400)
+    return 'Something else answered in our place. Please check that you are online, and that your network does not want you to sign in first.';
+  return undefined;
+}

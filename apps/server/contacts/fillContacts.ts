@@ -13,7 +13,12 @@ const RETRY_SECONDS = 10;
 
 /** Fills the contacts that signed links named while HubSpot could not be asked. */
 export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
-  return repeat('fill contacts from HubSpot', INTERVAL_MS, deps.log, async () => (await fillDue(deps, hubspot)).more);
+  return repeat(
+    'fill contacts from HubSpot',
+    INTERVAL_MS,
+    deps.log,
+    async () => (await fillDue(deps, hubspot)).more,
+  );
 }
 
 /**

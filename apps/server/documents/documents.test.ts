@@ -4,21 +4,27 @@ import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import {
   compoundFile,
+  docRing,
+  docxOfParts,
   docxParts,
   encryptedPdf,
   jpeg as jpegOf,
+  jpegOfScans,
   pdf as pdfOf,
   program,
   zip,
 } from '../../../local/testing/documents.ts';
 import { readConfig } from '../config.ts';
+import { signedLinks } from '../links/links.ts';
 import { StorageDown } from '../storage/storage.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { openInspector } from './inspector.ts';
 import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';
 import { documentsUnknownCommand } from './unknownCommand.ts';
@@ -168,6 +174,14 @@ const refused: [string, [string, Blob | string, string?][], number, RegExp][] = 
     [['file', blob(jpegOf().subarray(0, -2)), 'a.jpg']],
     415,
     /picture is damaged/,
+  ],
+  ['a picture of 19,000 scans', [['file', blob(jpegOfScans(19_000)), 'a.jpg']], 415, /far more parts/],
+  ['an old Word document that is a ring', [['file', blob(docRing()), 'a.doc']], 415, /damaged or incomplete/],
+  [
+    'a Word document of 19,000 parts',
+    [['file', blob(docxOfParts(19_000)), 'a.docx']],
+    415,
+    /far more parts than we can check/,
   ],
   ['a HEIC photo, by its name', [['file', pdf(), 'IMG_1.HEIC']], 415, /Please send it as JPEG/],
   ['a protected PDF', [['file', blob(encryptedPdf(6, 'secret')), 't.pdf']], 415, /with a password/],
@@ -361,15 +375,18 @@ for (const [what, id, expected] of [
     assert.ok(answer.message);
   });
 
-test('too many resumes from one address are 429 before their bytes are taken', async (t) => {
-  const { config } = server.deps;
-  const { limits } = readConfig({
-    DATABASE_URL: config.databaseUrl,
+function limitsWith(settings: Record<string, string>) {
+  return readConfig({
+    DATABASE_URL: server.deps.config.databaseUrl,
     STRIPE_EMULATOR_URL: server.stripeUrl,
     HUBSPOT_EMULATOR_URL: server.hubspotUrl,
-    LIMIT_RESUMES_PER_ADDRESS: '2/60',
-  });
-  config.limits = limits;
+    ...settings,
+  }).limits;
+}
+
+test('too many resumes from one address are 429 before their bytes are taken', async (t) => {
+  const { config } = server.deps;
+  config.limits = limitsWith({ LIMIT_RESUMES_PER_ADDRESS: '2/60' });
   t.after(() => (config.limits = null));
   const send = () =>
     upload(
@@ -382,6 +399,108 @@ test('too many resumes from one address are 429 before their bytes are taken', a
   const statuses = [(await send()).status, (await send()).status];
   assert.deepEqual(statuses, [200, 200]);
   assert.equal((await leavesNothing(send)).status, 429);
+});
+
+/** A resume as anybody may send it. `sig` is of a link; the fields are of the form, in their order around the file. */
+const resume = (...order: ('id' | 'signature' | 'file')[]) => {
+  const { exp, sig } = server.deps.links.sign(
+    { kind: 'resume', contactId: '102' },
+    new Date(Date.now() + 60_000),
+  );
+  const fields: Record<(typeof order)[number], [string, Blob | string, string?][]> = {
+    id: [['contactId', '102']],
+    signature: [
+      ['exp', exp],
+      ['sig', sig],
+    ],
+    file: [['file', pdf(), 'resume.pdf']],
+  };
+  return () =>
+    upload(
+      order.flatMap((part) => fields[part]),
+      '/api/public/upload-resume',
+    );
+};
+/** As with real HubSpot: only signed links may be followed. */
+function signLinks(t: TestContext, now = () => new Date()): void {
+  const { links } = server.deps;
+  server.deps.links = signedLinks('x'.repeat(32), false, now);
+  t.after(() => (server.deps.links = links));
+}
+
+for (const order of [
+  ['file', 'id'],
+  ['id', 'file'],
+] as const)
+  test(`a resume without a signature, ${order.join(' before ')}, is refused before anybody looks into it`, async (t) => {
+    signLinks(t);
+    const inspect = t.mock.method(server.deps.inspector, 'inspect');
+    const { status } = await leavesNothing(resume(...order));
+    assert.deepEqual([status, inspect.mock.callCount()], [403, 0]);
+  });
+
+test('a resume whose signature came first and has expired is refused before its bytes are taken', async (t) => {
+  signLinks(t, () => new Date(Date.now() + 3_600_000));
+  const put = t.mock.method(server.deps.storage, 'put');
+  const { status } = await leavesNothing(resume('id', 'signature', 'file'));
+  assert.deepEqual([status, put.mock.callCount()], [403, 0]);
+});
+
+for (const order of [
+  ['id', 'signature', 'file'],
+  ['signature', 'file', 'id'],
+  ['file', 'signature', 'id'],
+] as const)
+  test(`a resume that is signed is taken with its form as ${order.join(', ')}`, async (t) => {
+    signLinks(t);
+    assert.equal((await resume(...order)()).status, 200);
+  });
+
+test('a file that nobody can finish looking at is refused with a sentence, and leaves nothing behind', async (t) => {
+  const { inspector } = server.deps;
+  const started: Worker[] = [];
+  server.deps.inspector = openInspector({
+    patience: () => 50,
+    start: () => {
+      started.push(new Worker('for (;;);', { eval: true }));
+      return started.at(-1)!;
+    },
+  });
+  t.after(() => (server.deps.inspector = inspector));
+  const { status, message } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
+  assert.deepEqual(
+    [status, message],
+    [
+      415,
+      'Checking this file takes too long. Please save or print it as a new PDF, or upload a clear photo of it.',
+    ],
+  );
+  assert.deepEqual(
+    started.map(({ threadId }) => threadId),
+    [-1],
+    'what looked at it has ended',
+  );
+});
+
+test('a file that says how much too large it is, is refused before its bytes are taken', async (t) => {
+  const put = t.mock.method(server.deps.storage, 'put');
+  const { status, message } = await leavesNothing(() => upload([['file', pdf(6_000_000), 'big.pdf']]));
+  assert.deepEqual(
+    [status, message, put.mock.callCount()],
+    [413, 'This file is too large. The most is 4 MB.', 0],
+  );
+});
+
+test('too many transcripts of one join are 429 before their bytes are taken', async (t) => {
+  const { config } = server.deps;
+  config.limits = limitsWith({ LIMIT_UPLOADS_PER_SESSION: '2/60' });
+  t.after(() => (config.limits = null));
+  const { uuid } = await paidJoin(server, server.client());
+  const send = () => upload([['file', pdf(), 't.pdf']], `/api/public/join-session/${uuid}/upload-transcript`);
+  assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
+  const put = t.mock.method(server.deps.storage, 'put');
+  assert.equal((await leavesNothing(send)).status, 429);
+  assert.equal(put.mock.callCount(), 0);
 });
 
 /** Waits for something that happens on its own, looking between turns of the event loop. */

@@ -1,33 +1,52 @@
-import type { FileHandle } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createInflateRaw } from 'node:zlib';
-import { DOCUMENT_EMPTY, type DocumentType } from '#core/document.ts';
-import { documentFaults, inspectDocument } from '#core/inspectDocument.ts';
-import { Refusal } from '../http/refusal.ts';
+import { createInflateRaw, inflateRawSync } from 'node:zlib';
+import { type Inspection, inspectDocument } from '#core/inspectDocument.ts';
 
 const PIECE = 65_536;
+/** By default 16 KiB, each a task of its own: of a hundred megabytes that is thousands. */
+const INFLATED_PIECE = 524_288;
+/** What is inflated in one go, packed and unpacked; a stream for each of thousands of small parts would take seconds. */
+const SMALL = 1_048_576;
 
-/** What an arrived file is by its content. Throws its sentence when it cannot be taken. Constant memory. */
-export async function inspectFile(file: FileHandle, size: number): Promise<DocumentType> {
-  const inspection = await inspectDocument({
-    size,
-    async read(start, length) {
-      const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - start)));
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
-      return buffer.subarray(0, bytesRead);
-    },
-    inflatedSize: (start, length, most) => inflatedSize(file, start, length, most),
-  });
-  if ('type' in inspection) return inspection.type;
-  const sentence = documentFaults[inspection.fault];
-  throw new Refusal(sentence === DOCUMENT_EMPTY ? 400 : 415, sentence);
+/** What a file is by its content. Constant memory. Reads and waits for the disk: for a thread of its own. */
+export async function inspectFile(path: string, size: number): Promise<Inspection> {
+  const fd = openSync(path, 'r');
+  const read = (start: number, length: number, memory?: Uint8Array) => {
+    const wanted = Math.max(0, Math.min(length, size - start));
+    const buffer = memory ?? Buffer.allocUnsafe(wanted);
+    return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
+  };
+  try {
+    return await inspectDocument({
+      size,
+      read: async (start, length, memory) => read(start, length, memory),
+      inflatedSize: async (start, length, most) =>
+        length <= SMALL && most <= SMALL
+          ? inflatedAtOnce(read(start, length), most)
+          : inflatedByStream(read, start, length, most),
+    });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+type Read = (start: number, length: number) => Uint8Array;
+
+/** As much as `most` and one more. What cannot be inflated is less than it says. */
+function inflatedAtOnce(packed: Uint8Array, most: number): number {
+  try {
+    return inflateRawSync(packed, { maxOutputLength: most + 1 }).length;
+  } catch (error) {
+    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? most + 1 : Math.max(0, most - 1);
+  }
 }
 
 /** Counts what a deflated part becomes, and keeps nothing of it. What cannot be inflated ends the count. */
-async function inflatedSize(file: FileHandle, start: number, length: number, most: number): Promise<number> {
-  const inflated = createInflateRaw();
-  const packed = pipeline(Readable.from(piecesOf(file, start, length)), inflated).catch(() => {});
+async function inflatedByStream(read: Read, start: number, length: number, most: number): Promise<number> {
+  const inflated = createInflateRaw({ chunkSize: INFLATED_PIECE });
+  const packed = pipeline(Readable.from(piecesOf(read, start, length)), inflated).catch(() => {});
   let size = 0;
   try {
     for await (const chunk of inflated as AsyncIterable<Buffer>) {
@@ -41,11 +60,6 @@ async function inflatedSize(file: FileHandle, start: number, length: number, mos
   return size;
 }
 
-/** A part of a file in pieces. A read stream would close the file. */
-export async function* piecesOf(file: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
-  for (let at = start; at < start + length; at += PIECE) {
-    const buffer = Buffer.allocUnsafe(Math.min(PIECE, start + length - at));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    yield buffer.subarray(0, bytesRead);
-  }
+function* piecesOf(read: Read, start: number, length: number): Generator<Uint8Array> {
+  for (let at = start; at < start + length; at += PIECE) yield read(at, Math.min(PIECE, start + length - at));
 }

@@ -1,11 +1,11 @@
-import type { Readable } from 'node:stream';
+import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
+import { DOCUMENT_EMPTY, type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
+import { documentFaults } from '#core/inspectDocument.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { StorageDown, StorageFull, type StoredFile } from '../storage/storage.ts';
-import { inspectFile, piecesOf } from './inspectFile.ts';
-import { NoVerdict } from './scanner.ts';
+import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../storage/storage.ts';
+import { NoVerdict, piecesOf } from './scanner.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
@@ -21,39 +21,75 @@ const NOT_SCANNED =
 const INFECTED =
   'Our virus scanner found something in this file. Please upload another copy, or a clear photo of it.';
 const NAME_MAX_LENGTH = 255;
+const MOST_FIELDS = 10;
+const MOST_FIELD_BYTES = 1000;
+/** All that a form has besides its file. */
+const MOST_BESIDES_BYTES = 65_536;
+
+/** Who sends a document. */
+export interface Sender {
+  /** Whose turn it is to have a file looked at: a join, or a contact's link. */
+  name(fields: Record<string, string>): string;
+  /** The fields that a form must have before it is known whether it may be sent, when there are such. */
+  proof?: {
+    fields: readonly string[];
+    /** Throws a {@link Refusal}. Called before the file is taken when all fields came by then, else before it is looked into. */
+    check(fields: Record<string, string>): Promise<void>;
+  };
+}
 
 /**
- * Streams a form's one file into storage in constant memory and gathers its text fields. Anything refused, by name, size
+ * Streams a form's one file into storage in constant memory and gathers its text fields. What costs least is asked first: how
+ * large it is, whether there is room, who sends it, and only then what is in it. Anything refused, by name, size
  * or content, or cut off leaves nothing behind. The bytes are safe when this answers; the caller writes the row or
  * removes them.
  */
-export async function receiveUpload(deps: Deps, request: FastifyRequest): Promise<ReceivedUpload> {
+export async function receiveUpload(
+  deps: Deps,
+  request: FastifyRequest,
+  sender: Sender,
+): Promise<ReceivedUpload> {
   if (!request.isMultipart()) throw new Refusal(415, NO_FILE);
-  if (Number(request.headers['content-length'] ?? 0) > (await deps.storage.room())) throw isFull(deps);
+  const { uploadMaxBytes } = deps.config;
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (uploadMaxBytes !== null && length > uploadMaxBytes + MOST_BESIDES_BYTES) throw tooLarge(uploadMaxBytes);
+  if (length > (await deps.storage.room())) throw isFull(deps);
   const fields: Record<string, string> = {};
-  let file: ReceivedUpload['file'] | undefined;
+  const parts = request.parts({
+    limits: {
+      fields: MOST_FIELDS,
+      fieldSize: MOST_FIELD_BYTES,
+      files: 2,
+      parts: MOST_FIELDS + 2,
+      fileSize: uploadMaxBytes ?? Number.POSITIVE_INFINITY,
+    },
+  });
+  let isProven = sender.proof === undefined;
+  const prove = async () => {
+    if (!isProven) await sender.proof!.check(fields);
+    isProven = true;
+  };
   try {
-    for await (const part of request.parts({
-      limits: {
-        fields: 10,
-        fieldSize: 1000,
-        files: 2,
-        parts: 12,
-        fileSize: deps.config.uploadMaxBytes ?? Number.POSITIVE_INFINITY,
-      },
-    })) {
-      if (part.type === 'field') {
-        fields[part.fieldname] = String(part.value);
-        continue;
-      }
-      if (file) throw new Refusal(400, ONE_FILE);
-      const name = safeName(part.filename);
-      const refused = nameFault(name);
-      if (refused !== null) throw new Refusal(415, refused);
-      file = { ...(await store(deps, part.file)), name };
-    }
+    const part = await nextFile(parts, fields);
+    if (!part) throw new Refusal(400, NO_FILE);
+    const name = safeName(part.filename);
+    const refused = nameFault(name);
+    if (refused !== null) throw new Refusal(415, refused);
+    if (sender.proof?.fields.every((field) => field in fields)) await prove();
+    const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
+      if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
+      // The rest of the form, which may say who sends it.
+      if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
+      await prove();
+      const mediaType = await inspect(deps, file, sender.name(fields));
+      await scan(deps, piecesOf(file.handle, file.sizeBytes));
+      return mediaType;
+    });
+    return { file: { ...stored, name }, fields };
   } catch (error) {
-    if (file) await deps.storage.remove(file.key);
+    // A browser reads the answer when it has sent everything.
+    request.raw.unpipe();
+    request.raw.resume();
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
     if (error instanceof StorageDown) throw isDown(deps, error);
@@ -61,8 +97,35 @@ export async function receiveUpload(deps: Deps, request: FastifyRequest): Promis
     // All else is the form's: broken, or cut off.
     throw new Refusal(400, UPLOAD_FAILED);
   }
-  if (!file) throw new Refusal(400, NO_FILE);
-  return { file, fields };
+}
+
+/** The next part that is a file, if any; the fields before it go into `fields`. */
+async function nextFile(
+  parts: AsyncIterator<Multipart>,
+  fields: Record<string, string>,
+): Promise<MultipartFile | null> {
+  for (;;) {
+    const { value: part, done } = await parts.next();
+    if (done) return null;
+    if (part.type === 'file') return part;
+    fields[part.fieldname] = String(part.value);
+  }
+}
+
+/** A form that breaks off behind its file is the sender's fault, like one that breaks off before. */
+async function restOf<T>(rest: Promise<T>): Promise<T> {
+  return rest.catch((error: unknown) => {
+    throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);
+  });
+}
+
+async function inspect(deps: Deps, { path, sizeBytes }: Arrived, sender: string): Promise<DocumentType> {
+  const inspection = await deps.inspector.inspect({ path, sizeBytes }, sender);
+  if ('type' in inspection) return inspection.type;
+  if (inspection.fault === 'unchecked')
+    deps.log.error({ sizeBytes }, 'an upload was refused: looking at it took too long');
+  const sentence = documentFaults[inspection.fault];
+  throw new Refusal(sentence === DOCUMENT_EMPTY ? 400 : 415, sentence);
 }
 
 function isFull({ log }: Deps): Refusal {
@@ -91,21 +154,25 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
   throw new Refusal(415, INFECTED);
 }
 
-/** A part's bytes; `truncated` when they were more than may be. */
-type PartStream = Readable & { truncated?: boolean };
-
 /** A fault of ours, which must not pass for one of the form. */
 class StorageFault extends Error {}
 
-/** Keeps a part's bytes once their content was looked at. */
-async function store(deps: Deps, bytes: PartStream): Promise<StoredFile & { mediaType: DocumentType }> {
+/** Keeps a part's bytes once `look` has said what they are. */
+async function store(
+  deps: Deps,
+  { file: bytes }: MultipartFile,
+  expectedBytes: number | null,
+  look: (file: Arrived) => Promise<DocumentType>,
+): Promise<StoredFile & { mediaType: DocumentType }> {
   let mediaType: DocumentType | undefined;
   try {
-    const stored = await deps.storage.put(bytes, async ({ handle, sizeBytes }) => {
-      if (bytes.truncated) throw tooLarge(deps);
-      mediaType = await inspectFile(handle, sizeBytes);
-      await scan(deps, piecesOf(handle, 0, sizeBytes));
-    });
+    const stored = await deps.storage.put(
+      bytes,
+      async (file) => {
+        mediaType = await look(file);
+      },
+      expectedBytes,
+    );
     return { ...stored, mediaType: mediaType! };
   } catch (error) {
     const isOurs = ![Refusal, StorageFull, StorageDown].some((kind) => error instanceof kind);
@@ -115,8 +182,8 @@ async function store(deps: Deps, bytes: PartStream): Promise<StoredFile & { medi
   }
 }
 
-function tooLarge({ config }: Deps): Refusal {
-  const megabytes = Math.floor(config.uploadMaxBytes! / 1_048_576);
+function tooLarge(uploadMaxBytes: number): Refusal {
+  const megabytes = Math.floor(uploadMaxBytes / 1_048_576);
   return new Refusal(413, `This file is too large. The most is ${megabytes} MB.`);
 }
 

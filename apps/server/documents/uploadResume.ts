@@ -17,20 +17,18 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   const limit = deps.config.limits?.resumesPerAddress;
   if (limit && !(await countWithin(deps.database, 'resume', deps.hashAddress(request.ip), limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  const { file, fields } = await receiveUpload(deps, request);
+  const { file, fields } = await receiveUpload(deps, request, {
+    name: ({ contactId }) => `contact ${contactId}`,
+    proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
+  });
   try {
-    const contactId = fields.contactId ?? '';
-    if (contactId === '') throw new Refusal(400, NO_CONTACT_ID);
-    const link = deps.links.check({ kind: 'resume', contactId }, { exp: fields.exp, sig: fields.sig });
-    if (!/^[0-9]{1,20}$/.test(contactId)) throw new Refusal(404, UNKNOWN_CONTACT);
-    await linkedContact(deps, contactId, link, UNKNOWN_CONTACT);
     await deps.database
       .insertInto('document')
       .values({
         id: randomUUID(),
         kind: 'resume',
         session_uuid: null,
-        contact_id: contactId,
+        contact_id: fields.contactId!,
         name: file.name,
         media_type: file.mediaType,
         size_bytes: file.sizeBytes,
@@ -43,4 +41,15 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     await deps.storage.remove(file.key);
     throw error;
   }
+}
+
+/** Throws unless the form names a contact that we know, by a link that we signed. */
+async function mayLeaveResume(
+  deps: Deps,
+  { contactId = '', exp, sig }: Record<string, string>,
+): Promise<void> {
+  if (contactId === '') throw new Refusal(400, NO_CONTACT_ID);
+  const link = deps.links.check({ kind: 'resume', contactId }, { exp, sig });
+  if (!/^[0-9]{1,20}$/.test(contactId)) throw new Refusal(404, UNKNOWN_CONTACT);
+  await linkedContact(deps, contactId, link, UNKNOWN_CONTACT);
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { statesAllowing } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { whyNot } from '../join/standing.ts';
 import { receiveUpload } from './receiveUpload.ts';
@@ -22,7 +23,10 @@ export async function uploadTranscript(
     .executeTakeFirst();
   if (!session) throw await whyNot(deps, 'uploadTranscript', uuid);
   await refuseAfterFinal(deps, uuid);
-  const { file } = await receiveUpload(deps, request);
+  const limit = deps.config.limits?.uploadsPerSession;
+  if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
+    throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
+  const { file } = await receiveUpload(deps, request, { name: () => uuid });
   await deps.database.transaction().execute(async (trx) => {
     await trx
       .insertInto('document')

@@ -17,7 +17,7 @@ export interface Answer<Name extends CallName> {
 }
 
 const failures = Object.fromEntries(
-  [400, 403, 404, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
+  [400, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
 );
 
 /** Puts a call of the contract on the server: path, request shape and answer shape all come from there. */

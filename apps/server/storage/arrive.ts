@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
+import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { noteUsedUp } from '../memory.ts';
+import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 import { openWriter } from './writer.ts';
 
-/** How many bytes are written before the room is looked at again. */
-const LOOK_EVERY_BYTES = 16 * 1_048_576;
 /** Held of each upload before it is written; as much again is being written. */
 const PIECE_BYTES = 524_288;
 const PART = '.part';
@@ -24,25 +23,40 @@ export const isKey = (name: string) => KEY.test(name);
 
 /**
  * Writes bytes into a folder under a temporary name, and hands the file to `keep`, which makes it last. It is gone when
- * anything fails, and when `keep` leaves it where it is. Constant memory.
+ * anything fails, and when `keep` leaves it where it is. Constant memory. Throws {@link StorageFull} before the reserve is touched.
  */
 export async function arrive(
-  folder: string,
-  reserveBytes: number,
+  { folder, room }: { folder: string; room: Room },
   bytes: Readable,
+  expectedBytes: number | null,
   keep: (file: Arrived) => Promise<void>,
 ): Promise<StoredFile> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const claim = await room.claim(expectedBytes);
+  try {
+    return await arriveIn(folder, bytes, claim, keep);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw code === 'ENOSPC' || code === 'EDQUOT' ? new StorageFull(undefined, { cause: error }) : error;
+  } finally {
+    claim.release();
+  }
+}
+
+async function arriveIn(
+  folder: string,
+  bytes: Readable,
+  claim: Claim,
+  keep: (file: Arrived) => Promise<void>,
+): Promise<StoredFile> {
   const key = randomUUID();
   const path = resolve(folder, partOf(key));
   const handle = await open(path, 'wx+', 0o600);
   try {
-    const stored = { key, ...(await write(handle, bytes, () => roomIn(folder, reserveBytes))) };
+    const stored = { key, ...(await write(handle, bytes, claim)) };
+    // While it is looked at and sent on, nothing more is written.
+    claim.release();
     await keep({ ...stored, handle, path });
     return stored;
-  } catch (error) {
-    const { code } = error as { code?: string };
-    throw code === 'ENOSPC' || code === 'EDQUOT' ? new StorageFull(undefined, { cause: error }) : error;
   } finally {
     await handle.close();
     await rm(path, { force: true });
@@ -53,13 +67,6 @@ export async function arrive(
 export async function reachFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);
-}
-
-/** How many bytes fit on a folder's disk beside the reserve. */
-export async function roomIn(folder: string, reserveBytes: number): Promise<number> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { bavail, bsize } = await statfs(folder);
-  return Math.max(0, bavail * bsize - reserveBytes);
 }
 
 /** The names of our files in a folder, whole or half written, that were last written to before `time`. */
@@ -73,23 +80,19 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
 }
 
 /** Gathers what comes into larger pieces, and takes more while one is written and summed up: that costs as much as taking it. */
-async function write(
-  file: FileHandle,
-  bytes: Readable,
-  room: () => Promise<number>,
-): Promise<Omit<StoredFile, 'key'>> {
+async function write(file: FileHandle, bytes: Readable, claim: Claim): Promise<Omit<StoredFile, 'key'>> {
   await using writer = openWriter(file.fd);
   let sizeBytes = 0;
-  let lookAt = 0;
   let piece = new Uint8Array(PIECE_BYTES);
   let filled = 0;
   let other = Promise.resolve(new Uint8Array(PIECE_BYTES));
   const hand = async () => {
-    if (sizeBytes >= lookAt) {
-      if ((await room()) === 0) throw new StorageFull();
-      lookAt = sizeBytes + LOOK_EVERY_BYTES;
-    }
-    const written = writer.append(piece.subarray(0, filled));
+    const length = filled;
+    await claim.take(length);
+    const written = writer.append(piece.subarray(0, length)).then((memory) => {
+      claim.written(length);
+      return memory;
+    });
     // Its failure is thrown where it is waited for.
     written.catch(() => {});
     piece = await other;

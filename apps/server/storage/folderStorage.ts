@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { arrive, filesOlderThan, reachFolder, roomIn } from './arrive.ts';
+import { arrive, filesOlderThan, reachFolder } from './arrive.ts';
+import { roomOf } from './room.ts';
 import type { Storage } from './storage.ts';
 
 /**
@@ -9,11 +10,12 @@ import type { Storage } from './storage.ts';
  * `reserveBytes` of its disk stay free: a database beside it stops when there is nothing left.
  */
 export function folderStorage(folder: string, reserveBytes: number): Storage {
+  const room = roomOf(folder, reserveBytes);
   return {
     reach: () => reachFolder(folder),
-    room: () => roomIn(folder, reserveBytes),
-    put: (bytes, check) =>
-      arrive(folder, reserveBytes, bytes, async (file) => {
+    room: () => room.left(),
+    put: (bytes, check, expectedBytes = null) =>
+      arrive({ folder, room }, bytes, expectedBytes, async (file) => {
         await check(file);
         await file.handle.sync();
         await rename(file.path, resolve(folder, file.key));

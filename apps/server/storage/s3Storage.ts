@@ -15,7 +15,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { S3Settings } from '../config.ts';
-import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder, roomIn } from './arrive.ts';
+import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder } from './arrive.ts';
+import { roomOf } from './room.ts';
 import { type Arrived, type Storage, StorageDown } from './storage.ts';
 
 const CONNECT_MS = 5_000;
@@ -43,6 +44,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   });
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const atOnce = gate(UPLOADS_AT_ONCE);
+  const room = roomOf(incoming, reserveBytes);
 
   async function upload({ key, path, sizeBytes }: Arrived): Promise<void> {
     const body = createReadStream(path, { highWaterMark: 1_048_576 });
@@ -95,9 +97,9 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       await reachFolder(incoming);
       await asDown(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })));
     },
-    room: () => roomIn(incoming, reserveBytes),
-    put: (bytes, check) =>
-      arrive(incoming, reserveBytes, bytes, async (file) => {
+    room: () => room.left(),
+    put: (bytes, check, expectedBytes = null) =>
+      arrive({ folder: incoming, room }, bytes, expectedBytes, async (file) => {
         await check(file);
         await asDown(atOnce(() => upload(file)));
       }),

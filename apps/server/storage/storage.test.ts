@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { S3_BUCKET, type S3Emulator, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { arrive } from './arrive.ts';
 import { folderStorage } from './folderStorage.ts';
+import { roomOf } from './room.ts';
 import { s3Storage } from './s3Storage.ts';
 import { type Storage, StorageDown, StorageFull } from './storage.ts';
 
@@ -36,7 +37,7 @@ const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) :
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';
-  await arrive(folder, 0, Readable.from([letters]), async ({ path, key }) => {
+  await arrive({ folder, room: roomOf(folder, 0) }, Readable.from([letters]), null, async ({ path, key }) => {
     left = path;
     name = `${key}.part`;
   });

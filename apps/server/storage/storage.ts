@@ -23,12 +23,17 @@ export class StorageDown extends Error {}
 export interface Storage {
   /**
    * Answers only when the bytes are safe. What `check` throws about them, or a failure in the middle, keeps nothing.
-   * Throws {@link StorageFull} before the reserve is touched, and {@link StorageDown}.
+   * Throws {@link StorageFull} before the reserve is touched, and {@link StorageDown}. Room for `expectedBytes` is kept from the
+   * beginning; for a file whose length nobody knows, as it arrives.
    */
-  put(bytes: Readable, check: (file: Arrived) => Promise<void>): Promise<StoredFile>;
+  put(
+    bytes: Readable,
+    check: (file: Arrived) => Promise<void>,
+    expectedBytes?: number | null,
+  ): Promise<StoredFile>;
   /** Rejects when documents could not be kept or read now. */
   reach(): Promise<void>;
-  /** How many more bytes may come. */
+  /** How many more bytes may come, beside those that are expected already. */
   room(): Promise<number>;
   read(key: string): Promise<Readable>;
   /** Nothing is wrong when it is gone already. */
