@@ -41,8 +41,7 @@ export interface Sender {
 /**
  * Streams a form's one file into storage in constant memory and gathers its text fields. What costs least is asked first: how
  * large it is, whether there is room, who sends it, and only then what is in it. Anything refused, by name, size
- * or content, or cut off leaves nothing behind. The bytes are safe when this answers; the caller writes the row or
- * removes them.
+ * or content, or cut off leaves nothing behind. The bytes are safe when this answers; the caller writes the row.
  */
 export async function receiveUpload(
   deps: Deps,

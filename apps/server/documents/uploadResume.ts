@@ -21,26 +21,22 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     name: ({ contactId }) => `contact ${contactId}`,
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
-  try {
-    await deps.database
-      .insertInto('document')
-      .values({
-        id: randomUUID(),
-        kind: 'resume',
-        session_uuid: null,
-        contact_id: fields.contactId!,
-        name: file.name,
-        media_type: file.mediaType,
-        size_bytes: file.sizeBytes,
-        sha256: file.sha256,
-        storage_key: file.key,
-      })
-      .execute();
-    return { success: true, message: RESUME_THANKS };
-  } catch (error) {
-    await deps.storage.remove(file.key);
-    throw error;
-  }
+  // What fails here may have been written all the same: the bytes stay, as a transcript's do.
+  await deps.database
+    .insertInto('document')
+    .values({
+      id: randomUUID(),
+      kind: 'resume',
+      session_uuid: null,
+      contact_id: fields.contactId!,
+      name: file.name,
+      media_type: file.mediaType,
+      size_bytes: file.sizeBytes,
+      sha256: file.sha256,
+      storage_key: file.key,
+    })
+    .execute();
+  return { success: true, message: RESUME_THANKS };
 }
 
 /** Throws unless the form names a contact that we know, by a link that we signed. */
