@@ -34,6 +34,8 @@ class Life {
   status: string;
   /** The school join that wrote the status that stands there. */
   writer: string | null = null;
+  /** A join by code has written the status: it goes on doing so. */
+  isProven = false;
   readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
 
   constructor(id: string, email: string, status: string) {
@@ -60,6 +62,7 @@ class Life {
         if (this.isMember) return;
         await this.#pay('code', await orderingJoin(client, invitationCode, { personalEmail: this.email }));
         this.status = 'member';
+        this.isProven = true;
         return;
       }
       case 'join by school': {
@@ -81,19 +84,22 @@ class Life {
         if (mayBuy) await this.#pay('upgrade', data.joinSessionUuid);
         return;
       }
+      // All joins are paid under one name and email: who holds another one stays a member.
       case 'refund a membership by code':
-        if (await this.#refund('code')) this.status = 'former';
+        if (await this.#refund('code')) this.#end();
         return;
-      case 'refund a membership by school': {
-        const uuid = await this.#refund('school');
-        if (uuid && uuid === this.writer && this.status === 'member' && this.held.code.length === 0)
-          this.status = 'former';
+      case 'refund a membership by school':
+        if ((await this.#refund('school')) && (this.isProven || this.writer !== null)) this.#end();
         return;
-      }
       case 'refund an upgrade':
         await this.#refund('upgrade');
         return;
     }
+  }
+
+  #end(): void {
+    const isLast = this.held.code.length + this.held.school.length === 0;
+    this.status = isLast ? 'former' : 'member';
   }
 
   async #pay(what: keyof Life['held'], uuid: string): Promise<void> {

@@ -46,7 +46,7 @@ async function asStaff(t: TestContext, actor: string, command: Command, ...args:
   const database = connect(server.deps.config.databaseUrl, { connections: 2, actor });
   try {
     const deps = { ...server.deps, database, config: { ...server.deps.config, operatorName: actor } };
-    return await runCommand(t, { ...server, deps }, command, args);
+    return await runCommand(t, { ...server, deps, background: database }, command, args);
   } finally {
     await database.destroy();
   }
