@@ -117,7 +117,9 @@ export function readAnswer<Name extends CallName>(
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
   const error = new ApiError(status, body);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  const isQuiet = quiet === true || quiet === status || (!!quiet && quiet === error.code);
+  // Without a sentence it is not what the screen expects, and shows by itself.
+  const isExpected = quiet === status && error.said !== undefined;
+  const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
     const { reference } = error;
     raiseToast({ kind: 'error', ...toastFor(status, error.said), reference });
@@ -142,7 +144,7 @@ export type Outcome<T> =
       message: string;
       /** Only a new start helps, as when the server does not know this session. */
       isLost: boolean;
-      /** The server cannot say now: the same call a little later may. */
+      /** The server says that it cannot say now: the same call a little later may. */
       isLater: boolean;
     }
   | { goOn: string };
@@ -152,8 +154,9 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
     return { data: await loading };
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
-    const status = error instanceof ApiError ? error.status : null;
-    return { message: messageOf(error, fallback), isLost: status === 404, isLater: status === 503 };
+    const { status, said } = error instanceof ApiError ? error : {};
+    const isLater = status === 503 && said !== undefined;
+    return { message: messageOf(error, fallback), isLost: status === 404, isLater };
   }
 }
 
