@@ -99,10 +99,15 @@ test('what metadata does not say whole is not read as an order', () => {
     '2 membership 89 Membership',
     '2 car 89.00 Car',
     'x membership 89.00 A',
+    'and 2 membership 89.00 A',
   ])
     assert.equal(linesOfMetadata({ lines: broken }), null, broken);
   assert.equal(linesOfMetadata({ lines: `${lines}\nand more` }), null);
   assert.equal(linesOfMetadata({}), null);
+});
+
+test('a name is one line of metadata, whatever stands in it', () => {
+  assert.equal(lineMetadata([{ ...pin, name: 'Lapel  \n Pin' }]).lines, '30 store 12.00 Lapel Pin');
 });
 
 test('of whom a join is can be read again from its intent', () => {

@@ -44,7 +44,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): PaidLine[] | null {
   const texts = lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
   const lines = texts.map((text) => {
-    const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)$/.exec(text) ?? [];
+    const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
     if (!productTypes.includes(type as ProductType)) return null;
     return { productId: Number(id), type: type as ProductType, name: name!, priceCents: fromPrice(price!) };
   });
