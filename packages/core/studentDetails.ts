@@ -19,6 +19,25 @@ export interface StudentDetails {
 export type StudentDetailsField = keyof StudentDetails;
 export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
 
+/** Nothing filled in. */
+export const noDetails: StudentDetails = {
+  firstName: '',
+  middleName: '',
+  lastName: '',
+  address1: '',
+  address2: '',
+  city: '',
+  state: '',
+  zipcode: '',
+  country: '',
+  personalEmail: '',
+  schoolEmail: '',
+  agreeToPolicies: false,
+  highSchoolName: '',
+  highSchoolGraduationYear: '',
+  highSchoolGpa: '',
+};
+
 /** What the rules need to know of the world: the year, and whether a country (full name) exists and has subdivisions. */
 export interface StudentDetailsContext {
   currentYear: number;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
+import { noDetails } from '#core/studentDetails.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import type { Intent } from '../stripe/provider.ts';
@@ -53,6 +53,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
         firstName: firstName ?? '',
         lastName: lastName ?? '',
         personalEmail: intent.receiptEmail ?? '',
+        // Nobody comes as far as paying without.
+        agreeToPolicies: true,
       };
       await trx
         .insertInto('join_session')
@@ -99,22 +101,3 @@ export async function datePayment(deps: Deps, { id, charge }: Intent): Promise<v
     update join_session set paid_at = ${charge.createdAt} from dated
     where uuid = session_uuid and kind = 'join' and state = 'paid'`.execute(deps.database);
 }
-
-const noDetails: StudentDetails = {
-  firstName: '',
-  middleName: '',
-  lastName: '',
-  address1: '',
-  address2: '',
-  city: '',
-  state: '',
-  zipcode: '',
-  country: '',
-  personalEmail: '',
-  schoolEmail: '',
-  // Nobody comes as far as paying without.
-  agreeToPolicies: true,
-  highSchoolName: '',
-  highSchoolGraduationYear: '',
-  highSchoolGpa: '',
-};

@@ -1,5 +1,5 @@
 import type { Contact } from '#contract/schemas.ts';
-import { gpaValues, graduationYears, type StudentDetails } from '#core/studentDetails.ts';
+import { gpaValues, graduationYears, noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
 
 /** Where somebody lives; without subdivisions where there are none or where they could not be had. */
@@ -10,23 +10,7 @@ export interface Place {
 }
 
 /** An empty form (specification, section 2: the country defaults to US). */
-export const emptyDetails: StudentDetails = {
-  firstName: '',
-  middleName: '',
-  lastName: '',
-  address1: '',
-  address2: '',
-  city: '',
-  state: '',
-  zipcode: '',
-  country: DEFAULT_COUNTRY,
-  personalEmail: '',
-  schoolEmail: '',
-  agreeToPolicies: false,
-  highSchoolName: '',
-  highSchoolGraduationYear: '',
-  highSchoolGpa: '',
-};
+export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
 /**
  * What is known of a contact as the form holds it: country and state by name, whichever of name or code the contact
