@@ -50,7 +50,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
   timeout: 900_000,
 }, async (t) => {
-  const database = await startInterruptible();
+  const database = await startInterruptible({ durable: true });
   t.after(() => database.close());
   const { arranged } = database;
   const ports = [(await freePort())!, (await freePort())!] as const;
