@@ -98,7 +98,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
         assert.equal(await servers[index]!.stop(), 0);
         servers[index] = await start(ports[index]!);
       });
-      assert.deepEqual(ofNginx(restarted), []);
+      assert.deepEqual(ofNginx(restarted), [], nginx.log());
 
       const killed = await during(async () => {
         await servers[index]!.kill();
@@ -123,7 +123,7 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
       await database.begin();
     });
     for (const failed of [hung, gone]) assert.ok(failed.some(({ text }) => text === NO_DATABASE));
-    assert.deepEqual(ofNginx([...restart, ...hung, ...gone]), []);
+    assert.deepEqual(ofNginx([...restart, ...hung, ...gone]), [], nginx.log());
     assert.deepEqual(
       servers.map((server) => server.ended()),
       [null, null],

@@ -39,6 +39,8 @@ export async function startNginx(servers: readonly [number, number]) {
   await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
   return {
     url,
+    /** What it has complained about so far. */
+    log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
     async close() {
       nginx.kill('SIGTERM');
       await ended;
