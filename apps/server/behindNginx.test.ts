@@ -113,7 +113,9 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
     const hung = await during(async () => {
       const backends = await database.admin<{ pid: number }>(`select pid ${otherConnections}`);
       const all = [database.pid(), ...backends.map(({ pid }) => pid)];
-      const signal = (name: NodeJS.Signals) => all.forEach((pid) => process.kill(pid, name));
+      const signal = (name: NodeJS.Signals) => {
+        for (const pid of all) process.kill(pid, name);
+      };
       signal('SIGSTOP');
       await pause(HANGS_MS).finally(() => signal('SIGCONT'));
     });
