@@ -21,13 +21,15 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-const patterns = Object.values(screenPaths).map(
-  (path) => new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
-);
+const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([name, path]) => ({
+  name,
+  pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
+}));
 
-/** Whether the site has a screen at a path, as the router reads it: in letters of either case, with slashes at its end or none. */
-export function isScreen(path: string): boolean {
-  return path === '/' || patterns.some((pattern) => pattern.test(path));
+/** The screen at a path, as the router reads it: in letters of either case, with slashes at its end or none. */
+export function screenAt(path: string): ScreenName | null {
+  if (path === '/') return 'getStarted';
+  return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
 /** Screens that only begin something, and the one that a visit then goes on to. */

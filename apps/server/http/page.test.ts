@@ -109,7 +109,7 @@ test('hashed files are for ever, in the smallest form, and a missing one is neve
   const file = await app.inject({ url: '/static/app.js', headers: { 'accept-encoding': 'br' } });
   assert.deepEqual([file.body, file.headers['content-encoding']], ['brotli', 'br']);
   assert.match(String(file.headers['cache-control']), /immutable/);
-  for (const url of ['/static/js/gone.js', '/api/nothing', '/emulated/nothing']) {
+  for (const url of ['/static/js/gone.js', '/api/nothing']) {
     const missing = await app.inject(url);
     assert.equal(missing.statusCode, 404, url);
     assert.match(String(missing.headers['content-type']), /json/);

@@ -7,7 +7,7 @@ import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
 import type { ScriptFiles } from '#contract/scriptFiles.ts';
-import { isScreen, leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
+import { leadsTo, type ScreenName, screenAt, screenPaths } from '#core/navigation.ts';
 
 /** The web app's page, written once at start with the society's data. */
 export interface Page {
@@ -121,8 +121,8 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   }
   app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
-    if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
-    if (isScreen(request.url.split('?')[0]!)) return answer(request, reply, waiting);
+    if (/^\/(api|static)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
+    if (screenAt(request.url.split('?')[0]!)) return answer(request, reply, waiting);
     void reply.status(404).headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' });
     return encoded(request, reply, waiting);
   });

@@ -116,8 +116,8 @@ function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   useAhead(fetchCheckout);
   const { payments } = useSite();
-  // Only its connection: Checkout alone loads the provider's script. In test mode a stand-in's comes from here.
-  if (payments.scriptUrl === null) preconnect(PAYMENTS_HOST);
+  // Only its connection: Checkout alone loads the provider's script.
+  preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';
