@@ -217,7 +217,7 @@ test('with real keys a page lets in what Stripe documents, and with the stand-in
     const app = await buildApp({ ...server.deps, config: { ...config, providers } });
     const { headers } = await app.inject({ url: '/' });
     await app.close();
-    const directives = Object.fromEntries(
+    const directives: Record<string, string[]> = Object.fromEntries(
       String(headers['content-security-policy'])
         .split(';')
         .map((directive) => directive.split(' '))

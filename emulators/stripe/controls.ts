@@ -24,6 +24,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
+ * - `POST /_emulator/browser {wallet?, authentication?: framed | redirect}`: the card form offers a wallet, whose window it opens;
+ *   banks ask their question in a frame over the page, or on a page of their own
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));
@@ -96,6 +98,16 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     const { charges_enabled } = bodyOf(request.body) as { charges_enabled: boolean };
     perform({}, (call) => call.store.setSetting('charges', charges_enabled ? 'go on' : 'stopped'));
     return { charges_enabled };
+  });
+  app.post('/_emulator/browser', async (request) => {
+    const { wallet, authentication } = bodyOf(request.body) as { wallet?: boolean; authentication?: string };
+    if (!['framed', 'redirect', undefined].includes(authentication))
+      throw invalid('authentication must be framed or redirect');
+    perform({}, (call) => {
+      if (wallet !== undefined) call.store.setSetting('wallet', wallet ? 'offered' : 'none');
+      if (authentication !== undefined) call.store.setSetting('authentication', authentication);
+    });
+    return { wallet, authentication };
   });
   app.post<{ Params: { id: string } }>('/_emulator/webhook_endpoints/:id', async (request) => {
     const { api_version } = bodyOf(request.body) as { api_version: string };

@@ -86,8 +86,9 @@ function orFailed(call: Call, id: string, work: () => Intent): Intent {
 
 function askForAuthentication(call: Call, intent: Intent, { useSdk, returnUrl }: Confirmation): Intent {
   const url = `${call.baseUrl}/authenticate/${intent.id}?client_secret=${intent.client_secret}`;
+  const isFramed = useSdk && call.store.setting('authentication') !== 'redirect';
   const next: Stripe.PaymentIntent.NextAction =
-    returnUrl && !useSdk
+    returnUrl && !isFramed
       ? { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url } }
       : {
           type: 'use_stripe_sdk',
