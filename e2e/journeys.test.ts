@@ -1,6 +1,7 @@
 import { pdf } from '../local/testing/documents.ts';
 import { expect, test } from './fixtures.ts';
 import {
+  addressForm,
   button,
   buyNow,
   chooseMembership,
@@ -28,8 +29,8 @@ test('a personal invite: one tick, a card, and a member @phone', async ({ page, 
   await save(page);
   await expect(page.getByText('Student details submitted successfully!')).toBeVisible();
   await chooseMembership(page);
-  await expect(page.getByLabel('Full name')).toHaveValue('Jordan Rivera');
-  await expect(page.getByLabel('ZIP code')).toHaveValue('78701');
+  await expect(addressForm(page).getByLabel('Full name')).toHaveValue('Jordan Rivera');
+  await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue('78701');
   const intent = await pay(page);
   expect(await stripeApi.taken(intent)).toEqual([6500]);
   await button(page, 'Skip').click();

@@ -1,7 +1,17 @@
 import { docx } from '../local/testing/documents.ts';
 import { refuse, route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button, buyNow, heading, paidIntent, save, total, typeBillingAddress, typeCard } from './steps.ts';
+import {
+  addressForm,
+  button,
+  buyNow,
+  heading,
+  paidIntent,
+  save,
+  total,
+  typeBillingAddress,
+  typeCard,
+} from './steps.ts';
 
 const resume = {
   name: 'resume.docx',
@@ -80,7 +90,7 @@ test('a direct checkout: overridden price, no progress bar, policies above Buy N
   await expect(heading(page, 'Checkout')).toBeVisible();
   await expect(page.getByRole('navigation', { name: 'Progress' })).toBeHidden();
   await expect(page.getByRole('link', { name: 'Back to membership' })).toBeHidden();
-  await expect(page.getByLabel('ZIP code')).toHaveValue('78701');
+  await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue('78701');
   await typeCard(page);
   await buyNow(page);
   await expect(page.getByText('You must agree to the policies.')).toBeVisible();
@@ -196,7 +206,7 @@ test('a home address may be anywhere, a billing address only in the US and Canad
   await expect(page.getByLabel('Country')).toHaveValue('India');
   await expect(page.getByLabel('State/Province')).toHaveValue('Odisha');
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
-  await expect(page.getByLabel('Country or region').getByRole('option')).toHaveText([
+  await expect(addressForm(page).getByLabel('Country or region').getByRole('option')).toHaveText([
     'United States',
     'Canada',
   ]);

@@ -17,7 +17,18 @@ import {
 } from '../arrange.ts';
 import { expect, theInduct } from '../fixtures.ts';
 import { stripe } from '../providers.ts';
-import { button, buyNow, enterCode, fillDetails, heading, save, total, typeCard } from '../steps.ts';
+import {
+  bankQuestion,
+  button,
+  buyNow,
+  cardForm,
+  enterCode,
+  fillDetails,
+  heading,
+  save,
+  total,
+  typeCard,
+} from '../steps.ts';
 import { PAPER, shoot, test } from './shoot.ts';
 
 // Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
@@ -188,7 +199,7 @@ test('checkout', async ({ page }) => {
   await expect(page.getByText('Loading your order…')).toBeVisible();
   await shoot(page, screen, 'loading');
   release();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, screen, 'membership only');
   await button(page, 'Donate $25').click();
   await button(page, 'Add Lapel Pin').click();
@@ -200,7 +211,7 @@ test('checkout', async ({ page }) => {
   await page.getByLabel('Custom amount').fill('ten');
   await button(page, 'Add donation').click();
   await button(page, 'Buy Now').click();
-  await expect(page.getByText('Your card number is incomplete.').first()).toBeVisible();
+  await expect(cardForm(page).getByText('Your card number is incomplete.')).toBeVisible();
   await shoot(page, screen, 'errors');
   await page.getByLabel('Custom amount').fill('');
   await typeCard(page, '4000000000000002');
@@ -274,7 +285,7 @@ test('checkout without its card form, without an order, paused', async ({ page }
 
 test('checkout by a link', async ({ page, invitation }) => {
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}&mp=2&usp=11&c=5000`);
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, '5 Checkout', 'by a link');
   await typeCard(page);
   await buyNow(page);
@@ -343,15 +354,15 @@ test('upgrade', async ({ page, stripeApi }) => {
   await expect(button(page, 'Use another card')).toBeVisible();
   await shoot(page, screen, 'declined');
   await button(page, 'Use another card').click();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, screen, 'another card');
   await typeCard(page, '4000000000003220');
-  await page.getByLabel('ZIP code').fill('78701');
+  await cardForm(page).getByLabel('ZIP code').fill('78701');
   await button(page, 'Pay $45.00').click();
   const dialog = page.getByRole('dialog', { name: 'Authenticate your payment' });
   await expect(dialog).toBeVisible();
   await shoot(page, screen, 'the bank asks');
-  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toContainText('unable to authenticate');
   await shoot(page, screen, 'the bank refused');
   await button(page, 'Use Visa ending 4242').click();

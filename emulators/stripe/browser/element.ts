@@ -31,6 +31,7 @@ export abstract class ElementFields {
     });
     this.root.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.emit('escape', {});
+      if (event.key === 'Enter' && event.target instanceof HTMLInputElement) this.emit('enter', {});
     });
     this.restyle(appearance);
   }

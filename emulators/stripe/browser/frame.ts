@@ -67,9 +67,10 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   port.onmessage = async ({ data: { id, name, args } }) => {
     port.postMessage({ id, value: await handlers[name]?.(...(args as never[])) });
   };
-  new ResizeObserver(() => tell('height', { px: document.body.offsetHeight + 2 * MARGIN })).observe(
-    document.body,
-  );
+  const tellHeight = () => tell('height', { px: document.body.offsetHeight + 2 * MARGIN });
+  // At once, too: a page that nobody looks at observes nothing.
+  tellHeight();
+  new ResizeObserver(tellHeight).observe(document.body);
 });
 document.body.style.margin = `${MARGIN}px`;
 window.parent.postMessage(HELLO, '*');

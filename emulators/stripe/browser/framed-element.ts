@@ -35,7 +35,10 @@ export class FramedElement extends Emitter {
         appearance: group.appearance,
         hasAddress: group.has('address'),
       }),
-      (name, event) => this.emit(name, event),
+      (name, event) => {
+        if (name === 'enter') this.#frame.node.closest('form')?.requestSubmit();
+        else this.emit(name, event);
+      },
     );
   }
 
