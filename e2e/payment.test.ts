@@ -1,5 +1,5 @@
 import { orderingJoin, selfNomination } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { expect, test, theInduct } from './fixtures.ts';
 import {
   bankQuestion,
   button,
@@ -219,4 +219,60 @@ test('a newcomer pays with the test card that the form offers', async ({ page, s
   await cardForm(page).getByRole('button', { name: 'Use 4242 4242 4242 4242 (pays)' }).click();
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('under the policy of real keys, a wallet’s window gives its card to the framed form, and nothing is blocked', async ({
+  page,
+  stripeApi,
+}) => {
+  await stripeApi.offerWallet(true);
+  const reports: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/browser-reports')) reports.push(request.postData() ?? '');
+  });
+  await orderingJoin(page);
+  const answer = await page.goto(CHECKOUT);
+  const { origin } = new URL(page.url());
+  const form = new URL((await cardForm(page).owner().getAttribute('src')) ?? '').origin;
+  expect(form).not.toBe(origin);
+  const headers = answer!.headers();
+  expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
+  expect(headers['content-security-policy']).toContain(`frame-src ${form};`);
+  expect(headers['content-security-policy']).toContain(`script-src 'self' ${form};`);
+  const opened = page.waitForEvent('popup');
+  await cardForm(page).getByRole('button', { name: 'Pay with a wallet' }).click();
+  await (await opened).getByRole('button', { name: 'Visa ending 4242' }).click();
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await stripeApi.offerWallet(false);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+  expect(reports).toEqual([]);
+});
+
+test('a bank that asks on a page of its own leads back, and the payment is confirmed', async ({
+  page,
+  stripeApi,
+}) => {
+  const intents = watchIntents(page);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000002500003155');
+  await stripeApi.askByRedirect(intents[0]!.clientSecret.split('_secret_')[0]!);
+  await buyNow(page);
+  await expect(page.getByRole('heading', { name: 'Authenticate your payment' })).toBeVisible();
+  expect(new URL(page.url()).origin).toBe(new URL(theInduct().stripe.url).origin);
+  await button(page, 'Complete authentication').click();
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('what a browser blocks on a page of ours is reported to us', async ({ page, complaints }) => {
+  complaints.expect(/Content Security Policy/);
+  await page.goto('/');
+  const reported = page.waitForRequest((request) => request.url().includes('/api/browser-reports'));
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.src = 'https://elsewhere.example/skimmer.js';
+    document.head.append(script);
+  });
+  expect((await reported).method()).toBe('POST');
 });

@@ -378,11 +378,11 @@ test('a wallet’s window tells the card’s frame what was chosen, unless the p
 });
 
 test('a bank that asks on a page of its own leads away, and back to the return address', async (t) => {
-  const control = (authentication: string) =>
-    fetch(`${emulator.url}/_emulator/browser`, { method: 'POST', body: JSON.stringify({ authentication }) });
-  await control('redirect');
-  t.after(() => control('framed'));
   const { page, intent } = await open(t, '&redirect=always');
+  await fetch(`${emulator.url}/_emulator/payment_intents/${intent.id}/authentication`, {
+    method: 'POST',
+    body: JSON.stringify({ by: 'redirect' }),
+  });
   await typeAddress(page);
   await card(page)
     .getByRole('button', { name: /asks for authentication/ })
