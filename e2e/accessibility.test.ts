@@ -53,7 +53,7 @@ test('axe finds nothing on Membership: loading, to choose, chosen, refused @phon
   go();
   await expect(button(page, 'Selected: Membership')).toBeVisible();
   await inspect(page);
-  await button(page, 'Choose this membership: Membership with Honour Cord').click();
+  await button(page, 'Choose this membership: Membership with Honor Cord').click();
   await expect(page.getByText('An error occurred while setting membership.')).toBeVisible();
   await expect(page.getByRole('dialog')).toBeVisible();
   await inspect(page);

@@ -56,7 +56,7 @@ test('a school code: everything is typed, the upgrade is taken with the same car
   await save(page);
   await expect(page.getByText('$65', { exact: true })).toBeVisible();
   await expect(page.getByText('/one-time fee')).toHaveCount(2);
-  await chooseMembership(page, 'Membership with Honour Cord');
+  await chooseMembership(page, 'Membership with Honor Cord');
   await expect(total(page)).toHaveText('$89.00');
   const intent = await pay(page);
   await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();

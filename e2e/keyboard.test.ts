@@ -131,7 +131,7 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Choose your membership')).toBeFocused();
-  await tabTo(page, 'Choose this membership: Membership with Honour Cord');
+  await tabTo(page, 'Choose this membership: Membership with Honor Cord');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Checkout')).toBeFocused();
   await expect(cardForm(page).getByLabel('Card number')).toBeVisible();

@@ -114,7 +114,7 @@ for (const [what, query, sentence] of [
   [
     'a price below the floor',
     'mp=2&c=3999',
-    'The price in this link is too low: Membership with Honour Cord costs at least $40.00.',
+    'The price in this link is too low: Membership with Honor Cord costs at least $40.00.',
   ],
   ['an unknown product', 'mp=12345', 'This product cannot be bought with this link.'],
   ['a product id that is no number', 'mp=one', 'Failed to initiate checkout.'],

@@ -79,7 +79,7 @@ test('who comes to Checkout by a link is told what the fee buys, who is eligible
   const card = cardForm(page).getByLabel('Card number');
   await expect(card).toBeVisible();
   const main = page.getByRole('main');
-  await expect(main.getByText('Personalised certificate and press release')).toBeVisible();
+  await expect(main.getByText('Personalized certificate and press release')).toBeVisible();
   const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
   await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
   await expect(main.getByRole('region', { name: 'Payment' }).getByText(REFUND)).toBeVisible();

@@ -149,13 +149,13 @@ test('membership', async ({ page }) => {
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
   await shoot(page, screen, 'to choose');
   const chosen = await hold(page, 'setMembership');
-  await button(page, 'Choose this membership: Membership with Honour Cord').click();
-  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await button(page, 'Choose this membership: Membership with Honor Cord').click();
+  await expect(button(page, 'Selected: Membership with Honor Cord')).toBeVisible();
   await shoot(page, screen, 'busy');
   chosen();
   await expect(page).toHaveURL(CHECKOUT);
   await page.goto(path);
-  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await expect(button(page, 'Selected: Membership with Honor Cord')).toBeVisible();
   await shoot(page, screen, 'chosen');
   await refuse(page, 'setMembership', 500);
   await button(page, 'Choose this membership: Membership').click();
@@ -176,7 +176,7 @@ test('membership of the undergraduates, and not loaded', async ({ page }) => {
       {
         ...one,
         id: 3,
-        name: 'Membership with Honour Cord',
+        name: 'Membership with Honor Cord',
         price: '89.50',
         features: one.features.slice(0, 2),
       },
@@ -257,7 +257,7 @@ test('an order that changed in another tab, and one that is changing', async ({ 
   added();
   await expect(total(page)).toHaveText('$102.00');
   const { recommendedProducts } = await call(page, 'getCheckoutDetails', { uuid });
-  const stole = recommendedProducts.find(({ name }: { name: string }) => name === 'Honour Stole');
+  const stole = recommendedProducts.find(({ name }: { name: string }) => name === 'Honor Stole');
   await call(page, 'setSessionProduct', { uuid }, { productUuid: stole.uuid });
   await buyNow(page);
   await expect(page.getByRole('main').getByText(/order has changed/i)).toBeVisible();
