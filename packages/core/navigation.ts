@@ -21,6 +21,24 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
+/** What each screen's tab says, before its scripts run and after. */
+export const screenTitles: Record<ScreenName, string> = {
+  getStarted: 'Get Started',
+  init: 'Your invitation',
+  studentDetails: 'Student Details',
+  membership: 'Membership',
+  checkout: 'Checkout',
+  postPayment: 'Payment',
+  upgrade: 'Upgrade Membership',
+  initiateUpgrade: 'Upgrade Membership',
+  uploadTranscript: 'Upload Transcript',
+  congratulations: 'Congratulations',
+  initializeCheckout: 'Checkout',
+  uploadResume: 'Upload Your Resume',
+  uploadByLink: 'Upload Transcript',
+};
+export const NOT_FOUND_TITLE = 'Page not found';
+
 const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([name, path]) => ({
   name,
   pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
@@ -63,6 +81,12 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
 export function visit(path: string, hasSession: boolean): Visit {
   const row = guard.find(({ paths }) => paths.test(path));
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
+}
+
+/** Of a query that came with a page's address, what Get Started has a use for; all else might be a secret. */
+export function queryForGetStarted(search: string): string {
+  const programme = new URLSearchParams(search).get('programme');
+  return programme === null ? '' : `?${new URLSearchParams({ programme })}`;
 }
 
 /** The three steps of the progress bar. Checkout is never a link (specification, section 2). */
