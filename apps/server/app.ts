@@ -72,10 +72,15 @@ export async function buildApp(
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
-  if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
+  if (config.apiUrl)
+    await app.register(cors, {
+      origin: config.publicUrl,
+      credentials: true,
+      exposedHeaders: ['retry-after'],
+    });
   await app.register(swagger, {
     openapi: {
-      info: { title: 'Induct', description: 'The public join flow of an honour society.', version: '1.0.0' },
+      info: { title: 'Induct', description: 'The public join flow of an honor society.', version: '1.0.0' },
     },
     transform: jsonSchemaTransform,
   });

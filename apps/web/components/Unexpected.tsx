@@ -1,4 +1,5 @@
 import { useRouteError } from 'react-router';
+import { storedSession } from '../session.ts';
 import { phoneLink, useSite } from '../site.ts';
 import { Button } from './Button.tsx';
 import { Card } from './Card.tsx';
@@ -14,7 +15,8 @@ export function Unexpected() {
       <PageHeading title="Unexpected Application Error!" takesFocus />
       <div className={ui.stack}>
         <p role="alert">
-          This page could not be shown. What you have entered so far is kept: load the page again, or call{' '}
+          This page could not be shown.{' '}
+          {storedSession() ? 'What you have entered so far is kept: load' : 'Load'} the page again, or call{' '}
           <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
         </p>
         <Button onClick={() => window.location.reload()}>Load again</Button>
