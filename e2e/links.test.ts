@@ -49,8 +49,9 @@ for (const [path, name, title, arrived] of [
     await page.clock.install();
     await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
     await page.goto(path);
-    const status = page.getByRole('status').filter({ hasText: 'We cannot look up' });
-    await expect(status).toContainText('tries again by itself (1 of 3)');
+    await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
+    const status = page.getByRole('status').filter({ hasText: 'of 3' });
+    await expect(status).toContainText('It is tried again by itself (1 of 3)');
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await page.clock.runFor(4_000);
     await expect(status).toContainText('(2 of 3)');
@@ -178,15 +179,23 @@ test('a contact who is already a member is told so and not charged', async ({ pa
   await expect(page).toHaveURL('/registration/get-started');
 });
 
-for (const code of ['EXPIRED2025', 'NOSUCHCODE']) {
-  test(`the code ${code} gets its sentence under the form and no toast`, async ({ page }) => {
+for (const [code, sentence] of [
+  ['EXPIRED2025', 'This invite code has expired.'],
+  ['NOSUCHCODE', 'Eligibility check failed. No contact found or invalid invite code.'],
+] as const) {
+  test(`the code ${code} gets its own sentence under the form, other ways on, and no toast`, async ({
+    page,
+  }) => {
     await page.goto('/');
     await page.getByLabel('Invite code').fill(code);
     await button(page, 'Submit').click();
-    await expect(page.getByRole('alert')).toHaveText(
-      'Eligibility check failed. No contact found or invalid invite code.',
-    );
+    await expect(page.getByRole('alert')).toHaveText(sentence);
     await expect(page.getByRole('dialog')).toHaveCount(0);
+    const ways = page.getByRole('main').getByText('You do not need a code');
+    await expect(ways.getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+    await expect(ways.getByRole('link', { name: 'help@society.example' })).toBeVisible();
+    await ways.getByRole('button', { name: 'nominate yourself' }).click();
+    await expect(page.getByLabel('Yes, I confirm I meet the eligibility requirements')).toBeVisible();
   });
 }
 

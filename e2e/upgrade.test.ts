@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test';
-import { call, openIntent, orderingJoin, paidJoin, twoJoins } from './arrange.ts';
+import { call, openIntent, orderingJoin, paidJoin, selfNomination, twoJoins } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
@@ -319,3 +319,25 @@ test('who became a member by another join is told so at Checkout and Membership,
 function heading3(page: Page, name: string) {
   return page.getByRole('heading', { level: 3, name });
 }
+
+test('an upgrade of the specified fields alone is shown, and Skip leads where the specification says', async ({
+  page,
+}) => {
+  const { uuid, upgradePath } = await paidJoin(page, selfNomination);
+  const {
+    card: _card,
+    refundNote: _refundNote,
+    goOn: _goOn,
+    ...specified
+  } = await call(page, 'getUpgradeDetails', { uuid });
+  await page.route('**/upgrade-details', (route) =>
+    route.fulfill({ json: { success: true, status: 'success', data: specified } }),
+  );
+  await page.route('**/skip-upgrade', (route) => route.fulfill({ status: 404, json: {} }));
+  await page.goto(upgradePath);
+  await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
+  await expect(page.getByText('$45', { exact: true })).toBeVisible();
+  await expect(page.getByText('Charged to')).toHaveCount(0);
+  await button(page, 'Skip').click();
+  await expect(page).toHaveURL('/registration/upload-transcript');
+});
