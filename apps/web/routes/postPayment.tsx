@@ -115,32 +115,32 @@ export function Component() {
   return (
     <Card>
       <PageHeading title="Payment" />
-      <div className={cardStyles.loader}>
-        {settled ? (
-          <div className={ui.stack}>
-            {settled.goOn === null && <Alert>{NOT_COMPLETED}</Alert>}
-            <Onward goOn={settled.goOn ?? screens.checkout} />
-          </div>
-        ) : unknown ? (
-          <div className={ui.stack}>
-            <Alert>{NOT_KNOWN}</Alert>
-            {unknown.retryMs !== undefined && (
-              <TryAgain
-                message={null}
-                retryMs={unknown.retryMs}
-                again={() => setLooks(looks + 1)}
-                busy={unknown.looks !== looks}
-              />
-            )}
-            <Onward goOn={screens.checkout} />
-          </div>
-        ) : (
+      {settled ? (
+        <div className={ui.stack}>
+          {(settled.goOn ?? screens.checkout) === screens.checkout && <Alert>{NOT_COMPLETED}</Alert>}
+          <Onward goOn={settled.goOn ?? screens.checkout} />
+        </div>
+      ) : unknown ? (
+        <div className={ui.stack}>
+          <Alert>{NOT_KNOWN}</Alert>
+          {unknown.retryMs !== undefined && (
+            <TryAgain
+              message={null}
+              retryMs={unknown.retryMs}
+              again={() => setLooks(looks + 1)}
+              busy={unknown.looks !== looks}
+            />
+          )}
+          <Onward goOn={screens.checkout} />
+        </div>
+      ) : (
+        <div className={cardStyles.loader}>
           <div className={cardStyles.waiting} role="status" data-waiting>
             <span className={cardStyles.spinner} />
             <p>Confirming your payment…</p>
           </div>
-        )}
-      </div>
+        </div>
+      )}
     </Card>
   );
 }
