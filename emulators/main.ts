@@ -17,7 +17,7 @@ const webhook = env.STRIPE_WEBHOOK_URL
   : undefined;
 
 const stripe = await startStripeEmulator({
-  host,
+  host: env.STRIPE_EMULATOR_HOST ?? host,
   port: Number(env.STRIPE_EMULATOR_PORT ?? 0),
   dataDir,
   webhook,

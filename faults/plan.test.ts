@@ -122,6 +122,7 @@ test('every call that the server can make to Stripe has its kill points', () => 
     publishableKey: 'pk_test_x',
     webhookSecret: 'whsec_x',
     url: null,
+    browserUrl: null,
   });
   // Reading a webhook asks nobody, and the account's movements are read by a command for the accountant, by no server.
   const others = ['readEvent', 'listMovements', 'listPaidOut'];

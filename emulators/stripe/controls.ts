@@ -3,7 +3,7 @@ import { type Call, require } from './call.ts';
 import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
-import { processingOf, settle } from './payments.ts';
+import { authenticationOf, processingOf, settle } from './payments.ts';
 import { failPayout, payOut } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
 import type { App, Perform } from './server.ts';
@@ -24,6 +24,9 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
+ * - `POST /_emulator/browser {wallet}`: the card form offers a wallet, whose window it opens
+ * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: the bank asks its question in a frame over the
+ *   page, or on a page of its own
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));
@@ -96,6 +99,17 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     const { charges_enabled } = bodyOf(request.body) as { charges_enabled: boolean };
     perform({}, (call) => call.store.setSetting('charges', charges_enabled ? 'go on' : 'stopped'));
     return { charges_enabled };
+  });
+  app.post('/_emulator/browser', async (request) => {
+    const { wallet } = bodyOf(request.body) as { wallet: boolean };
+    perform({}, (call) => call.store.setSetting('wallet', wallet ? 'offered' : 'none'));
+    return { wallet };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/payment_intents/:id/authentication', async (request) => {
+    const { by } = bodyOf(request.body) as { by: 'frame' | 'redirect' };
+    if (by !== 'frame' && by !== 'redirect') throw invalid('by must be frame or redirect');
+    perform({}, (call) => call.store.setSetting(authenticationOf(request.params.id), by));
+    return { by };
   });
   app.post<{ Params: { id: string } }>('/_emulator/webhook_endpoints/:id', async (request) => {
     const { api_version } = bodyOf(request.body) as { api_version: string };

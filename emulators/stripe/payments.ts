@@ -64,6 +64,11 @@ export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
 
+/** The setting that says whether the bank's question of an intent is a frame over the page or a page of its own. */
+export function authenticationOf(intentId: string): string {
+  return `authentication ${intentId}`;
+}
+
 /** Ends the wait of an intent that a test holds in `processing`. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
@@ -86,8 +91,9 @@ function orFailed(call: Call, id: string, work: () => Intent): Intent {
 
 function askForAuthentication(call: Call, intent: Intent, { useSdk, returnUrl }: Confirmation): Intent {
   const url = `${call.baseUrl}/authenticate/${intent.id}?client_secret=${intent.client_secret}`;
+  const isFramed = useSdk && call.store.setting(authenticationOf(intent.id)) !== 'redirect';
   const next: Stripe.PaymentIntent.NextAction =
-    returnUrl && !useSdk
+    returnUrl && !isFramed
       ? { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url } }
       : {
           type: 'use_stripe_sdk',

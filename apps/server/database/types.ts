@@ -22,6 +22,14 @@ export interface Tables {
   upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
+  browser_report: {
+    directive: string;
+    blocked: string;
+    page: string;
+    count: Generated<string>;
+    first_seen_at: Timestamp;
+    last_seen_at: Timestamp;
+  };
   refund: RefundTable;
   shipment: ShipmentTable;
   join_event: JoinEventTable;

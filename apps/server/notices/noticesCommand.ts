@@ -1,4 +1,5 @@
 import { type Command, misused, readArgs } from '../command.ts';
+import { blockedKinds } from '../reports/reports.ts';
 
 export const noticesCommand: Command = {
   usage: 'notices [--days N]',
@@ -20,6 +21,8 @@ export const noticesCommand: Command = {
         `${created_at.toISOString().slice(0, 16)}Z  ${message}${session_uuid ? `  (join ${session_uuid})` : ''}`,
       );
     if (notices.length === 0) console.log('Nothing.');
+    const blocked = await blockedKinds(database);
+    if (blocked.length > 0) console.log(['', 'What browsers block on our pages:', ...blocked].join('\n  '));
     return 0;
   },
 };

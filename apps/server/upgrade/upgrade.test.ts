@@ -185,7 +185,7 @@ test('half an hour after paying the offer is closed', async () => {
   assert.equal((await charge(client, uuid, intentId)).status, 409);
 });
 
-test('Skip is honoured: the offer does not come back and nothing can be charged', async () => {
+test('Skip is honored: the offer does not come back and nothing can be charged', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });

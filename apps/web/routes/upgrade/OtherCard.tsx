@@ -35,13 +35,18 @@ export function OtherCard(props: Props) {
         </Button>
       </div>
       <CardElements clientSecret={props.clientSecret} room={styles.roomy}>
-        <CardForm {...props} />
+        {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
       </CardElements>
     </section>
   );
 }
 
-function CardForm({ onReady, onError, onPay }: Props) {
+function CardForm({
+  onReady,
+  onError,
+  onPay,
+  onLoadError,
+}: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const stripe = useStripe();
   const elements = useElements();
   const [ready, setReady] = useState(false);
@@ -64,6 +69,7 @@ function CardForm({ onReady, onError, onPay }: Props) {
       }}
     >
       <PaymentElement
+        onLoadError={onLoadError}
         onReady={() => {
           setReady(true);
           onReady();
