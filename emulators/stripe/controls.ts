@@ -22,7 +22,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
  * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
- * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
+ * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: an endpoint that was made long ago, or with another version; or at
+ *   an address of this machine, which cannot be registered
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
@@ -98,8 +99,8 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     return { charges_enabled };
   });
   app.post<{ Params: { id: string } }>('/_emulator/webhook_endpoints/:id', async (request) => {
-    const { api_version } = bodyOf(request.body) as { api_version: string };
-    return perform({}, (call) => change(call, 'webhook_endpoint', request.params.id, { api_version }));
+    const fields = bodyOf(request.body) as { api_version?: string; url?: string };
+    return perform({}, (call) => change(call, 'webhook_endpoint', request.params.id, fields));
   });
   app.post<{ Params: { id: string } }>('/_emulator/payment_method_domains/:id', async (request) => {
     const { apple_pay: status } = bodyOf(request.body) as { apple_pay: 'active' | 'inactive' };

@@ -51,6 +51,9 @@ const ANSWERS = [
 /** Longest list of literals that is kept as an enum; longer ones name every payment method or error code. */
 const LONGEST_ENUM = 24;
 
+/** But these are kept: the provider refuses an event that it does not know. */
+const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
+
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
 /** The generated document. `x-source` says which package and API version it was read from. */
@@ -155,7 +158,7 @@ export function generateShapes(): Schema {
         if (object) schemas.push(object);
       }
     }
-    if (literals.filter((literal) => literal !== null).length > LONGEST_ENUM) {
+    if (literals.filter((literal) => literal !== null).length > LONGEST_ENUM && !WHOLE_ENUMS.test(path)) {
       schemas.push({ type: 'string' });
       if (literals.includes(null)) schemas.push({ type: 'null' });
     } else if (literals.length === 1 && literals[0] === null) schemas.push({ type: 'null' });

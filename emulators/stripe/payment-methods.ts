@@ -8,6 +8,7 @@ import { given, page } from './lists.ts';
 import type { Extra } from './shapes.ts';
 import type { ApiObject } from './store.ts';
 import { behaviourOf, brandOf, declineOf, numberOfTestCard, passesLuhn } from './test-cards.ts';
+import { checkEmail } from './texts.ts';
 
 export type PaymentMethod = Stripe.PaymentMethod & ApiObject & { card: Stripe.PaymentMethod.Card };
 
@@ -74,6 +75,7 @@ export function makePaymentMethod(call: Call, data: PaymentMethodData): PaymentM
 }
 
 function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodData>): PaymentMethod {
+  checkEmail(data.billing_details?.email, 'billing_details[email]');
   const brand = brandOf(card.number);
   const method: PaymentMethod = {
     id: newId('pm'),
