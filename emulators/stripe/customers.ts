@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { type Call, emit, mergeMetadata, orNull, require } from './call.ts';
 import { newId, token } from './ids.ts';
 import { given, page } from './lists.ts';
+import { findPaymentMethod, keep } from './payment-methods.ts';
 import type { ApiObject } from './store.ts';
 import { checkEmail, checkLength } from './texts.ts';
 
@@ -11,6 +12,7 @@ type Customer = Stripe.Customer & ApiObject;
 const TEXTS = ['description', 'email', 'name', 'phone'] as const;
 
 export const CUSTOMER_PARAMS = ['address', ...TEXTS, 'expand', 'metadata', 'shipping', 'preferred_locales'];
+export const CREATE_CUSTOMER_PARAMS = [...CUSTOMER_PARAMS, 'payment_method'];
 
 export function createCustomer(call: Call): ApiObject {
   const { params } = call;
@@ -47,6 +49,8 @@ export function createCustomer(call: Call): ApiObject {
   };
   call.store.insert(customer);
   emit(call, 'customer.created', customer);
+  const method = params.payment_method as string | undefined;
+  if (method !== undefined) keep(call, findPaymentMethod(call, method, 'payment_method'), customer.id);
   return customer;
 }
 

@@ -136,10 +136,12 @@ function succeed(call: Call, intent: Intent, method: PaymentMethod, authenticate
   call.store.save(succeeded);
   if (intent.customer && intent.setup_future_usage) {
     if (!method.customer) attach(call, method, intent.customer as string);
-    if (authenticated) call.store.setHidden(method.id, { setUp: true } satisfies Partial<CardSecrets>);
   } else if (!method.customer) {
-    call.store.setHidden(method.id, { used: true } satisfies Partial<CardSecrets>);
+    const kept = intent.setup_future_usage !== null;
+    call.store.setHidden(method.id, { used: true, kept } satisfies Partial<CardSecrets>);
   }
+  if (authenticated && intent.setup_future_usage)
+    call.store.setHidden(method.id, { setUp: true } satisfies Partial<CardSecrets>);
   emit(call, 'charge.succeeded', charged);
   emit(call, 'payment_intent.succeeded', succeeded);
   if (behaviourOf(call.store.hidden<CardSecrets>(method.id).number!).disputed)

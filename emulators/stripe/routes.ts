@@ -91,7 +91,7 @@ export const ROUTES: readonly Route[] = [
   ),
   get('charges/:id', 'ChargeRetrieveParams', ['expand'], charges.retrieveCharge),
 
-  post('customers', 'CustomerCreateParams', customers.CUSTOMER_PARAMS, customers.createCustomer),
+  post('customers', 'CustomerCreateParams', customers.CREATE_CUSTOMER_PARAMS, customers.createCustomer),
   get('customers', 'CustomerListParams', [...PAGING, 'created', 'email'], customers.listCustomers),
   get('customers/search', 'CustomerSearchParams', SEARCH, (call) =>
     search(call, 'customer', '/v1/customers/search'),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
+import { providerEmail } from '#core/providerEmail.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
@@ -36,7 +37,7 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     recommendedProducts: society.catalogue
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: known.personalEmail ?? known.email ?? '',
+    billingEmail: providerEmail([known.personalEmail, known.email]) ?? '',
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
-import { RefundRefused } from '../stripe/provider.ts';
+import { RefundRefused } from '../stripe/failures.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { noticesOf } from '../testing/rows.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
