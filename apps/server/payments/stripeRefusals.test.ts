@@ -140,6 +140,7 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
         idempotencyKey: randomUUID(),
       }),
   ],
+  customerOfCard: ['GET', '/v1/payment_methods/*', () => server.deps.payments.customerOfCard('pm_1')],
   createIntent: [
     'POST',
     '/v1/payment_intents',

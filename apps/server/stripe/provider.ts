@@ -90,6 +90,8 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
+  /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
+  customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** An intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /** All that follows from the order in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
@@ -226,6 +228,12 @@ export function stripeProvider({
         ),
       );
       return customer.id;
+    },
+    async customerOfCard(paymentMethodId) {
+      const { customer } = await attempt('customerOfCard', (stripe) =>
+        stripe.paymentMethods.retrieve(paymentMethodId),
+      );
+      return typeof customer === 'string' ? customer : (customer?.id ?? null);
     },
     async createIntent({
       amountCents,

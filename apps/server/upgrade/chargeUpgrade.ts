@@ -193,15 +193,21 @@ async function customerOf(
   failures: number,
 ): Promise<{ customerId: string } | { declined: string }> {
   if (known !== null) return { customerId: known };
+  const create = () =>
+    deps.payments.createCustomer({
+      email,
+      name,
+      paymentMethodId: paymentMethodId!,
+      sessionUuid: uuid,
+      idempotencyKey: `${deps.environment}-${uuid}-customer-${failures}`,
+    });
   try {
-    const customerId = await countingFailures(deps, uuid, failures, () =>
-      deps.payments.createCustomer({
-        email,
-        name,
-        paymentMethodId: paymentMethodId!,
-        sessionUuid: uuid,
-        idempotencyKey: `${deps.environment}-${uuid}-customer-${failures}`,
-      }),
+    const customerId = await countingFailures(
+      deps,
+      uuid,
+      failures,
+      // A try that failed may have made one all the same.
+      async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
     );
     await sql`update payment set customer_id = ${customerId} where intent_id = ${paymentIntent} and customer_id = ''`.execute(
       deps.database,
