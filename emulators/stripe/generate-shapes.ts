@@ -142,8 +142,8 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // A form has no null: the official clients send the empty string, which the types list beside it.
-      if (part.flags & ts.TypeFlags.Null) request || literals.push(null);
+      // A form has no null: the official clients send the empty string, which unsets. Beside a text the types lose it.
+      if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });
       else if (part.flags & ts.TypeFlags.String) schemas.push({ type: 'string' });
@@ -162,7 +162,7 @@ export function generateShapes(): Schema {
       schemas.push({ type: 'string' });
       if (literals.includes(null)) schemas.push({ type: 'null' });
     } else if (literals.length === 1 && literals[0] === null) schemas.push({ type: 'null' });
-    else if (literals.length > 0) schemas.push({ enum: literals });
+    else if (literals.length > 0) schemas.push({ enum: [...new Set(literals)] });
     else if (known) schemas.push({ type: 'string' });
     const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
     return distinct.length > 1 ? { anyOf: distinct } : distinct[0];

@@ -16,6 +16,7 @@ async function receiptOf(intentId: string): Promise<string | null> {
 
 /** An order by a link, of whom only HubSpot's record says an email. */
 async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   await server.deps.database
     .updateTable('contact')
     .set({
@@ -24,7 +25,6 @@ async function orderOfContact(client: Client, { profile, email }: { profile: str
     })
     .where('id', '=', '102')
     .execute();
-  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   return data.joinSessionUuid;
 }
 

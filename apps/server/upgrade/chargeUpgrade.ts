@@ -33,7 +33,7 @@ interface OpenUpgrade {
   clientSecret: string;
   amountCents: number;
   attempt: number;
-  /** Null: it was opened for another card than the one that is kept, which it cannot take. */
+  /** Null: the bank declined to have the card kept, and it was opened for another one. It cannot take the kept one. */
   customerId: string | null;
 }
 
@@ -74,16 +74,18 @@ export async function chargeUpgrade(
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.price!;
   if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
-  if (open && (open.amountCents !== amountCents || (charge && open.customerId === null))) {
+  const isOfNobody = open !== null && open.customerId === null;
+  let { customerId } = card;
+  if (!open || (charge && isOfNobody)) {
+    const payer = await customerOf(deps, uuid, paymentIntent, card, failures);
+    if ('customerId' in payer) ({ customerId } = payer);
+    else if (charge) return { status: 'failed', message: payer.declined };
+  }
+  if (open && (open.amountCents !== amountCents || (charge && isOfNobody))) {
     if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
     open = null;
   }
-  if (!open) {
-    const payer = charge ? await customerOf(deps, uuid, paymentIntent, card, failures) : card;
-    if ('declined' in payer) return { status: 'failed', message: payer.declined };
-    const { customerId } = payer;
-    open = await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
-  }
+  open ??= await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
@@ -250,7 +252,7 @@ async function openUpgrade(
         revision: String(attempt),
         ...lineMetadata(items),
       },
-      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}${customerId === null ? '-other-card' : ''}`,
+      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}${customerId === null ? '-nobody' : ''}`,
     }),
   );
   await sql`

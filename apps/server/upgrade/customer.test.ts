@@ -95,7 +95,15 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
   const error = { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' };
-  await server.stripeFault({ kind: 'status', status: 402, path: '/v1/customers', body: { error } });
+  // Kept under its key for a day.
+  await server.stripeFault({
+    kind: 'status',
+    status: 402,
+    method: 'POST',
+    path: '/v1/customers',
+    body: { error },
+    times: 3,
+  });
   const declined = await charge(client, uuid, intentId);
   assert.deepEqual([declined.data.status, declined.data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
@@ -105,9 +113,17 @@ test('a bank that declines to have its card kept leaves another card to pay by',
   assert.deepEqual(await customersOf(uuid), []);
 });
 
-test('an intent that was opened for another card makes way for one that takes the saved card', async () => {
+test('an intent that was opened for another card only makes way for one that takes the saved card', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
+  const error = { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' };
+  await server.stripeFault({
+    kind: 'status',
+    status: 402,
+    method: 'POST',
+    path: '/v1/customers',
+    body: { error },
+  });
   const other = await charge(client, uuid, intentId, false);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   const { body } = await server.stripe(

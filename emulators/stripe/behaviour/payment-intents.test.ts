@@ -298,3 +298,11 @@ test('a card that paid without a customer and is not to be kept can be given to 
   assert.equal(error.statusCode, 400);
   assert.match(error.message, /may not be used again/);
 });
+
+test('the email of a receipt can be taken away again', async (t) => {
+  const { stripe, afterwards } = await subject(t);
+  const order = { ...CARDS_ONLY, amount: 500, receipt_email: 'payer@example.com' };
+  const { id } = await stripe.paymentIntents.create(order);
+  afterwards(() => stripe.paymentIntents.cancel(id));
+  assert.equal((await stripe.paymentIntents.update(id, { receipt_email: '' })).receipt_email, null);
+});

@@ -136,10 +136,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
     try {
       const { error: refused } = await stripe.confirmPayment({
         elements,
-        confirmParams: {
-          return_url: window.location.origin + screens.postPayment,
-          receipt_email: details.billingEmail,
-        },
+        confirmParams: { return_url: window.location.origin + screens.postPayment },
       });
       return await release(uuid, refused.message ?? fallback.payment);
     } catch (cause) {
