@@ -6,6 +6,7 @@ import type { Intent } from './intent-states.ts';
 import { processingOf, settle } from './payments.ts';
 import { failPayout, payOut } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
+import { closeReview, REVIEW_ENDINGS, REVIEWING, type ReviewEnding } from './reviews.ts';
 import type { App, Perform } from './server.ts';
 import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
@@ -20,6 +21,8 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
  * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
+ * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`, by
+ *   `approved`, `refunded` or `refunded_as_fraud`
  * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
  * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: an endpoint that was made long ago, or with another version; or at
@@ -83,6 +86,17 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     return perform({}, (call) =>
       settle(call, require<Intent>(call, 'payment_intent', request.params.id, 'intent'), declines),
     );
+  });
+
+  app.post('/_emulator/reviews', async (request) => {
+    const { hold } = bodyOf(request.body) as { hold: boolean };
+    perform({}, (call) => call.store.setSetting(REVIEWING, hold ? 'hold' : 'go on'));
+    return { hold };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/reviews/:id/close', async (request) => {
+    const { reason } = bodyOf(request.body) as { reason: ReviewEnding };
+    if (!REVIEW_ENDINGS.includes(reason)) throw invalid(`reason must be one of ${REVIEW_ENDINGS.join(', ')}`);
+    return perform({}, (call) => closeReview(call, request.params.id, reason));
   });
 
   app.post('/_emulator/payouts', async (request) => {

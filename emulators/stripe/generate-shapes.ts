@@ -28,6 +28,7 @@ const REQUESTS: Record<string, string[]> = {
   PaymentMethodDomain: ['Create', 'Retrieve', 'Update', 'List', 'Validate'],
   Payout: ['Retrieve', 'List'],
   Refund: ['Create', 'Retrieve', 'Update', 'List'],
+  Review: ['Retrieve', 'List', 'Approve'],
   WebhookEndpoint: ['Create', 'Retrieve', 'Update', 'List', 'Delete'],
 };
 
@@ -44,6 +45,7 @@ const ANSWERS = [
   'PaymentMethodDomain',
   'Payout',
   'Refund',
+  'Review',
   'WebhookEndpoint',
   'DeletedWebhookEndpoint',
 ];

@@ -9,6 +9,7 @@ import * as intents from './payment-intents.ts';
 import * as methods from './payment-methods.ts';
 import * as payouts from './payouts.ts';
 import * as refunds from './refunds.ts';
+import * as reviews from './reviews.ts';
 import { search } from './search.ts';
 import { type Extra, extended } from './shapes.ts';
 
@@ -230,6 +231,10 @@ export const ROUTES: readonly Route[] = [
   get('refunds', 'RefundListParams', [...PAGING, 'charge', 'created', 'payment_intent'], refunds.listRefunds),
   get('refunds/:id', 'RefundRetrieveParams', ['expand'], refunds.retrieveRefund),
   post('refunds/:id', 'RefundUpdateParams', ['expand', 'metadata'], refunds.updateRefund),
+
+  get('reviews', 'ReviewListParams', [...PAGING, 'created'], reviews.listReviews),
+  get('reviews/:id', 'ReviewRetrieveParams', ['expand'], reviews.retrieveReview),
+  post('reviews/:id/approve', 'ReviewApproveParams', ['expand'], reviews.approveReview),
 
   post(
     'webhook_endpoints',

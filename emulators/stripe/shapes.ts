@@ -144,6 +144,7 @@ const NAMES: Record<string, string> = {
   payment_method_domain: 'PaymentMethodDomain',
   payout: 'Payout',
   refund: 'Refund',
+  review: 'Review',
   webhook_endpoint: 'WebhookEndpoint',
 };
 
