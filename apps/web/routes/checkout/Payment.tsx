@@ -10,6 +10,7 @@ import { Alert, Note } from '../../components/Alert.tsx';
 import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
 import { leaveToPay, storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
@@ -180,7 +181,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
       <section className={styles.block} aria-labelledby="card">
         <h2 id="card">Card</h2>
         <div className={styles.element} data-ready={ready.card || undefined}>
-          <PaymentElement onReady={() => setReady((now) => ({ ...now, card: true }))} />
+          <PaymentElement options={cardOptions} onReady={() => setReady((now) => ({ ...now, card: true }))} />
         </div>
       </section>
       <div className={styles.buy}>
