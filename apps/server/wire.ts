@@ -13,6 +13,7 @@ import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
+import { stripeFailures } from './payments/stripeFailures.ts';
 import { readSociety } from './society.ts';
 import { openStorage } from './storage/openStorage.ts';
 import { stripeProvider } from './stripe/provider.ts';
@@ -68,7 +69,10 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     log,
     now,
     environment,
-    payments: stripeProvider(config.providers.stripe),
+    payments: stripeProvider({
+      ...config.providers.stripe,
+      onFailure: stripeFailures(database, log, now),
+    }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
     storage: await openStorage(config),

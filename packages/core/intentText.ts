@@ -95,6 +95,7 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-function shorten(text: string, limit: number): string {
+/** A text of at most `limit` characters; where some are left out, an ellipsis says so. */
+export function shorten(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
 }

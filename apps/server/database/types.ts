@@ -129,9 +129,11 @@ export interface PaymentTable {
   attempt: number;
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
   client_secret: string;
+  /** Empty: of nobody at Stripe. */
   customer_id: string;
   amount_cents: number;
   revision: number;
+  /** What Stripe was asked to send its receipt to; it may have refused. */
   receipt_email: string | null;
   saves_card: boolean | null;
   payment_method_id: string | null;

@@ -10,14 +10,18 @@ import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
+import { payerEmails, receiptEmail } from '../payments/payer.ts';
 import { countingFailures } from '../payments/providerFailures.ts';
 import type { CatalogueProduct } from '../society.ts';
-import { Declined, type Intent, ProviderFailed, UnexpectedState } from '../stripe/provider.ts';
+import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
+import type { Intent } from '../stripe/provider.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
 const OTHER_PAYMENT = 'This payment does not belong to this join.';
+const BOUGHT_ELSEWHERE =
+  'This upgrade is being bought with another card in another window. Finish it there, or try again.';
 const RETURNED =
   'Your membership has changed meanwhile, so this upgrade could not be sold. Your payment goes back in full.';
 
@@ -29,6 +33,8 @@ interface OpenUpgrade {
   clientSecret: string;
   amountCents: number;
   attempt: number;
+  /** Null: the bank declined to have the card kept, and it was opened for another one. It cannot take the kept one. */
+  customerId: string | null;
 }
 
 /**
@@ -68,14 +74,23 @@ export async function chargeUpgrade(
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.price!;
   if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
-  if (open && open.amountCents !== amountCents) {
+  const isOfNobody = open !== null && open.customerId === null;
+  let { customerId } = card;
+  if (!open || (charge && isOfNobody)) {
+    const payer = await customerOf(deps, uuid, paymentIntent, card, failures);
+    if ('customerId' in payer) ({ customerId } = payer);
+    else if (charge) return { status: 'failed', message: payer.declined };
+  }
+  if (open && (open.amountCents !== amountCents || (charge && isOfNobody))) {
     if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
     open = null;
   }
-  open ??= await openUpgrade(deps, uuid, offer, card, { attempt: attempts + 1, failures });
+  open ??= await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
+
+  if (charge && open.customerId === null) throw new Refusal(409, BOUGHT_ELSEWHERE);
 
   const { clientSecret } = open;
   if (!charge) return { status: 'requires_payment_method', clientSecret };
@@ -105,8 +120,12 @@ async function chargeSavedCard(
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe would repeat its failure for a day. The next press asks first whether this one was charged all the same.
-    else if (error instanceof ProviderFailed) await endAttempt();
+    // Stripe would repeat its failure, or refusal, for a day. The next press asks first whether this one was charged all the same.
+    else if (
+      error instanceof ProviderFailed ||
+      (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
+    )
+      await endAttempt();
     if (!(error instanceof Declined || error instanceof UnexpectedState)) throw error;
   }
   await endAttempt();
@@ -155,9 +174,52 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 interface SavedCard {
-  customerId: string;
+  /** Null: nobody's yet, as since it paid for the membership. */
+  customerId: string | null;
   paymentMethodId: string | null;
   email: string | null;
+  name: string | null;
+}
+
+/**
+ * Stripe's customer to whom the card belongs that paid for the membership. Made with the card in it when an upgrade is first
+ * bought: a card that was kept without a customer can be given to one afterwards
+ * (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The key is the join's, so however many presses and
+ * crashes there are, there is one.
+ */
+async function customerOf(
+  deps: Deps,
+  uuid: string,
+  paymentIntent: string,
+  { customerId: known, paymentMethodId, email, name }: SavedCard,
+  failures: number,
+): Promise<{ customerId: string } | { declined: string }> {
+  if (known !== null) return { customerId: known };
+  const create = () =>
+    deps.payments.createCustomer({
+      email,
+      name,
+      paymentMethodId: paymentMethodId!,
+      sessionUuid: uuid,
+      idempotencyKey: `${deps.environment}-${uuid}-customer-${failures}`,
+    });
+  try {
+    const customerId = await countingFailures(
+      deps,
+      uuid,
+      failures,
+      // A try that failed may have made one all the same.
+      async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
+    );
+    await sql`update payment set customer_id = ${customerId} where intent_id = ${paymentIntent} and customer_id = ''`.execute(
+      deps.database,
+    );
+    return { customerId };
+  } catch (error) {
+    // Stripe may ask the bank when a card is kept.
+    if (error instanceof Declined) return { declined: error.message };
+    throw error;
+  }
 }
 
 /**
@@ -190,7 +252,7 @@ async function openUpgrade(
         revision: String(attempt),
         ...lineMetadata(items),
       },
-      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}`,
+      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}${customerId === null ? '-nobody' : ''}`,
     }),
   );
   await sql`
@@ -198,7 +260,7 @@ async function openUpgrade(
       select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
     ), opened as (
       insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
-      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId}, ${amountCents}::int, ${attempt}::int from session
+      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
       on conflict do nothing returning session_uuid
     )
     insert into order_snapshot (session_uuid, kind, revision, amount_cents, items)
@@ -214,7 +276,7 @@ async function openUpgrade(
 async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | null> {
   const row = await deps.database
     .selectFrom('payment')
-    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt'])
+    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt', 'customer_id'])
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'upgrade')
     .where('status', '=', 'open')
@@ -225,6 +287,7 @@ async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | nu
     clientSecret: row.client_secret,
     amountCents: row.amount_cents,
     attempt: row.attempt,
+    customerId: row.customer_id || null,
   };
 }
 
@@ -245,17 +308,24 @@ async function payerOf(
   const { rows } = await sql<{
     customer_id: string;
     payment_method_id: string | null;
-    email: string | null;
+    emails: (string | null)[];
+    name: string | null;
     attempts: number;
     failures: number;
     pause: number;
   }>`
-    select customer_id, payment_method_id,
-      coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
+    select customer_id, payment_method_id, ${payerEmails} as emails,
+      nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
       (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
-  const { customer_id, payment_method_id, email, ...counted } = rows[0]!;
-  return { card: { customerId: customer_id, paymentMethodId: payment_method_id, email }, ...counted };
+  const { customer_id, payment_method_id, emails, name, ...counted } = rows[0]!;
+  const card = {
+    customerId: customer_id || null,
+    paymentMethodId: payment_method_id,
+    email: receiptEmail(emails),
+    name,
+  };
+  return { card, ...counted };
 }

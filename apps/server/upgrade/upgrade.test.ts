@@ -90,17 +90,12 @@ async function declineSavedCard(uuid: string, declines: string | null): Promise<
 
 /** Makes the saved card another one: the member's bank has changed its mind. */
 async function saveOtherCard(uuid: string, card: string): Promise<void> {
-  const { customer_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('customer_id')
-    .where('session_uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  const { body } = await server.stripe('POST', `/v1/payment_methods/${card}/attach`, {
-    customer: customer_id,
-  });
+  const customer = await server.stripe('POST', '/v1/customers', { payment_method: card });
+  const { body } = await server.stripe('GET', `/v1/payment_methods?customer=${customer.body.id}`);
+  const [method] = (body as unknown as { data: { id: string }[] }).data;
   await server.deps.database
     .updateTable('payment')
-    .set({ payment_method_id: body.id })
+    .set({ customer_id: customer.body.id, payment_method_id: method!.id })
     .where('session_uuid', '=', uuid)
     .execute();
 }

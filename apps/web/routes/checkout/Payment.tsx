@@ -10,6 +10,7 @@ import { Alert, Note } from '../../components/Alert.tsx';
 import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
 import { leaveToPay, storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
@@ -156,10 +157,7 @@ function CardForm({
     try {
       const { error: refused } = await stripe.confirmPayment({
         elements,
-        confirmParams: {
-          return_url: window.location.origin + screens.postPayment,
-          receipt_email: details.billingEmail,
-        },
+        confirmParams: { return_url: window.location.origin + screens.postPayment },
       });
       return await release(uuid, refused.message ?? fallback.payment);
     } catch (cause) {
@@ -205,6 +203,7 @@ function CardForm({
         <h2 id="card">Card</h2>
         <div className={styles.element} data-ready={ready.card || undefined}>
           <PaymentElement
+            options={cardOptions}
             onLoadError={onLoadError}
             onReady={() => setReady((now) => ({ ...now, card: true }))}
           />

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
 import styles from '../upgrade.module.css';
 
 /** The form's id: its button stands outside, so that Skip has its place before the form is there. */
@@ -69,6 +70,7 @@ function CardForm({
       }}
     >
       <PaymentElement
+        options={cardOptions}
         onLoadError={onLoadError}
         onReady={() => {
           setReady(true);
