@@ -20,6 +20,7 @@ import {
   type BatchOutcome,
   type BatchWrite,
   type CrmContact,
+  CrmDenied,
   CrmRefused,
   CrmUnavailable,
   type HubspotClient,
@@ -88,7 +89,7 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
     if (!(error instanceof CrmUnavailable)) throw error;
-    await postpone(deps, rows, error.retryAfterMs);
+    await postpone(deps, rows, error);
   }
   return { taken: rows.length, more: rows.length === rows[0]!.size };
 }
@@ -289,7 +290,7 @@ async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Prom
 
 /** The token may write contacts and not list their properties: then all are taken to be there. */
 function notTold(error: unknown): null {
-  if (error instanceof CrmRefused) return null;
+  if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;
 }
 
@@ -473,9 +474,14 @@ async function later(deps: Deps, rows: readonly Row[]): Promise<void> {
   );
 }
 
-async function postpone(deps: Deps, rows: readonly Row[], retryAfterMs: number): Promise<void> {
+/** After a failure that says nothing about the rows they count as not tried: they go in full batches again. */
+async function postpone(
+  deps: Deps,
+  rows: readonly Row[],
+  { retryAfterMs, perhapsRecord }: CrmUnavailable,
+): Promise<void> {
   await sql`
-    update join_session set crm_next_try_at = now() + make_interval(secs =>
+    update join_session set crm_attempts = crm_attempts - ${perhapsRecord ? 0 : 1}, crm_next_try_at = now() + make_interval(secs =>
       greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
     where uuid = any(${rows.map(({ uuid }) => uuid)}) and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(
     deps.database,

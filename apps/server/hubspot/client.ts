@@ -3,6 +3,8 @@ import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
+import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
+import { failureOf } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { type Properties, readProperties } from './properties.ts';
 
@@ -13,12 +15,24 @@ export interface CrmContact {
   createdAt: string;
 }
 
-/** HubSpot cannot take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
+/** HubSpot does not take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs = 0) {
+  /** Whether what was sent may be what HubSpot fails on. */
+  readonly perhapsRecord: boolean;
+  constructor(message: string, retryAfterMs = 0, perhapsRecord = false) {
     super(message);
     this.retryAfterMs = retryAfterMs;
+    this.perhapsRecord = perhapsRecord;
+  }
+}
+
+/** The key may not make this call (401, 403), or HubSpot does not know its address: until somebody puts that right. */
+export class CrmDenied extends CrmUnavailable {
+  readonly status: number;
+  constructor(status: number, message: string, retryAfterMs: number) {
+    super(message, retryAfterMs);
+    this.status = status;
   }
 }
 
@@ -105,13 +119,15 @@ const NOTE_TO_CONTACT = 202;
 
 /**
  * HubSpot's contacts API (dated version) over fetch, with a time limit on every call and within the budget of all
- * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn.
+ * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn. What
+ * HubSpot does not do is told.
  */
 export function hubspotClient(
   { url, accessToken, apiVersion }: Providers['hubspot'],
   rules: FieldRules,
   budget: Budget,
   urgency: 'joiner' | 'background',
+  tell: TellTrouble,
 ): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
   const notes = `${url}/crm/objects/${apiVersion}/notes`;
@@ -128,6 +144,7 @@ export function hubspotClient(
     }
   }
 
+  /** Null when HubSpot does not know the record, where the call is about one. */
   async function call<T>(
     method: string,
     path: string,
@@ -137,9 +154,11 @@ export function hubspotClient(
       kind = 'call' as CallKind,
       under = base,
       who = urgency as Urgency,
+      isAboutOne = false,
     } = {},
   ): Promise<T | null> {
     await takeTurn(kind, who);
+    const name = nameOf(method, under.slice(url.length), path);
     let response: Response;
     let answer: string;
     try {
@@ -154,23 +173,40 @@ export function hubspotClient(
       });
       answer = await response.text();
     } catch (error) {
-      await budget.failed(kind);
-      throw new CrmUnavailable(error instanceof Error ? error.message : String(error));
+      await Promise.all([budget.failed(kind), tell(noAnswer(name, error))]);
+      throw new CrmUnavailable(error instanceof Error ? error.message : String(error), 0, true);
     }
-    if (response.status === 429) {
-      const seconds = Number(response.headers.get('retry-after') ?? '1');
-      const retryAfterMs = (Number.isFinite(seconds) && seconds > 0 ? seconds : 1) * 1000;
-      await budget.limited(kind, retryAfterMs);
-      throw new CrmUnavailable('HubSpot answered 429', retryAfterMs);
+    const { status } = response;
+    if (response.ok) {
+      await budget.answered(kind);
+      return parsed<T>(answer);
     }
-    if (response.status >= 500) {
-      await budget.failed(kind);
-      throw new CrmUnavailable(`HubSpot answered ${response.status}`);
+    if (status === 404 && isAboutOne) {
+      await budget.answered(kind);
+      return null;
     }
-    await budget.answered(kind);
-    if (response.ok) return JSON.parse(answer) as T;
-    if (response.status === 404) return null;
-    throw new CrmRefused(response.status, messageOf(answer));
+    const failure = failureOf(name, {
+      status,
+      retryAfter: response.headers.get('retry-after'),
+      text: answer,
+    });
+    await tell(failure.trouble);
+    switch (failure.kind) {
+      case 'refused':
+        await budget.answered(kind);
+        throw new CrmRefused(status, failure.message);
+      case 'denied':
+        await budget.answered(kind);
+        throw new CrmDenied(status, failure.message, failure.retryAfterMs);
+      case 'limited':
+        await budget.limited(failure.ofAll ? 'all' : kind, failure.retryAfterMs);
+        throw new CrmUnavailable(failure.message, failure.retryAfterMs);
+      case 'down':
+        await budget.failed(kind);
+        throw status === 401
+          ? new CrmDenied(status, failure.message, failure.retryAfterMs)
+          : new CrmUnavailable(failure.message, failure.retryAfterMs, failure.perhapsRecord);
+    }
   }
 
   async function search<T>(
@@ -186,14 +222,17 @@ export function hubspotClient(
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = (await call<BatchAnswer>('POST', path, { inputs })) ?? { results: [] };
-    return outcomesOf(writes, answer);
+    const answer = await call<BatchAnswer>('POST', path, { inputs });
+    return outcomesOf(writes, answer!);
   }
 
   const query = new URLSearchParams({ properties: properties.join(',') });
   return {
     getContact: (id, timeoutMs) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, { timeoutMs }),
+      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, {
+        timeoutMs,
+        isAboutOne: true,
+      }),
     async findByCode(value, options) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
@@ -203,7 +242,9 @@ export function hubspotClient(
     },
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`),
+      call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`, undefined, {
+        isAboutOne: true,
+      }),
     async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
       const answer = await call<{ results: CrmContact[] }>(
@@ -259,7 +300,7 @@ export function hubspotClient(
           under: files,
           timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
         });
-        return idOf(answer);
+        return answer!.id;
       } catch (error) {
         throw unread ?? error;
       } finally {
@@ -271,7 +312,7 @@ export function hubspotClient(
         'GET',
         `/stat/${encodeURIComponent(path)}`,
         undefined,
-        { under: files },
+        { under: files, isAboutOne: true },
       );
       return found?.file?.id ?? null;
     },
@@ -290,12 +331,14 @@ export function hubspotClient(
         },
         { under: notes },
       );
-      return idOf(answer);
+      return answer!.id;
     },
     async findNote(contactId, fileId) {
       const contact = await call<{ associations?: { notes?: { results: { id: string }[] } } }>(
         'GET',
         `/${encodeURIComponent(contactId)}?associations=notes`,
+        undefined,
+        { isAboutOne: true },
       );
       const ids = contact?.associations?.notes?.results.map(({ id }) => id) ?? [];
       // The newest are the last, and the one that is looked for was made just now.
@@ -313,7 +356,10 @@ export function hubspotClient(
     },
     async getPropertyNames() {
       const under = `${url}/crm/properties/${apiVersion}/contacts`;
-      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, { under });
+      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, {
+        under,
+        isAboutOne: true,
+      });
       return answer && new Set(answer.results.map(({ name }) => name));
     },
     async getScopes() {
@@ -322,7 +368,7 @@ export function hubspotClient(
         'POST',
         '/get/access-token-info',
         { tokenKey: accessToken },
-        { under: `${url}/oauth/v2/private-apps` },
+        { under: `${url}/oauth/v2/private-apps`, isAboutOne: true },
       );
       return answer && new Set(answer.scopes);
     },
@@ -380,12 +426,6 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
   return outcomes;
 }
 
-function idOf(answer: { id: string } | null): string {
-  // HubSpot does not know the address: of this version of its API.
-  if (answer === null) throw new CrmRefused(404, 'HubSpot does not know this call (HUBSPOT_API_VERSION).');
-  return answer.id;
-}
-
 /** A file for a form, whose bytes are read while it is sent: a form would otherwise want all of them in memory. */
 function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
   return Object.defineProperties(new File([], name, { type }), {
@@ -404,10 +444,22 @@ async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
   } catch {}
 }
 
-function messageOf(answer: string): string {
+/** A call as the log names it: nobody's id, email or file. */
+function nameOf(method: string, under: string, path: string): string {
+  const [named] = path.split('?', 1);
+  return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;
+}
+
+/** Something between us and HubSpot answers in its place. */
+function parsed<T>(answer: string): T {
   try {
-    return String((JSON.parse(answer) as { message?: unknown }).message ?? 'HubSpot refused the record.');
+    return JSON.parse(answer) as T;
   } catch {
-    return 'HubSpot refused the record.';
+    throw new CrmUnavailable('what answered is not HubSpot');
   }
+}
+
+function noAnswer(call: string, error: unknown): ProviderTrouble {
+  const code = error instanceof Error ? error.name : null;
+  return { provider: 'HubSpot', call, status: null, code, param: null, requestId: null, notice: null };
 }
