@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
+import { type ChangedContact, CrmUnavailable, type HubspotClient, LARGEST_PAGE } from '../hubspot/client.ts';
 import { keepContacts } from './contacts.ts';
 
 const TASK = 'contacts sync';
-/** Search learns of a write a little later; and HubSpot pages no deeper than this, so the next search starts anew. */
+/** Search learns of a write a little later. */
 const LAG_MS = 60_000;
-const DEEPEST = 9_900;
 
 export interface SyncProgress {
   contacts: number;
@@ -52,36 +51,43 @@ export async function syncContacts(
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  const seen = new Set<string>();
+  // Those at the edge come twice, since each page begins where the last one ended. One that has changed since is another.
+  let edge = new Set<string>();
+  const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
-    let last = since;
-    let after: string | null = null;
-    let read = 0;
-    do {
-      const cursor: string | null = after;
-      const from = since;
-      const page: Awaited<ReturnType<typeof hubspot.changedContacts>> = await patiently(() =>
-        hubspot.changedContacts(from, cursor),
-      );
-      // Those at the edge come twice, when a search starts anew where the last one ended.
-      const fresh = page.contacts.filter(({ id, changedAt }) => !seen.has(`${id} ${changedAt.getTime()}`));
-      for (const { id, changedAt } of fresh) seen.add(`${id} ${changedAt.getTime()}`);
-      await keep(fresh);
-      last = page.contacts.at(-1)?.changedAt ?? last;
-      read += page.contacts.length;
-      after = page.after;
-      await reachedBy(deps, last, null);
-    } while (after !== null && read < DEEPEST);
-    if (after === null) break;
-    if (last.getTime() === since.getTime())
-      throw new Error(
-        `more than ${DEEPEST} contacts changed at ${since.toISOString()}: HubSpot cannot page through them`,
-      );
-    since = last;
-    seen.clear();
+    const from = since;
+    const page = await patiently(() => hubspot.changedContacts(from));
+    await keep(page.filter((contact) => !edge.has(nameOf(contact))));
+    const last = page.at(-1)?.changedAt;
+    if (page.length < LARGEST_PAGE || !last) break;
+    if (last.getTime() > since.getTime()) {
+      edge = new Set(page.filter(({ changedAt }) => changedAt.getTime() === last.getTime()).map(nameOf));
+      since = last;
+    } else {
+      await eachChangedAt(hubspot, since, keep);
+      edge = new Set();
+      since = new Date(since.getTime() + 1);
+    }
+    await reachedBy(deps, since, null);
   }
   await reachedBy(deps, began, null);
   return soFar;
+}
+
+/** More contacts than a page that changed in one moment, as an import changes them: by their ids, which do not change. */
+async function eachChangedAt(
+  hubspot: HubspotClient,
+  at: Date,
+  keep: (contacts: readonly ChangedContact[]) => Promise<void>,
+): Promise<void> {
+  let afterId = '0';
+  for (;;) {
+    const from = afterId;
+    const page = await patiently(() => hubspot.contactsChangedAt(at, from));
+    await keep(page);
+    if (page.length < LARGEST_PAGE) return;
+    afterId = page.at(-1)!.id;
+  }
 }
 
 async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Promise<void> {

@@ -13,7 +13,7 @@ import { documentsRejectCommand } from './commands.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, { hubspotLimits: 'off' });
 });
 after(() => server.close());
 beforeEach(async () => {

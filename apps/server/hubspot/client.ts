@@ -15,6 +15,11 @@ export interface CrmContact {
   createdAt: string;
 }
 
+/** A contact with when it was last changed, in HubSpot's clock. */
+export interface ChangedContact extends CrmContact {
+  changedAt: Date;
+}
+
 /** HubSpot does not take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
@@ -86,11 +91,13 @@ export interface HubspotClient {
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   /** A page of all contacts, oldest first; `after` null at the end. */
   listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
-  /** Contacts changed at or after a time, the longest unchanged first, at most 100; `after` null at the end. */
-  changedContacts(
-    since: Date,
-    after: string | null,
-  ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
+  /**
+   * Contacts changed at or after a time, the longest unchanged first, {@link LARGEST_PAGE} at most. There is no next page:
+   * whoever changes meanwhile would move everybody behind them up by one. Ask again from the last one's time.
+   */
+  changedContacts(since: Date): Promise<ChangedContact[]>;
+  /** Contacts last changed at just this time, by rising id, after an id; {@link LARGEST_PAGE} at most. */
+  contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
   /**
    * Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. What kept
    * its bytes from being read is thrown as it is.
@@ -111,7 +118,8 @@ export interface HubspotClient {
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Work in the background waits so long for its turn; after that it says so, and is done later. */
 const LONGEST_WAIT_MS = 2_000;
-const LARGEST_PAGE = 100;
+/** Of contacts that are listed or searched. */
+export const LARGEST_PAGE = 100;
 /** An upload that is slower is given up: 50 KB a second. */
 const SLOWEST_BYTES_PER_MS = 50;
 /** HubSpot's own type of that association. */
@@ -216,6 +224,19 @@ export function hubspotClient(
     return call<T>('POST', '/search', request, { kind: 'search', ...options });
   }
 
+  async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
+    const found = await search<Page>({
+      filterGroups: [{ filters }],
+      sorts: [{ propertyName: sortedBy, direction: 'ASCENDING' }],
+      properties: [...properties, CHANGED],
+      limit: LARGEST_PAGE,
+    });
+    return (found?.results ?? []).map((contact) => ({
+      ...contact,
+      changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
+    }));
+  }
+
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
     const inputs = writes.map(({ mark, id, properties }) => ({
       ...(id === null ? {} : { id }),
@@ -264,26 +285,16 @@ export function hubspotClient(
       const answer = await call<Page>('GET', `?${page}`);
       return { contacts: answer?.results ?? [], after: answer?.paging?.next.after ?? null };
     },
-    async changedContacts(since, after) {
-      const answer = await search<Page>({
-        filterGroups: [
-          {
-            filters: [{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }],
-          },
+    changedContacts: (since) =>
+      changed([{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }], CHANGED),
+    contactsChangedAt: (at, afterId) =>
+      changed(
+        [
+          { propertyName: CHANGED, operator: 'EQ', value: String(at.getTime()) },
+          { propertyName: RECORD_ID, operator: 'GT', value: afterId },
         ],
-        sorts: [{ propertyName: CHANGED, direction: 'ASCENDING' }],
-        properties: [...properties, CHANGED],
-        limit: LARGEST_PAGE,
-        ...(after === null ? {} : { after }),
-      });
-      return {
-        contacts: (answer?.results ?? []).map((contact) => ({
-          ...contact,
-          changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
-        })),
-        after: answer?.paging?.next.after ?? null,
-      };
-    },
+        RECORD_ID,
+      ),
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
       // Noted before anything is waited for: an error that nobody listens to would end this process.
       let unread: Error | null = null;
@@ -376,6 +387,7 @@ export function hubspotClient(
 }
 
 const CHANGED = 'lastmodifieddate';
+const RECORD_ID = 'hs_object_id';
 
 interface Page {
   results: CrmContact[];

@@ -61,7 +61,8 @@ const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][]
   ['updateContacts', () => client.updateContacts(write), false],
   ['createContacts', () => client.createContacts(write), false],
   ['listContacts', () => client.listContacts(null), false],
-  ['changedContacts', () => client.changedContacts(new Date(), null), false],
+  ['changedContacts', () => client.changedContacts(new Date()), false],
+  ['contactsChangedAt', () => client.contactsChangedAt(new Date(), '0'), false],
   ['uploadFile', () => client.uploadFile(file()), false],
   ['findFile', () => client.findFile('/induct/ada-lovelace-1.pdf'), true],
   [
@@ -153,7 +154,7 @@ for (const { status, policyName, as, notice, counts } of table)
       if (notice === null) assert.equal(trouble.notice, null, name);
       else assert.match(trouble.notice ?? '', notice, name);
       assert.doesNotMatch(JSON.stringify(trouble), /ada|lovelace|honor101|\b101\b/i, name);
-      const kind = name === 'findByCode' || name === 'changedContacts' ? 'search' : 'call';
+      const kind = /^findByCode$|changed/i.test(name) ? 'search' : 'call';
       const [what, whose, ms] = counts;
       assert.deepEqual(
         counted,
