@@ -65,11 +65,7 @@ const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][]
   ['contactsChangedAt', () => client.contactsChangedAt(new Date(), '0'), false],
   ['uploadFile', () => client.uploadFile(file()), false],
   ['findFile', () => client.findFile('/induct/ada-lovelace-1.pdf'), true],
-  [
-    'createNote',
-    () => client.createNote({ contactId: '101', fileId: '1', html: '', at: new Date() }),
-    false,
-  ],
+  ['createNote', () => client.createNote({ contactId: '101', fileId: '1', html: '', at: new Date() }), false],
   ['findNote', () => client.findNote('101', '1'), true],
   ['getPropertyNames', () => client.getPropertyNames(), true],
   ['getScopes', () => client.getScopes(), true],
