@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { type ChangedContact, CrmUnavailable, type HubspotClient, LARGEST_PAGE } from '../hubspot/client.ts';
 import { keepContacts } from './contacts.ts';
+import { lookAtContacts } from './followContacts.ts';
 
 const TASK = 'contacts sync';
 /** Search learns of a write a little later. */
@@ -47,7 +48,9 @@ export async function syncContacts(
       await keep(page.contacts);
       after = page.after;
       await reachedBy(deps, since, after);
-      if (after === null) return soFar;
+      if (after !== null) continue;
+      await lookAtUnlisted(deps, hubspot, since);
+      return soFar;
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
@@ -70,9 +73,49 @@ export async function syncContacts(
     }
     await reachedBy(deps, since, null);
   }
+  await lookAtDeleted(deps, hubspot);
   await reachedBy(deps, began, null);
   return soFar;
 }
+
+/** Contacts of the mirror that HubSpot did not list among all of them: deleted, perhaps for ever, or merged. */
+async function lookAtUnlisted(
+  { database, society }: Deps,
+  hubspot: HubspotClient,
+  began: Date,
+): Promise<void> {
+  let lastId = '';
+  for (;;) {
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id > ${lastId} and fetched_at < ${began} and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      database,
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    lastId = ids.at(-1)!;
+  }
+}
+
+/** Contacts of the mirror that HubSpot lists as deleted; search knows nothing of them. A merged one may be among them. */
+async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
+  for (let after: string | null = null; ; ) {
+    const from: string | null = after;
+    const page: { ids: string[]; after: string | null } = await patiently(() =>
+      hubspot.deletedContacts(from),
+    );
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id = any(${page.ids}) and fetched_at is not null and ${isThere}`.execute(
+      database,
+    );
+    const ids = rows.map(({ id }) => id);
+    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    after = page.after;
+    if (after === null) return;
+  }
+}
+
+const isThere = sql`deleted_at is null and merged_into is null`;
 
 /** More contacts than a page that changed in one moment, as an import changes them: by their ids, which do not change. */
 async function eachChangedAt(

@@ -175,7 +175,12 @@ test('two processes attach a document once', async () => {
 
 test('what HubSpot refuses is shown with its reason, holds up nothing else, and is sent again when staff say so', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
-  await control('POST', 'faults', { kind: 'status', status: 413, path: FILES, body: { message: 'Too large.' } });
+  await control('POST', 'faults', {
+    kind: 'status',
+    status: 413,
+    path: FILES,
+    body: { message: 'Too large.' },
+  });
   assert.equal(await attach(), 1);
   assert.equal(await attach(), 0, 'it is set aside');
   await deliver(server);

@@ -6,7 +6,7 @@ import type { Providers } from '../config.ts';
 import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
 import { failureOf } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
-import { type Properties, readProperties } from './properties.ts';
+import { MERGED_IDS, type Properties, readProperties } from './properties.ts';
 
 /** A contact as HubSpot returns it; `id` is its record id, digits. */
 export interface CrmContact {
@@ -57,9 +57,13 @@ export interface BatchWrite {
   id: string | null;
   properties: Record<string, string>;
 }
-/** What became of it. A conflict is a contact with that email, by its id if HubSpot says it. */
+/**
+ * What became of it. A conflict is a contact with that email, by its id if HubSpot says it; `gone` is one that HubSpot does
+ * not know, or has no more. One that was written under another id than was asked for has been merged.
+ */
 export type BatchOutcome =
-  | { kind: 'written'; id: string }
+  | { kind: 'written'; id: string; isMerged: boolean }
+  | { kind: 'gone' }
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string };
 
@@ -80,7 +84,7 @@ export interface HubspotClient {
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Those of at most 100 that HubSpot knows, by id, with these properties. */
+  /** Those of at most 100 that HubSpot knows, by the id that was asked for: one that was merged has another. */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
@@ -91,6 +95,8 @@ export interface HubspotClient {
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   /** A page of all contacts, oldest first; `after` null at the end. */
   listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
+  /** A page of the ids of contacts that were deleted; `after` null at the end. */
+  deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
    * Contacts changed at or after a time, the longest unchanged first, {@link LARGEST_PAGE} at most. There is no next page:
    * whoever changes meanwhile would move everybody behind them up by one. Ask again from the last one's time.
@@ -271,10 +277,10 @@ export function hubspotClient(
       const answer = await call<{ results: CrmContact[] }>(
         'POST',
         '/batch/read',
-        { inputs, properties: wanted, propertiesWithHistory: [] },
+        { inputs, properties: [...new Set([...wanted, MERGED_IDS])], propertiesWithHistory: [] },
         timeoutMs === undefined ? {} : { timeoutMs },
       );
-      return new Map((answer?.results ?? []).map((contact) => [contact.id, contact]));
+      return byAskedId(ids, answer!.results);
     },
     updateContacts: (writes) => write('/batch/update', writes),
     createContacts: (writes) => write('/batch/create', writes),
@@ -284,6 +290,12 @@ export function hubspotClient(
       if (after !== null) page.set('after', after);
       const answer = await call<Page>('GET', `?${page}`);
       return { contacts: answer?.results ?? [], after: answer?.paging?.next.after ?? null };
+    },
+    async deletedContacts(after) {
+      const page = new URLSearchParams({ archived: 'true', limit: String(LARGEST_PAGE) });
+      if (after !== null) page.set('after', after);
+      const answer = await call<Page>('GET', `?${page}`);
+      return { ids: answer!.results.map(({ id }) => id), after: answer!.paging?.next.after ?? null };
     },
     changedContacts: (since) =>
       changed([{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }], CHANGED),
@@ -402,6 +414,15 @@ interface BatchAnswer {
   }[];
 }
 
+/** HubSpot answers with the contact that an id leads to, and does not say which id that was. */
+function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
+  const found = new Map<string, CrmContact>();
+  for (const contact of results)
+    for (const id of [contact.id, ...(contact.properties[MERGED_IDS] ?? '').split(';')])
+      if (ids.includes(id)) found.set(id, contact);
+  return found;
+}
+
 /** Errors name the mark or the id of what they are about; everything else was written. */
 function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -410,20 +431,20 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
       ({ mark, id }) =>
         context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
     );
-    for (const { mark, id } of about)
+    for (const { mark } of about)
       outcomes.set(
         mark,
         category === 'CONFLICT'
           ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
-          : {
-              kind: 'refused',
-              reason: category === 'OBJECT_NOT_FOUND' ? `HubSpot does not know contact ${id}.` : message,
-            },
+          : category === 'OBJECT_NOT_FOUND'
+            ? { kind: 'gone' }
+            : { kind: 'refused', reason: message },
       );
   }
   const byEmail = new Map(
     answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
   );
+  const answered = new Set(answer.results.map(({ id }) => id));
   for (const { mark, id, properties } of writes) {
     if (outcomes.has(mark)) continue;
     const written = id ?? byEmail.get(properties.email?.toLowerCase());
@@ -432,7 +453,7 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
       written === undefined
         ? // It did not say what became of it: to be looked for by its email.
           { kind: 'conflict', id: null }
-        : { kind: 'written', id: written },
+        : { kind: 'written', id: written, isMerged: id !== null && !answered.has(id) },
     );
   }
   return outcomes;

@@ -61,6 +61,7 @@ const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][]
   ['updateContacts', () => client.updateContacts(write), false],
   ['createContacts', () => client.createContacts(write), false],
   ['listContacts', () => client.listContacts(null), false],
+  ['deletedContacts', () => client.deletedContacts(null), false],
   ['changedContacts', () => client.changedContacts(new Date()), false],
   ['contactsChangedAt', () => client.contactsChangedAt(new Date(), '0'), false],
   ['uploadFile', () => client.uploadFile(file()), false],
