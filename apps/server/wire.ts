@@ -13,6 +13,7 @@ import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
+import { troubleTeller } from './notices/providerTrouble.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
 import { readSociety } from './society.ts';
 import { openStorage } from './storage/openStorage.ts';
@@ -60,7 +61,13 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
   ]);
   const crmBudget = sharedBudget(database);
   const hubspotFor = (urgency: 'joiner' | 'background') =>
-    hubspotClient(config.providers.hubspot, society.crm.fields, crmBudget, urgency);
+    hubspotClient(
+      config.providers.hubspot,
+      society.crm.fields,
+      crmBudget,
+      urgency,
+      troubleTeller(database, log),
+    );
   const now = () => new Date();
   const deps: Deps = {
     config,

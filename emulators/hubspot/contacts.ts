@@ -55,9 +55,35 @@ export class Contacts {
     }
     const row =
       idProperty === 'hs_object_id'
-        ? this.#store.byId(id)
+        ? this.#afterMerges(id)
         : this.#store.byUnique(idProperty, id.trim().toLowerCase());
     return row && row.archived === archived ? row : undefined;
+  }
+
+  /** The contact with this id, or that the one with it was merged into. */
+  #afterMerges(id: string): Row | undefined {
+    const row = this.#store.byId(id);
+    return row?.mergedInto === undefined ? row : this.#afterMerges(row.mergedInto);
+  }
+
+  /**
+   * Makes one new contact of two, with the first one's values where it has any; both old ids lead to it
+   * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
+   */
+  merge(primaryId: string, otherId: string, now: number): Row {
+    const [primary, other] = [this.require(primaryId), this.require(otherId)];
+    if (primary.id === other.id) throw invalid('A contact cannot be merged with itself.');
+    const ids = [primary, other].flatMap(({ id, properties }) => [
+      ...(properties.hs_merged_object_ids?.split(';') ?? []),
+      id,
+    ]);
+    const merged = this.#store.insert(
+      { ...other.properties, ...primary.properties, hs_merged_object_ids: ids.join(';') },
+      now,
+    );
+    for (const row of [primary, other])
+      this.#store.save({ ...row, archived: true, mergedInto: merged.id }, now);
+    return merged;
   }
 
   require(id: string, idProperty?: string, archived?: boolean): Row {

@@ -4,7 +4,7 @@ import { type BatchInput, createBatch, readBatch, updateBatch, upsertBatch } fro
 import type { Contacts } from './contacts.ts';
 import { CrmError, invalid, notEmulated, notFound } from './errors.ts';
 import { createNote, type Form, requireFile, upload, viewNote } from './files.ts';
-import type { Property } from './properties.ts';
+import { type Property, propertyFault } from './properties.ts';
 import { type SearchRequest, search } from './search.ts';
 import type { ShapeName } from './shapes.ts';
 import type { Store } from './store.ts';
@@ -72,6 +72,12 @@ export const ROUTES: readonly Route[] = [
     upsertBatch(call.contacts, inputs(call), call),
   ),
 
+  route('POST', `${OBJECTS}/merge`, WRITE, [], 'merge', 'contact', (call) => {
+    const { primaryObjectId, objectIdToMerge } = call.body as Record<string, string>;
+    return ok(
+      call.contacts.view(call.contacts.merge(primaryObjectId!, objectIdToMerge!, call.now), undefined),
+    );
+  }),
   route('GET', OBJECTS, READ, ['limit', 'after', 'properties', 'archived'], null, 'page', (call) => {
     const limit = Number(call.query.get('limit') ?? 10);
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
@@ -171,8 +177,10 @@ export const ROUTES: readonly Route[] = [
     const given = call.body as Pick<Property, 'name' | 'label' | 'type' | 'fieldType' | 'groupName'> &
       Partial<Property>;
     if (call.store.property(given.name)) {
-      throw new CrmError(409, 'CONFLICT', `A property named '${given.name}' already exists.`);
+      throw new CrmError(409, 'OBJECT_ALREADY_EXISTS', `A property named '${given.name}' already exists.`);
     }
+    const fault = propertyFault(given);
+    if (fault !== null) throw invalid(fault);
     const property: Property = {
       description: '',
       hasUniqueValue: false,

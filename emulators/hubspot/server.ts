@@ -41,6 +41,9 @@ export interface HubspotEmulator {
 /** What the emulated account's plan takes (https://knowledge.hubspot.com/files/supported-file-types). */
 const LARGEST_FILE_BYTES = 20 * 1_048_576;
 
+/** Characters of a search's body (https://developers.hubspot.com/docs/api-reference/latest/crm/search-the-crm, limits). */
+const LONGEST_SEARCH = 3_000;
+
 /** Starts a stand-in for the CRM: contacts and their properties, notes and files. */
 export async function startHubspotEmulator(options: HubspotEmulatorOptions): Promise<HubspotEmulator> {
   const clock = options.clock ?? Date.now;
@@ -198,6 +201,8 @@ function jsonOf(body: unknown, contentType: string | undefined, shape: ShapeName
   } catch {
     throw invalid('Invalid input JSON.');
   }
+  if (shape === 'search' && (body as string).length > LONGEST_SEARCH)
+    throw invalid(`The request is longer than ${LONGEST_SEARCH} characters.`);
   const faults = faultsOf(shape, json);
   if (faults.length > 0)
     throw invalid(

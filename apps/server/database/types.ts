@@ -67,6 +67,8 @@ export interface ContactTable {
   is_member: Generated<boolean>;
   fetched_at: NullableTimestamp;
   fill_at: NullableTimestamp;
+  deleted_at: NullableTimestamp;
+  merged_into: string | null;
   created_at: Timestamp;
 }
 

@@ -1,7 +1,8 @@
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
 import { noBudget } from '../hubspot/budget.ts';
-import { CrmRefused, CrmUnavailable, hubspotClient } from '../hubspot/client.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable, hubspotClient } from '../hubspot/client.ts';
+import { tellNobody } from '../notices/providerTrouble.ts';
 import type { Answer } from './answer.ts';
 
 export interface HubspotAccount {
@@ -17,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Asks about the account behind the token. Changes nothing. Never throws for what HubSpot answers. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
-  const client = hubspotClient(settings, rules, noBudget, 'joiner');
+  const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
   const [properties, contacts, scopes] = await Promise.all([
     ask(() => client.getPropertyNames()),
     // Whether there is such a contact does not matter.
@@ -31,7 +32,8 @@ async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {
   try {
     return { said: await call() };
   } catch (error) {
-    if (error instanceof CrmRefused) return { refused: { status: error.status, message: error.message } };
+    if (error instanceof CrmRefused || error instanceof CrmDenied)
+      return { refused: { status: error.status, message: error.message } };
     if (error instanceof CrmUnavailable) return { down: error.message };
     throw error;
   }
