@@ -4,7 +4,7 @@ import { blockedKinds } from '../reports/reports.ts';
 export const noticesCommand: Command = {
   usage: 'notices [--days N]',
   summary:
-    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days).',
+    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers block on our pages.',
   async run(args, { database }) {
     const read = readArgs(args, { days: { type: 'string', default: '30' } });
     if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
