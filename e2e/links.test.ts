@@ -180,7 +180,7 @@ test('a contact who is already a member is told so and not charged', async ({ pa
 });
 
 for (const [code, sentence] of [
-  ['EXPIRED2025', 'This invite code has expired.'],
+  ['EXPIRED2025', 'Eligibility check failed. This invite code has expired.'],
   ['NOSUCHCODE', 'Eligibility check failed. No contact found or invalid invite code.'],
 ] as const) {
   test(`the code ${code} gets its own sentence under the form, other ways on, and no toast`, async ({

@@ -27,7 +27,7 @@ test('a school code answers without a contact', async () => {
 
 for (const [code, message] of [
   ['NOBODY999', FAILED],
-  ['EXPIRED2025', 'This invite code has expired.'],
+  ['EXPIRED2025', 'Eligibility check failed. This invite code has expired.'],
 ] as const)
   test(`${code} is an answer and not a failure: 200 with the sentence`, async () => {
     const { status, data } = await check(code);

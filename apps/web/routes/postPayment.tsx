@@ -5,7 +5,7 @@ import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { download, fetchAhead } from '../ahead.ts';
 import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../api.ts';
-import { Alert, Note } from '../components/Alert.tsx';
+import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
@@ -117,12 +117,12 @@ export function Component() {
       <PageHeading title="Payment" />
       {settled ? (
         <div className={ui.stack}>
-          {(settled.goOn ?? screens.checkout) === screens.checkout && <Alert>{NOT_COMPLETED}</Alert>}
+          {(settled.goOn ?? screens.checkout) === screens.checkout && <Note>{NOT_COMPLETED}</Note>}
           <Onward goOn={settled.goOn ?? screens.checkout} />
         </div>
       ) : unknown ? (
         <div className={ui.stack}>
-          <Alert>{NOT_KNOWN}</Alert>
+          <Note>{NOT_KNOWN}</Note>
           {unknown.retryMs !== undefined && (
             <TryAgain
               message={null}
