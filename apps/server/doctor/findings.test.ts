@@ -44,6 +44,8 @@ const live: Facts = {
   stripe: {
     account: { said: { id: 'acct_1', mayCharge: true } },
     reads: { Customers: { said: null }, Refunds: { said: null }, Disputes: { said: null } },
+    writes: { Customers: { said: 'may' }, Refunds: { said: 'may' } },
+    clockAheadMs: { said: 700 },
     publishable: { said: 'same' },
     endpoints: { said: [endpoint] },
     domain: { said: domain },
@@ -366,10 +368,24 @@ for (const [name, change, about, standing, text] of cases)
     assert.deepEqual(more, []);
   });
 
-test('a restricted key is told that its writing was not tried', () => {
-  const [reads, writes] = found(keys({ restricted: true }), 'Key permissions');
-  assert.deepEqual([reads![0], writes![0]], ['ok', unknown]);
-  assert.match(writes![1], /Write for Customers, PaymentIntents and Refunds/);
+test('a key that may not write is told so, with the page that makes one that may', () => {
+  const refused = { refused: { status: 403, message: 'No.' } };
+  const change = stripe({ writes: { Customers: { said: 'may' }, Refunds: refused } });
+  const [[standing, text] = [], ...more] = found(change, 'Key permissions');
+  assert.deepEqual([standing, more], ['missing', []]);
+  assert.match(
+    text!,
+    /may not write Refunds\. .*apikeys\/create\?name=Induct&permissions%5B%5D=rak_customer_write&/,
+  );
+});
+
+test('a clock is in order to a minute, and told with its side beyond', () => {
+  const clock = (ms: number) => found(stripe({ clockAheadMs: { said: ms } }), 'Clock')[0]!;
+  assert.deepEqual(clock(-1_400), ['ok', "Within 1 s of Stripe's."]);
+  assert.deepEqual([clock(59_000)[0], clock(-60_000)[0]], ['ok', 'ok']);
+  assert.match(clock(90_000).join(' '), /^missing This machine is 90 seconds ahead of Stripe's/);
+  assert.match(clock(-400_000).join(' '), /^missing This machine is 400 seconds behind Stripe's/);
+  assert.equal(found(stripe({ clockAheadMs: { down: 'no answer' } }), 'Clock')[0]![0], unknown);
 });
 
 test('everything wrong with one endpoint is told, and a second endpoint in order does not hide it', () => {

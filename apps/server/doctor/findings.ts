@@ -1,4 +1,5 @@
 import { stripeApiVersion, type WalletDomain } from '../stripe/account.ts';
+import { restrictedKeyPage } from '../stripe/permissions.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import type { Answer } from './answer.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
@@ -149,6 +150,7 @@ function ofStripe(facts: Facts): Finding[] {
         ),
     ofPublishableKey(facts),
     ...ofPermissions(facts),
+    ofClock(facts),
     ...ofWebhooks(facts),
     ofApplePay(facts),
   ];
@@ -179,28 +181,46 @@ function ofPublishableKey({ keys, stripe: { publishable } }: Facts): Finding {
   }
 }
 
-function ofPermissions({ keys, standIns, stripe: { reads } }: Facts): Finding[] {
-  const permissions = about('Key permissions');
-  const names = Object.keys(reads);
-  const forbidden = names.filter((name) => isForbidden(reads[name]!));
-  const unanswered = names.filter((name) => 'down' in reads[name]!);
+function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
+  const key = about('Key permissions');
+  const asked = [
+    { verb: 'read', answers: reads },
+    { verb: 'write', answers: writes },
+  ].map(({ verb, answers }) => ({
+    verb,
+    forbidden: Object.keys(answers).filter((name) => isForbidden(answers[name]!)),
+    unanswered: Object.keys(answers).filter((name) => 'down' in answers[name]!),
+  }));
+  const page = restrictedKeyPage({ live: keys.live });
   const findings: Finding[] = [];
-  if (forbidden.length > 0)
-    findings.push(
-      permissions.missing(
-        `The key may not read ${list(forbidden)}. Edit the restricted key at ${KEYS_PAGE}; docs/integrations.md has the table.`,
-      ),
-    );
-  if (unanswered.length > 0)
-    findings.push(permissions.unknown(`Stripe did not answer about ${list(unanswered)}. Try again.`));
-  if (findings.length === 0) findings.push(permissions.ok(`It reads ${list(names)}.`));
-  if (keys.restricted && !standIns.stripe)
-    findings.push(
-      permissions.unknown(
-        'Writing is not tried here. The restricted key needs Write for Customers, PaymentIntents and Refunds.',
-      ),
-    );
+  for (const { verb, forbidden, unanswered } of asked) {
+    if (forbidden.length > 0)
+      findings.push(
+        key.missing(
+          `The key may not ${verb} ${list(forbidden)}. Edit the restricted key at ${KEYS_PAGE}, or make one with all that is needed: ${page}`,
+        ),
+      );
+    if (unanswered.length > 0)
+      findings.push(key.unknown(`Stripe did not answer about ${list(unanswered)}. Try again.`));
+  }
+  if (findings.length === 0)
+    findings.push(key.ok(`It reads ${list(Object.keys(reads))}, and writes ${list(Object.keys(writes))}.`));
   return findings;
+}
+
+/** Further off than this (ms) the times of webhooks and links are taken for wrong. Stripe's own limit is five minutes. */
+const CLOCK_MS = 60_000;
+
+function ofClock({ stripe: { clockAheadMs } }: Facts): Finding {
+  const clock = about('Clock');
+  if (!('said' in clockAheadMs)) return clock.unknown(`Stripe did not tell the time. Try again.`);
+  const seconds = Math.round(Math.abs(clockAheadMs.said) / 1_000);
+  const side = clockAheadMs.said > 0 ? 'ahead of' : 'behind';
+  return seconds * 1_000 > CLOCK_MS
+    ? clock.missing(
+        `This machine is ${seconds} seconds ${side} Stripe's. Set its clock by NTP: with more than five minutes every webhook is refused.`,
+      )
+    : clock.ok(`Within ${Math.max(seconds, 1)} s of Stripe's.`);
 }
 
 function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }: Facts): Finding[] {
@@ -219,7 +239,7 @@ function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }:
         ? webhook.ok('The local start tells the stand-in directly where to send. A real account needs one.')
         : isPublic(publicUrl)
           ? webhook.missing(
-              `None is registered for ${webhookUrls[0]}. Add it at ${WEBHOOKS_PAGE} with API version ${stripeApiVersion} and the events in docs/integrations.md.`,
+              `None is registered for ${webhookUrls[0]}. npm run operator -- setup makes it, with API version ${stripeApiVersion} and its events.`,
             )
           : webhook.unknown(
               `Stripe cannot reach ${publicUrl}. Forward to it: stripe listen --forward-to ${webhookUrls[0]}; STRIPE_WEBHOOK_SECRET is what that prints.`,
@@ -266,7 +286,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
   const trouble = domain.said ? troubleOf(domain.said) : 'is not registered';
   return trouble === null
     ? applePay.ok(`${host} is registered and active.`)
-    : applePay.missing(`${host} ${trouble}. Put it right at ${DOMAINS_PAGE}.`);
+    : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
 }
 
 function troubleOf({ enabled, applePay, reason }: WalletDomain): string | null {
