@@ -19,8 +19,8 @@ export interface CrmCall {
   now: number;
   /** The moment up to which search knows what was written. */
   searchTime: number;
-  /** What the token may do. */
-  scopes: readonly string[];
+  /** What the token may do; null when the account does not tell it of this kind of token. */
+  scopes: readonly string[] | null;
   /** Runs one write of many, undone when it fails. */
   attempt: <T>(work: () => T) => T;
 }
@@ -221,6 +221,8 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/oauth/v2/private-apps/get/access-token-info', [], [], 'tokenInfo', null, (call) => {
     const { tokenKey } = call.body as { tokenKey: string };
     if (tokenKey !== HUBSPOT_ACCESS_TOKEN) throw notFound();
+    if (call.scopes === null)
+      throw new CrmError(403, 'INVALID_TOKEN_TYPE', 'This token is not of a private app.');
     return ok({ userId: 1, hubId: 1, appId: 1, scopes: call.scopes });
   }),
 ];

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
 import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
-import { failureOf } from './answer.ts';
+import { failureOf, reasonOf, refusedRecord } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { MERGED_IDS, type Properties, readProperties } from './properties.ts';
 
@@ -117,6 +117,8 @@ export interface HubspotClient {
   findNote(contactId: string, fileId: string): Promise<string | null>;
   /** Names of every contact property of the account; null when HubSpot does not know this API version. */
   getPropertyNames(): Promise<Set<string> | null>;
+  /** Whether contacts may be written, by a call that writes none: throws {@link CrmDenied} when they may not. */
+  mayWrite(): Promise<void>;
   /** What the token may do; null when HubSpot does not know it as a private app's. */
   getScopes(): Promise<Set<string> | null>;
 }
@@ -249,8 +251,12 @@ export function hubspotClient(
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = await call<BatchAnswer>('POST', path, { inputs });
-    return outcomesOf(writes, answer!);
+    const answer = (await call<BatchAnswer>('POST', path, { inputs }))!;
+    const name = nameOf('POST', base.slice(url.length), path);
+    for (const error of answer.errors ?? [])
+      if (error.category !== 'CONFLICT' && error.category !== 'OBJECT_NOT_FOUND')
+        await tell(refusedRecord(name, error));
+    return outcomesOf(writes, answer);
   }
 
   const query = new URLSearchParams({ properties: properties.join(',') });
@@ -385,6 +391,14 @@ export function hubspotClient(
       });
       return answer && new Set(answer.results.map(({ name }) => name));
     },
+    async mayWrite() {
+      try {
+        await call('POST', '/batch/update', { inputs: [] });
+      } catch (error) {
+        // Permitted, and then nothing to do: that is what it was for.
+        if (!(error instanceof CrmRefused)) throw error;
+      }
+    },
     async getScopes() {
       // The call that tells a private app's scopes has no dated version.
       const answer = await call<{ scopes: string[] }>(
@@ -410,6 +424,7 @@ interface BatchAnswer {
   errors?: {
     category?: string;
     message: string;
+    errors?: { message: string; code?: string; context?: Record<string, unknown> }[];
     context?: { objectWriteTraceId?: string[]; ids?: string[] };
   }[];
 }
@@ -426,7 +441,7 @@ function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<
 /** Errors name the mark or the id of what they are about; everything else was written. */
 function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
-  for (const { category, message, context } of answer.errors ?? []) {
+  for (const { category, message, errors, context } of answer.errors ?? []) {
     const about = writes.filter(
       ({ mark, id }) =>
         context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
@@ -438,7 +453,7 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
           ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
           : category === 'OBJECT_NOT_FOUND'
             ? { kind: 'gone' }
-            : { kind: 'refused', reason: message },
+            : { kind: 'refused', reason: reasonOf({ message, errors }) ?? message },
       );
   }
   const byEmail = new Map(
