@@ -4,7 +4,7 @@ import { type BatchInput, createBatch, readBatch, updateBatch, upsertBatch } fro
 import type { Contacts } from './contacts.ts';
 import { CrmError, invalid, notEmulated, notFound } from './errors.ts';
 import { createNote, type Form, requireFile, upload, viewNote } from './files.ts';
-import { type Property, propertyFault } from './properties.ts';
+import { type Property, propertyFault, viewProperty } from './properties.ts';
 import { type SearchRequest, search } from './search.ts';
 import type { ShapeName } from './shapes.ts';
 import type { Store } from './store.ts';
@@ -166,12 +166,12 @@ export const ROUTES: readonly Route[] = [
   ),
 
   route('GET', PROPERTIES, READ_SCHEMA, ['archived'], null, null, (call) =>
-    ok({ results: call.store.properties() }),
+    ok({ results: call.store.properties().map(viewProperty) }),
   ),
   route('GET', `${PROPERTIES}/:name`, READ_SCHEMA, ['archived'], null, null, (call) => {
     const property = call.store.property(call.ids.name!);
     if (!property) throw notFound();
-    return ok(property);
+    return ok(viewProperty(property));
   }),
   route('POST', PROPERTIES, WRITE_SCHEMA, [], 'propertyCreate', null, (call) => {
     const given = call.body as Pick<Property, 'name' | 'label' | 'type' | 'fieldType' | 'groupName'> &
@@ -194,7 +194,7 @@ export const ROUTES: readonly Route[] = [
       })),
     };
     call.store.addProperty(property);
-    return { status: 201, body: property };
+    return { status: 201, body: viewProperty(property) };
   }),
   route('DELETE', `${PROPERTIES}/:name`, WRITE_SCHEMA, [], null, null, (call) => {
     const property = call.store.property(call.ids.name!);

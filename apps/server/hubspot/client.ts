@@ -76,6 +76,22 @@ export interface CrmFile {
   bytes: Readable;
 }
 
+export type CrmPropertyType = 'string' | 'number' | 'datetime' | 'date' | 'bool' | 'enumeration';
+
+/** A contact property (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+export interface CrmProperty {
+  name: string;
+  label: string;
+  type: CrmPropertyType;
+  fieldType: string;
+  groupName: string;
+  options: { label: string; value: string }[];
+}
+export interface ExistingProperty extends CrmProperty {
+  /** HubSpot alone writes it. */
+  isReadOnly: boolean;
+}
+
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
@@ -115,8 +131,12 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** The id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Names of every contact property of the account; null when HubSpot does not know this API version. */
+  /** Every contact property of the account; null when HubSpot does not know this API version. */
+  getProperties(): Promise<ExistingProperty[] | null>;
+  /** Their names. */
   getPropertyNames(): Promise<Set<string> | null>;
+  /** Makes a contact property. One that exists, or does not fit, is refused. */
+  createProperty(property: CrmProperty): Promise<void>;
   /** Whether contacts may be written, by a call that writes none: throws {@link CrmDenied} when they may not. */
   mayWrite(): Promise<void>;
   /** What the token may do; null when HubSpot does not know it as a private app's. */
@@ -147,6 +167,7 @@ export function hubspotClient(
 ): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
   const notes = `${url}/crm/objects/${apiVersion}/notes`;
+  const propertiesBase = `${url}/crm/properties/${apiVersion}/contacts`;
   const files = `${url}/files/${apiVersion}/files`;
   const properties = readProperties(rules);
 
@@ -230,6 +251,25 @@ export function hubspotClient(
     options: { timeoutMs?: number; who?: Urgency } = {},
   ): Promise<T | null> {
     return call<T>('POST', '/search', request, { kind: 'search', ...options });
+  }
+
+  async function getProperties(): Promise<ExistingProperty[] | null> {
+    const answer = await call<{ results: PropertyAnswer[] }>('GET', '', undefined, {
+      under: propertiesBase,
+      isAboutOne: true,
+    });
+    return (
+      answer &&
+      answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
+        name,
+        label,
+        type,
+        fieldType,
+        groupName,
+        options: options.map((option) => ({ label: option.label, value: option.value })),
+        isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
+      }))
+    );
   }
 
   async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
@@ -383,13 +423,23 @@ export function hubspotClient(
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return read?.results.find(holds)?.id ?? null;
     },
+    getProperties,
     async getPropertyNames() {
-      const under = `${url}/crm/properties/${apiVersion}/contacts`;
-      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, {
-        under,
-        isAboutOne: true,
-      });
-      return answer && new Set(answer.results.map(({ name }) => name));
+      const found = await getProperties();
+      return found && new Set(found.map(({ name }) => name));
+    },
+    async createProperty(property) {
+      const options = property.options.map((option, displayOrder) => ({
+        ...option,
+        displayOrder,
+        hidden: false,
+      }));
+      await call(
+        'POST',
+        '',
+        { ...property, options: options.length > 0 ? options : undefined },
+        { under: propertiesBase },
+      );
     },
     async mayWrite() {
       try {
@@ -418,6 +468,11 @@ const RECORD_ID = 'hs_object_id';
 interface Page {
   results: CrmContact[];
   paging?: { next: { after: string } };
+}
+interface PropertyAnswer extends Omit<CrmProperty, 'options'> {
+  options?: { label: string; value: string }[];
+  calculated?: boolean;
+  modificationMetadata?: { readOnlyValue?: boolean };
 }
 interface BatchAnswer {
   results: CrmContact[];
