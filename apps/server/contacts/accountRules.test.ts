@@ -50,7 +50,11 @@ for (const [what, code, given, words] of [
     const refused = [
       await submit(code, { personalEmail: `${code}@example.com`, state: 'Texas', country: 'United States' }),
     ];
-    const other = await submit('HONOR103', { state: 'Ontario', country: 'Canada', personalEmail: 'o@example.com' });
+    const other = await submit('HONOR103', {
+      state: 'Ontario',
+      country: 'Canada',
+      personalEmail: 'o@example.com',
+    });
     await deliver(server);
     const { rows } = await sql<{ uuid: string; crm_refusal: string | null }>`
       select uuid, crm_refusal from join_session where uuid = any(${[...refused, other]}) order by created_at`.execute(

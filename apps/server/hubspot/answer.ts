@@ -45,7 +45,8 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
 /** What staff are told of records that are refused, once for each cause: nothing in it is of a person. */
 function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
-  const why = rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
+  const why =
+    rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
   return `${why} Which, and why: npm run operator -- contacts failed`;
 }
 

@@ -43,7 +43,10 @@ test('in an account without the properties of the society, they are made with th
   const heard: string[] = [];
   const applied = await applyProperties(server.hubspot, plan, ({ name }) => heard.push(name));
   assert.deepEqual(new Set(applied.map(({ outcome }) => outcome)), new Set(['created']));
-  assert.deepEqual(heard, applied.map(({ name }) => name));
+  assert.deepEqual(
+    heard,
+    applied.map(({ name }) => name),
+  );
   const again = await planFor();
   assert.deepEqual([again.create, again.differ, again.fine.length], [[], [], wanted.length]);
   const made = new Map((await server.hubspot.getProperties())!.map((property) => [property.name, property]));
@@ -94,7 +97,10 @@ for (const [what, property, text] of [
   ],
   [
     'a dropdown with all that is written',
-    there('membership_status', { type: 'enumeration', options: ['member', 'former', 'prospect'].map(option) }),
+    there('membership_status', {
+      type: 'enumeration',
+      options: ['member', 'former', 'prospect'].map(option),
+    }),
     null,
   ],
   [
@@ -108,7 +114,11 @@ for (const [what, property, text] of [
     /takes its options alone/,
   ],
   ['a dropdown that is only read', there('school_name', { type: 'enumeration' }), null],
-  ['a checkbox of options', there('accepted_privacy_policy', { type: 'enumeration', options: ['true', 'false'].map(option) }), null],
+  [
+    'a checkbox of options',
+    there('accepted_privacy_policy', { type: 'enumeration', options: ['true', 'false'].map(option) }),
+    null,
+  ],
   ['one that HubSpot writes', there('join_stage', { isReadOnly: true }), /written by HubSpot alone/],
 ] as [string, ExistingProperty, RegExp | null][])
   test(`${what} ${text ? 'is told, and left as it is' : 'fits'}`, () => {

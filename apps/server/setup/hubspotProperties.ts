@@ -88,21 +88,25 @@ export function planProperties(
 }
 
 /** Why what is written would be refused, or kept as something else; null when it fits. Text takes everything. */
-function differenceOf(there: ExistingProperty, { name, type, isWritten, values }: WantedProperty): string | null {
+function differenceOf(
+  there: ExistingProperty,
+  { name, type, isWritten, values }: WantedProperty,
+): string | null {
   if (!isWritten) return null;
   const elsewhere = `Name another property for it in society.yaml (crm), or change it: HubSpot: Settings, Properties, ${there.label}.`;
   if (there.isReadOnly) return `${name} is written by HubSpot alone. ${elsewhere}`;
   if (there.type === 'string') return null;
   if (there.type === 'enumeration' || there.type === 'bool') {
     if (values === null) return `${name} takes its options alone, and people type it. ${elsewhere}`;
-    const options =
-      there.type === 'bool' ? ['true', 'false'] : there.options.map(({ value }) => value);
+    const options = there.type === 'bool' ? ['true', 'false'] : there.options.map(({ value }) => value);
     const lacking = values.filter((value) => !options.includes(value));
     return lacking.length === 0
       ? null
       : `${name} lacks the ${lacking.length === 1 ? 'option' : 'options'} ${lacking.join(', ')}. Add ${lacking.length === 1 ? 'it' : 'them'}: HubSpot: Settings, Properties, ${there.label}.`;
   }
-  return there.type === type ? null : `${name} is of the type ${there.type}, and ${type} is written. ${elsewhere}`;
+  return there.type === type
+    ? null
+    : `${name} is of the type ${there.type}, and ${type} is written. ${elsewhere}`;
 }
 
 /** What became of the making of a property. */
