@@ -343,3 +343,31 @@ test('faults and the ledger work as they do for every emulator', async (t) => {
   );
   assert.deepEqual(entries[1].params.body, { properties: { city: 'Dallas' } });
 });
+
+test('a rule that wants a property of every new contact, and one by the value of another, refuse what lacks it', async (t) => {
+  const { contacts, control } = await emulate(t);
+  await control('POST', 'rules', { property: 'phone', required: true });
+  const refused = await contacts('POST', '', { properties: { email: 'a@example.com' } });
+  assert.deepEqual(
+    [refused.status, refused.body.errors],
+    [
+      400,
+      [
+        {
+          message: 'A value for phone must be provided',
+          code: 'MISSING_REQUIRED_PROPERTY',
+          context: { propertyName: ['phone'] },
+        },
+      ],
+    ],
+  );
+  assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Dallas', phone: '' } })).status, 200);
+  await control('DELETE', 'rules');
+  await control('POST', 'rules', { property: 'phone', requiredWhen: { property: 'city', value: 'Waco' } });
+  const inWaco = await contacts('PATCH', '/101', { properties: { city: 'Waco' } });
+  assert.deepEqual(
+    [inWaco.status, inWaco.body.errors[0].code],
+    [400, 'MISSING_CONDITIONAL_REQUIRED_PROPERTY'],
+  );
+  assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Waco', phone: '1' } })).status, 200);
+});

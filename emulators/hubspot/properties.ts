@@ -155,6 +155,22 @@ export const GROUPS: readonly string[] = [
   'social_media_information',
 ];
 
+/** A property as the CRM answers it. */
+export function viewProperty({ readOnlyValue, ...property }: Property): object {
+  return {
+    ...property,
+    calculated: false,
+    externalOptions: false,
+    hidden: false,
+    archived: false,
+    modificationMetadata: {
+      archivable: !property.hubspotDefined,
+      readOnlyDefinition: property.hubspotDefined,
+      readOnlyValue,
+    },
+  };
+}
+
 /** Why a property cannot be made. */
 export function propertyFault({
   type,

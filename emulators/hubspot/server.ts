@@ -54,6 +54,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   const ledger = new Ledger(store.database);
   const rateLimit = new RateLimit(options.limits ?? PUBLISHED_LIMITS);
   let scopes = FIRST_SCOPES;
+  let tellsScopes = true;
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 4_194_304 });
 
   app.removeAllContentTypeParsers();
@@ -78,7 +79,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
           store,
           ids,
           now: clock(),
-          scopes,
+          scopes: tellsScopes ? scopes : null,
           query: queryOf(query ?? '', route),
           body: payloadOf(request.body, request.headers['content-type'], route),
           searchTime: clock() - (options.searchLagMs ?? 5_000),
@@ -133,9 +134,12 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     notes: store.notes(),
   }));
 
-  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null.
+  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null. Those of a
+  // service key it does not tell.
   app.post('/_emulator/scopes', (request, reply) => {
-    scopes = (bodyOf(request.body).scopes as string[] | null) ?? FIRST_SCOPES;
+    const body = bodyOf(request.body);
+    scopes = (body.scopes as string[] | null) ?? FIRST_SCOPES;
+    tellsScopes = body.serviceKey !== true;
     return reply.code(204).send();
   });
 

@@ -10,8 +10,10 @@ export interface HubspotAccount {
   properties: Answer<ReadonlySet<string> | null>;
   /** Whether a contact may be read. */
   contacts: Answer<unknown>;
-  /** Null when HubSpot does not tell them for this kind of token. */
+  /** Null when HubSpot does not tell them for this kind of token: it does of a private app's, and not of a service key. */
   scopes: Answer<ReadonlySet<string> | null>;
+  /** What came of a harmless call that wants each scope; null where the scopes are told. */
+  tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -25,7 +27,13 @@ export async function askHubspot(settings: Providers['hubspot'], rules: FieldRul
     ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
     ask(() => client.getScopes()),
   ]);
-  return { properties, contacts, scopes };
+  if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, tried: null };
+  const [write, files] = await Promise.all([
+    ask(() => client.mayWrite()),
+    // Whether there is such a file does not matter.
+    ask(() => client.findFile('/induct/doctor')),
+  ]);
+  return { properties, contacts, scopes, tried: { write, files } };
 }
 
 async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {

@@ -242,6 +242,22 @@ test('a wrong HubSpot token, and one without the scope to write, are missing', a
   assert.match(missingIn(await asReal()), /lacks crm.objects.contacts.write/);
 });
 
+test('a service key does not tell its scopes: each is tried by a call that changes nothing', async () => {
+  await register();
+  const scopes = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes, serviceKey: true });
+  const before = await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json();
+  const { report, status } = await asReal();
+  assert.equal(status, 0, report);
+  assert.match(report, /ok +HubSpot scopes: Calls that want .* and files are answered/);
+  assert.deepEqual(await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json(), before);
+  for (const lacking of scopes.slice(1)) {
+    const others = scopes.filter((scope) => scope !== lacking);
+    await control(server.hubspotUrl, 'POST', 'scopes', { scopes: others, serviceKey: true });
+    assert.match(missingIn(await asReal()), new RegExp(`HubSpot scopes: The key lacks ${lacking}\\.`));
+  }
+});
+
 test('HubSpot down is a sentence and exit status 1, from the command itself', async () => {
   const { code, output } = await operator(['doctor'], { HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:9' });
   assert.equal(code, 1);
@@ -254,7 +270,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 15, output);
+  assert.equal(checks.length, 16, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {

@@ -54,7 +54,9 @@ const live: Facts = {
     properties: { said: new Set(neededProperties) },
     contacts: { said: null },
     scopes: { said: new Set(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files']) },
+    tried: null,
   },
+  ruleRefusals: { said: [] },
   storage: { place: '/data/documents', answer: { said: null } },
   attachDocuments: true,
 };
@@ -317,18 +319,51 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
   ],
   [
     'a token that may not read, and does not tell',
-    hubspot({ contacts: forbidden, scopes: { said: null } }),
+    hubspot({
+      contacts: forbidden,
+      scopes: { said: null },
+      tried: { write: { said: null }, files: { said: null } },
+    }),
     'HubSpot scopes',
     'missing',
     /lacks crm.objects.contacts.read\./,
   ],
   [
-    'a token that does not tell',
-    hubspot({ scopes: { said: null } }),
+    'a service key, which does not tell, and whose calls are answered',
+    hubspot({ scopes: forbidden, tried: { write: { said: null }, files: { said: null } } }),
+    'HubSpot scopes',
+    'ok',
+    /Calls that want crm.objects.contacts.read, crm.objects.contacts.write and files are answered/,
+  ],
+  [
+    'a service key whose calls to write are refused',
+    hubspot({ scopes: forbidden, tried: { write: forbidden, files: forbidden } }),
+    'HubSpot scopes',
+    'missing',
+    /lacks crm.objects.contacts.write and files\. .*Service keys/,
+  ],
+  [
+    'a service key about whose calls nothing was said',
+    hubspot({ scopes: forbidden, tried: { write: down, files: { said: null } } }),
     'HubSpot scopes',
     unknown,
-    /may be read/,
+    /Whether crm.objects.contacts.write is granted/,
   ],
+  [
+    'a rule by which joins are refused',
+    {
+      ruleRefusals: {
+        said: [
+          { reason: 'A rule in HubSpot wants phone.', joins: 3 },
+          { reason: 'A rule in HubSpot wants state.', joins: 1 },
+        ],
+      },
+    },
+    'HubSpot rules',
+    'missing',
+    /^A rule in HubSpot wants phone\. It holds up 3 joins; afterwards: .*And 1 more/,
+  ],
+  ['rules of which nothing is known', { ruleRefusals: down }, 'HubSpot rules', unknown, /not known/],
   [
     'properties that may not be listed',
     hubspot({ properties: forbidden }),

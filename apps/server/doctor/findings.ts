@@ -23,7 +23,7 @@ const KEYS_PAGE = 'https://dashboard.stripe.com/apikeys';
 const WEBHOOKS_PAGE = 'https://dashboard.stripe.com/webhooks';
 const DOMAINS_PAGE = 'https://dashboard.stripe.com/settings/payment_method_domains';
 const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
-const HUBSPOT_APP = 'HubSpot: Development, Legacy apps, the app, Scopes';
+const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
 /** The scopes that the join needs of its HubSpot token; the last one where documents are attached. */
@@ -301,7 +301,8 @@ function ofHubspot({
   attachDocuments,
   neededProperties,
   laterProperties,
-  hubspot: { properties, contacts, scopes },
+  hubspot: { properties, contacts, scopes, tried },
+  ruleRefusals,
 }: Facts): Finding[] {
   const token = about('HubSpot token');
   const permissions = about('HubSpot scopes');
@@ -315,33 +316,40 @@ function ofHubspot({
   if (unauthorized)
     return [
       token.missing(
-        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again from HubSpot: Development, Legacy apps, the app, Auth.`,
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again: ${HUBSPOT_KEY}, Show.`,
       ),
       rest,
     ];
 
   const needed = attachDocuments ? SCOPES : SCOPES.filter((scope) => scope !== 'files');
   const granted = 'said' in scopes ? scopes.said : null;
-  const lacking = granted
-    ? needed.filter((scope) => !granted.has(scope))
-    : isForbidden(contacts)
-      ? SCOPES.slice(0, 1)
-      : [];
+  const tries: Record<string, Answer<unknown> | undefined> = {
+    'crm.objects.contacts.read': contacts,
+    'crm.objects.contacts.write': tried?.write,
+    files: tried?.files,
+  };
+  const lacking = needed.filter((scope) =>
+    granted ? !granted.has(scope) : tries[scope] !== undefined && isForbidden(tries[scope]),
+  );
+  const untold = needed.filter((scope) => !granted && !(tries[scope] && 'said' in tries[scope]));
   const findings = [
     token.ok('HubSpot takes it.'),
     lacking.length > 0
-      ? permissions.missing(`The token lacks ${list(lacking)}. Tick them: ${HUBSPOT_APP}.`)
+      ? permissions.missing(`The key lacks ${list(lacking)}. Add them: ${HUBSPOT_KEY}, Scopes.`)
       : granted
         ? permissions.ok(`${list(needed)} are granted.`)
-        : permissions.unknown(
-            `Contacts may be read. Whether they may be written${attachDocuments ? ', and files uploaded,' : ''} shows here: ${HUBSPOT_APP}.`,
-          ),
+        : untold.length === 0
+          ? permissions.ok(`Calls that want ${list(needed)} are answered.`)
+          : permissions.unknown(
+              `Whether ${list(untold)} ${untold.length === 1 ? 'is' : 'are'} granted shows here: ${HUBSPOT_KEY}, Scopes.`,
+            ),
+    ofRules(ruleRefusals),
   ];
   if (!('said' in properties))
     return [
       ...findings,
       fields.unknown(
-        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_APP}.`,
+        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_KEY}, Scopes.`,
       ),
     ];
   const { said: known } = properties;
@@ -359,6 +367,21 @@ function ofHubspot({
           `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types. ${lackingMeans(absent, laterProperties)}`,
         ),
   ];
+}
+
+/** Rules that administrators set: HubSpot does not list them, and refuses by them since version 2026-09. */
+function ofRules(refusals: Facts['ruleRefusals']): Finding {
+  const rules = about('HubSpot rules');
+  if (!('said' in refusals))
+    return rules.unknown(`Whether joins were refused by them is not known (${reasonOf(refusals)}).`);
+  const { said } = refusals;
+  if (said.length === 0)
+    return rules.ok(
+      'No join is refused by one. They are not listed: look at Settings, Objects, Contacts, Create Record for what every new contact must have.',
+    );
+  return rules.missing(
+    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}; afterwards: npm run operator -- contacts retry all${said.length > 1 ? `. And ${said.length - 1} more: npm run operator -- contacts failed` : ''}`,
+  );
 }
 
 /** What becomes of joins until the properties are made. */

@@ -7,7 +7,65 @@ interface ErrorBody {
   correlationId?: string;
   /** Of a 429: which limit was met. */
   policyName?: string;
-  errors?: { message?: string; code?: string; context?: Record<string, unknown> }[];
+  errors?: ErrorDetail[];
+}
+interface ErrorDetail {
+  message?: string;
+  code?: string;
+  context?: Record<string, unknown>;
+}
+
+/**
+ * Why HubSpot refuses a record, for staff: a rule of the account in words, since HubSpot's own sentence does not say where it
+ * is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement); else HubSpot's sentence, or null.
+ */
+export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
+  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+  return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
+}
+
+/** How the reason begins where a rule of the account is it. */
+export const RULE = 'A rule in HubSpot wants';
+
+function ruleOf({ code, message, context }: ErrorDetail): string | null {
+  const names = namesOf(context);
+  if (names === null) return null;
+  if (code === 'MISSING_REQUIRED_PROPERTY')
+    return `${RULE} ${names} of every new contact, and the join does not have it. Make it optional (HubSpot: Settings, Objects, Contacts, Create Record).`;
+  if (code !== 'MISSING_CONDITIONAL_REQUIRED_PROPERTY') return null;
+  const by = /\[([^\]]+)\]/.exec(message ?? '')?.[1];
+  return `${RULE} ${names}${by ? ` because of the value of ${by}` : ''}, and the join does not have it. Change the rule (HubSpot: Settings, Properties${by ? `, ${by}` : ''}, conditional logic).`;
+}
+
+function namesOf(context: Record<string, unknown> | undefined): string | null {
+  const names = context?.propertyName;
+  return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
+}
+
+/** What staff are told of records that are refused, once for each cause: nothing in it is of a person. */
+function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string {
+  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+  const why =
+    rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
+  return `${why} Which, and why: npm run operator -- contacts failed`;
+}
+
+/** One record of a batch that was refused, where the others were taken. */
+export function refusedRecord(
+  call: string,
+  error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,
+): ProviderTrouble {
+  const { code, param } = causeOf(error);
+  const cause = [code, param].filter((part) => part !== null).join(' ');
+  return {
+    provider: 'HubSpot',
+    call,
+    status: 207,
+    code,
+    param,
+    requestId: null,
+    notice: refusalNotice(cause, error),
+  };
 }
 
 /** What is to be done about an answer that is neither a success nor the news that HubSpot does not know a record. */
@@ -122,10 +180,10 @@ export function failureOf(
   if (REFUSALS.includes(status))
     return {
       kind: 'refused',
-      message,
+      message: reasonOf(body) ?? message,
       trouble: trouble(
         call.includes('/batch/') && !call.endsWith('/read')
-          ? `HubSpot refuses what joins say (${cause}). Which, and why: npm run operator -- contacts failed`
+          ? refusalNotice(cause, body)
           : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
       ),
     };
@@ -167,11 +225,7 @@ function bodyOf(text: string): ErrorBody {
 /** The code of the first of its errors and the property that it names; else its category or policy. */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);
-  const names = first?.context?.propertyName;
-  return {
-    code: first?.code ?? policyName ?? category ?? null,
-    param: Array.isArray(names) ? names.join(', ') : null,
-  };
+  return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };
 }
 
 function scopesOf({ errors }: ErrorBody): string {

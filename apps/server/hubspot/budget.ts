@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/client.ts';
 
 /**
- * HubSpot's limits for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
+ * HubSpot's limits for a service key, as for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
  * calls in any ten seconds, 4 searches in any second. A bucket of `capacity` that refills at `perSecond` never lets more
  * than capacity + seconds * perSecond through; what is left over is for clocks and networks that are not even.
  */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
 import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
-import { failureOf } from './answer.ts';
+import { failureOf, reasonOf, refusedRecord } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { MERGED_IDS, type Properties, readProperties } from './properties.ts';
 
@@ -76,6 +76,22 @@ export interface CrmFile {
   bytes: Readable;
 }
 
+export type CrmPropertyType = 'string' | 'number' | 'datetime' | 'date' | 'bool' | 'enumeration';
+
+/** A contact property (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+export interface CrmProperty {
+  name: string;
+  label: string;
+  type: CrmPropertyType;
+  fieldType: string;
+  groupName: string;
+  options: { label: string; value: string }[];
+}
+export interface ExistingProperty extends CrmProperty {
+  /** HubSpot alone writes it. */
+  isReadOnly: boolean;
+}
+
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
@@ -115,8 +131,14 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** The id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Names of every contact property of the account; null when HubSpot does not know this API version. */
+  /** Every contact property of the account; null when HubSpot does not know this API version. */
+  getProperties(): Promise<ExistingProperty[] | null>;
+  /** Their names. */
   getPropertyNames(): Promise<Set<string> | null>;
+  /** Makes a contact property. One that exists, or does not fit, is refused. */
+  createProperty(property: CrmProperty): Promise<void>;
+  /** Whether contacts may be written, by a call that writes none: throws {@link CrmDenied} when they may not. */
+  mayWrite(): Promise<void>;
   /** What the token may do; null when HubSpot does not know it as a private app's. */
   getScopes(): Promise<Set<string> | null>;
 }
@@ -145,6 +167,7 @@ export function hubspotClient(
 ): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
   const notes = `${url}/crm/objects/${apiVersion}/notes`;
+  const propertiesBase = `${url}/crm/properties/${apiVersion}/contacts`;
   const files = `${url}/files/${apiVersion}/files`;
   const properties = readProperties(rules);
 
@@ -230,6 +253,25 @@ export function hubspotClient(
     return call<T>('POST', '/search', request, { kind: 'search', ...options });
   }
 
+  async function getProperties(): Promise<ExistingProperty[] | null> {
+    const answer = await call<{ results: PropertyAnswer[] }>('GET', '', undefined, {
+      under: propertiesBase,
+      isAboutOne: true,
+    });
+    return (
+      answer &&
+      answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
+        name,
+        label,
+        type,
+        fieldType,
+        groupName,
+        options: options.map((option) => ({ label: option.label, value: option.value })),
+        isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
+      }))
+    );
+  }
+
   async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
     const found = await search<Page>({
       filterGroups: [{ filters }],
@@ -249,8 +291,12 @@ export function hubspotClient(
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = await call<BatchAnswer>('POST', path, { inputs });
-    return outcomesOf(writes, answer!);
+    const answer = (await call<BatchAnswer>('POST', path, { inputs }))!;
+    const name = nameOf('POST', base.slice(url.length), path);
+    for (const error of answer.errors ?? [])
+      if (error.category !== 'CONFLICT' && error.category !== 'OBJECT_NOT_FOUND')
+        await tell(refusedRecord(name, error));
+    return outcomesOf(writes, answer);
   }
 
   const query = new URLSearchParams({ properties: properties.join(',') });
@@ -377,13 +423,31 @@ export function hubspotClient(
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return read?.results.find(holds)?.id ?? null;
     },
+    getProperties,
     async getPropertyNames() {
-      const under = `${url}/crm/properties/${apiVersion}/contacts`;
-      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, {
-        under,
-        isAboutOne: true,
-      });
-      return answer && new Set(answer.results.map(({ name }) => name));
+      const found = await getProperties();
+      return found && new Set(found.map(({ name }) => name));
+    },
+    async createProperty(property) {
+      const options = property.options.map((option, displayOrder) => ({
+        ...option,
+        displayOrder,
+        hidden: false,
+      }));
+      await call(
+        'POST',
+        '',
+        { ...property, options: options.length > 0 ? options : undefined },
+        { under: propertiesBase },
+      );
+    },
+    async mayWrite() {
+      try {
+        await call('POST', '/batch/update', { inputs: [] });
+      } catch (error) {
+        // Permitted, and then nothing to do: that is what it was for.
+        if (!(error instanceof CrmRefused)) throw error;
+      }
     },
     async getScopes() {
       // The call that tells a private app's scopes has no dated version.
@@ -405,11 +469,17 @@ interface Page {
   results: CrmContact[];
   paging?: { next: { after: string } };
 }
+interface PropertyAnswer extends Omit<CrmProperty, 'options'> {
+  options?: { label: string; value: string }[];
+  calculated?: boolean;
+  modificationMetadata?: { readOnlyValue?: boolean };
+}
 interface BatchAnswer {
   results: CrmContact[];
   errors?: {
     category?: string;
     message: string;
+    errors?: { message: string; code?: string; context?: Record<string, unknown> }[];
     context?: { objectWriteTraceId?: string[]; ids?: string[] };
   }[];
 }
@@ -426,7 +496,7 @@ function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<
 /** Errors name the mark or the id of what they are about; everything else was written. */
 function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
-  for (const { category, message, context } of answer.errors ?? []) {
+  for (const { category, message, errors, context } of answer.errors ?? []) {
     const about = writes.filter(
       ({ mark, id }) =>
         context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
@@ -438,7 +508,7 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
           ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
           : category === 'OBJECT_NOT_FOUND'
             ? { kind: 'gone' }
-            : { kind: 'refused', reason: message },
+            : { kind: 'refused', reason: reasonOf({ message, errors }) ?? message },
       );
   }
   const byEmail = new Map(

@@ -14,6 +14,8 @@ import type { ContactProfile } from '../database/types.ts';
 
 /** The status of who is a member. */
 export const MEMBER = 'member';
+/** And of who was one. */
+export const FORMER = 'former';
 
 export type Properties = Record<string, string | null | undefined>;
 
