@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { pdf } from '../../../local/testing/documents.ts';
 import { checkOut, previousVersion } from '../../../local/testing/previousVersion.ts';
+import { until } from '../../../local/testing/startedInduct.ts';
 import { type ServerProcess, settingsOf, startServerProcess } from '../testing/serverProcess.ts';
 import { orderingJoin, payOrder } from '../testing/steps.ts';
 import { browser, startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -60,6 +61,8 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   await joiner.call('setCustomDonation', { params, body: { amount: '12.50' } });
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
+  // The version before buys an upgrade of a customer alone.
+  await until(async () => (await customerOf(uuid)) !== '', 30_000);
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);
   const upgraded = await joiner.call('createUpgradeCharge', {
@@ -78,6 +81,14 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
     [uuid],
   );
   assert.deepEqual(rows, [{ held: 2 }]);
+}
+
+async function customerOf(uuid: string): Promise<string> {
+  const { rows } = await client.query<{ customer_id: string }>(
+    'select customer_id from payment where session_uuid = $1',
+    [uuid],
+  );
+  return rows[0]!.customer_id;
 }
 
 test('the version before this one serves whole joins on the new tables, beside this one, and restarts there', {

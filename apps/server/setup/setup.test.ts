@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import Stripe from 'stripe';
-import { STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { stripeApiVersion } from '../stripe/account.ts';
 import { restrictedKeyPage } from '../stripe/permissions.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
@@ -28,12 +28,16 @@ beforeEach(async () => {
 const endpoints = async () => (await stripe.webhookEndpoints.list()).data;
 
 /** The emulated account, taken for a real one. */
-async function run({ agrees = true, isTrial = false } = {}): Promise<{ status: 0 | 1; lines: string[] }> {
+async function run({
+  agrees = true,
+  isTrial = false,
+  standIns = { stripe: false, hubspot: true },
+} = {}): Promise<{ status: 0 | 1; lines: string[] }> {
   const lines: string[] = [];
   const status = await setUp(server.deps.config, {
     agree: async () => agrees && !isTrial,
     isTrial,
-    standIns: { stripe: false, hubspot: true },
+    standIns,
     say: (line) => lines.push(line),
   });
   return { status, lines };
@@ -132,6 +136,23 @@ test('what Stripe refuses is told, and the rest is done', async () => {
     (await run()).lines,
     /^Stripe: by hand: Stripe does not tell Webhook Endpoints \(The provided key may not\.\)/,
   );
+});
+
+test('contact properties that HubSpot lacks are shown, and made when that is agreed to, once', async () => {
+  const standIns = { stripe: true, hubspot: false };
+  const address = `${server.hubspotUrl}/crm/properties/2026-09/contacts`;
+  const headers = { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` };
+  assert.equal((await fetch(`${address}/amount_paid`, { method: 'DELETE', headers })).status, 204);
+  const shown = await run({ standIns, isTrial: true });
+  assert.equal(shown.status, 1);
+  one(shown.lines, /^HubSpot: to do: Make the contact property amount_paid \(number, /);
+  assert.equal((await fetch(`${address}/amount_paid`, { headers })).status, 404);
+
+  const { status, lines } = await run({ standIns });
+  assert.equal(status, 0, lines.join('\n'));
+  one(lines, /^done: amount_paid is there\.$/);
+  assert.equal((await fetch(`${address}/amount_paid`, { headers })).status, 200);
+  assert.equal((await run({ standIns })).lines.at(-1), 'Everything is set up.');
 });
 
 test('a stand-in needs no setup', async () => {

@@ -2,9 +2,14 @@ import { createInterface } from 'node:readline/promises';
 import { type LoneCommand, misused, readArgs } from '../command.ts';
 import type { Config } from '../config.ts';
 import { type StandIns, standInsOf } from '../doctor/examine.ts';
+import { noBudget } from '../hubspot/budget.ts';
+import { hubspotClient } from '../hubspot/client.ts';
+import { tellNobody } from '../notices/providerTrouble.ts';
+import { readSociety } from '../society.ts';
 import { askStripe } from '../stripe/account.ts';
 import { permissions, restrictedKeyPage } from '../stripe/permissions.ts';
 import { stripeRegistry } from '../stripe/register.ts';
+import { planHubspot } from './planHubspot.ts';
 import { planStripe } from './planStripe.ts';
 import type { SetupPlan } from './step.ts';
 
@@ -87,8 +92,12 @@ async function plansOf(
     const account = await askStripe(stripe, domainName);
     plans.push(planStripe(account, { webhookUrls, domainName }, stripeRegistry(stripe)));
   }
-  // HubSpot's part comes here: its plan is that of ./hubspotProperties.ts, as a SetupPlan.
   if (standIns.hubspot) say('HubSpot is a stand-in on this machine, and needs no setup.');
+  else {
+    const { fields } = (await readSociety(config.societyFile)).crm;
+    const hubspot = hubspotClient(config.providers.hubspot, fields, noBudget, 'background', tellNobody);
+    plans.push(await planHubspot(hubspot, fields));
+  }
   return plans;
 }
 

@@ -8,9 +8,10 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
-import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
+import { customerOf, payerOf, type SavedCard } from '../payments/cardCustomer.ts';
+import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
-import { payerEmails, receiptEmail } from '../payments/payer.ts';
+
 import { countingFailures } from '../payments/providerFailures.ts';
 import type { CatalogueProduct } from '../society.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
@@ -77,7 +78,7 @@ export async function chargeUpgrade(
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
   if (!open || (charge && isOfNobody)) {
-    const payer = await customerOf(deps, uuid, paymentIntent, card, failures);
+    const payer = await customerOf(deps, uuid, { ...card, paymentIntent, failures });
     if ('customerId' in payer) ({ customerId } = payer);
     else if (charge) return { status: 'failed', message: payer.declined };
   }
@@ -173,55 +174,6 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   }
 }
 
-interface SavedCard {
-  /** Null: nobody's yet, as since it paid for the membership. */
-  customerId: string | null;
-  paymentMethodId: string | null;
-  email: string | null;
-  name: string | null;
-}
-
-/**
- * Stripe's customer to whom the card belongs that paid for the membership. Made with the card in it when an upgrade is first
- * bought: a card that was kept without a customer can be given to one afterwards
- * (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The key is the join's, so however many presses and
- * crashes there are, there is one.
- */
-async function customerOf(
-  deps: Deps,
-  uuid: string,
-  paymentIntent: string,
-  { customerId: known, paymentMethodId, email, name }: SavedCard,
-  failures: number,
-): Promise<{ customerId: string } | { declined: string }> {
-  if (known !== null) return { customerId: known };
-  const create = () =>
-    deps.payments.createCustomer({
-      email,
-      name,
-      paymentMethodId: paymentMethodId!,
-      sessionUuid: uuid,
-      idempotencyKey: `${deps.environment}-${uuid}-customer-${failures}`,
-    });
-  try {
-    const customerId = await countingFailures(
-      deps,
-      uuid,
-      failures,
-      // A try that failed may have made one all the same.
-      async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
-    );
-    await sql`update payment set customer_id = ${customerId} where intent_id = ${paymentIntent} and customer_id = ''`.execute(
-      deps.database,
-    );
-    return { customerId };
-  } catch (error) {
-    // Stripe may ask the bank when a card is kept.
-    if (error instanceof Declined) return { declined: error.message };
-    throw error;
-  }
-}
-
 /**
  * A new intent, which nobody can pay before our row of it and the snapshot of what it buys are written. Null when the
  * offer was skipped or taken meanwhile; another one when another tab was first.
@@ -297,35 +249,4 @@ async function isBought(deps: Deps, uuid: string): Promise<boolean> {
     deps.database,
   );
   return rows.length > 0;
-}
-
-/** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
-async function payerOf(
-  deps: Deps,
-  uuid: string,
-  paymentIntent: string,
-): Promise<{ card: SavedCard; attempts: number; failures: number; pause: number }> {
-  const { rows } = await sql<{
-    customer_id: string;
-    payment_method_id: string | null;
-    emails: (string | null)[];
-    name: string | null;
-    attempts: number;
-    failures: number;
-    pause: number;
-  }>`
-    select customer_id, payment_method_id, ${payerEmails} as emails,
-      nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
-      (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
-      provider_failures as failures, ${pauseSeconds(deps)} as pause
-    from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
-    where session.uuid = ${uuid}`.execute(deps.database);
-  const { customer_id, payment_method_id, emails, name, ...counted } = rows[0]!;
-  const card = {
-    customerId: customer_id || null,
-    paymentMethodId: payment_method_id,
-    email: receiptEmail(emails),
-    name,
-  };
-  return { card, ...counted };
 }

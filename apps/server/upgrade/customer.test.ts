@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { sql } from 'kysely';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { prepareCustomer } from '../payments/cardCustomer.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
@@ -31,82 +34,94 @@ test('opening Checkout asks Stripe once, and makes no customer', async () => {
   const uuid = await orderingJoin(client);
   await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
   await openIntent(client, uuid);
-  const requests = (await (await fetch(`${server.stripeUrl}/_emulator/requests`)).json()) as {
-    method: string;
-    path: string;
-  }[];
-  assert.deepEqual(
-    requests.map(({ method, path }) => `${method} ${path}`),
-    ['POST /v1/payment_intents'],
-  );
+  assert.deepEqual(await requests(), ['POST /v1/payment_intents']);
   assert.deepEqual(await customersOf(uuid), []);
 });
 
-test('the card that paid is given to one customer when an upgrade is bought, however often it is pressed', async () => {
+/** Stripe answers so whoever makes a customer, from before the payment is reported until this is called. */
+async function customersMeet(fault: object): Promise<() => Promise<void>> {
+  await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
+  return () => server.stripeFault(null);
+}
+const declined = {
+  kind: 'status',
+  status: 402,
+  body: { error: { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' } },
+};
+
+test('the card that paid is given to a customer while the offer is read, and buying it makes none', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
     personalEmail: 'jo@example.com',
   });
-  assert.deepEqual(await customersOf(uuid), []);
-  const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  const [customer, ...more] = await customersOf(uuid);
   assert.deepEqual(
-    answers.map(({ data }) => data.status),
-    ['succeeded', 'succeeded'],
+    [customer!.name, customer!.email, customer!.id, more],
+    ['Jordan Rivera', 'jo@example.com', await keptCustomer(uuid), []],
   );
-  const customers = await customersOf(uuid);
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(
-    customers.map(({ name, email }) => [name, email]),
-    [['Jordan Rivera', 'jo@example.com']],
+    (await requests()).filter((request) => request.includes('customers')),
+    [],
+  );
+});
+
+test('a card that is not kept is given to nobody', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await sql`update payment set saves_card = false, customer_id = '' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
+  // Whatever it asked for came before this.
+  await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
+  assert.deepEqual(
+    (await requests()).filter((request) => request.includes('customers')),
+    [],
   );
 });
 
 for (const [name, fault] of [
-  // The library's own tries are lost, too.
-  ['whose answer is lost', { kind: 'cut_after', times: 3 }],
+  ['whose answer is lost', { kind: 'cut_after' }],
   // Its own failure is kept under the key of that try.
   ['that it made and said it had failed', { kind: 'status_after' }],
   ['that it did not make', { kind: 'status' }],
 ] as const)
   test(`a customer ${name} is not made twice, and the next press sells the upgrade`, async () => {
     const client = server.client();
+    const end = await customersMeet(fault);
     const { uuid, intentId } = await paidJoin(server, client);
-    await server.stripeFault({ ...fault, method: 'POST', path: '/v1/customers' });
     assert.equal((await charge(client, uuid, intentId)).status, 503);
-    await server.stripeFault(null);
-    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+    await end();
+    const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+    assert.deepEqual(
+      answers.map(({ data }) => data.status),
+      ['succeeded', 'succeeded'],
+    );
     assert.equal((await customersOf(uuid)).length, 1);
   });
 
 test('a server that is killed before it wrote down the customer finds the same one', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
-  await server.deps.payments.createCustomer({
-    email: details().personalEmail,
-    name: 'Jordan Rivera',
-    paymentMethodId: await savedCardOf(uuid),
-    sessionUuid: uuid,
-    idempotencyKey: `${server.deps.environment}-${uuid}-customer-0`,
-  });
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await sql`update payment set customer_id = '' where session_uuid = ${uuid}`.execute(server.deps.database);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.equal((await customersOf(uuid)).length, 1);
 });
 
 test('a bank that declines to have its card kept leaves another card to pay by', async () => {
   const client = server.client();
+  const end = await customersMeet(declined);
   const { uuid, intentId } = await paidJoin(server, client);
-  const error = { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' };
-  // Kept under its key for a day.
-  await server.stripeFault({
-    kind: 'status',
-    status: 402,
-    method: 'POST',
-    path: '/v1/customers',
-    body: { error },
-    times: 3,
-  });
-  const declined = await charge(client, uuid, intentId);
-  assert.deepEqual([declined.data.status, declined.data.message], ['failed', 'Your card was declined.']);
+  const { data } = await charge(client, uuid, intentId);
+  assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
   const other = await charge(client, uuid, intentId, false);
+  await end();
   const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
   assert.equal((await payByCard(server, upgrade, 'pm_card_mastercard')).status, 200);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
@@ -115,16 +130,10 @@ test('a bank that declines to have its card kept leaves another card to pay by',
 
 test('an intent that was opened for another card only makes way for one that takes the saved card', async () => {
   const client = server.client();
+  const end = await customersMeet(declined);
   const { uuid, intentId } = await paidJoin(server, client);
-  const error = { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' };
-  await server.stripeFault({
-    kind: 'status',
-    status: 402,
-    method: 'POST',
-    path: '/v1/customers',
-    body: { error },
-  });
   const other = await charge(client, uuid, intentId, false);
+  await end();
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   const { body } = await server.stripe(
     'GET',
@@ -143,12 +152,19 @@ test('a name that is longer than Stripe keeps is shortened', async () => {
   assert.equal((await customersOf(uuid))[0]!.name!.length, 256);
 });
 
-async function savedCardOf(uuid: string): Promise<string> {
-  const { payment_method_id } = await server.deps.database
+function joinPayment(uuid: string) {
+  return server.deps.database
     .selectFrom('payment')
-    .select('payment_method_id')
+    .select(['intent_id', 'customer_id'])
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'join')
     .executeTakeFirstOrThrow();
-  return payment_method_id!;
+}
+const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
+
+/** What Stripe was asked since the requests were last cleared. */
+async function requests(): Promise<string[]> {
+  const response = await fetch(`${server.stripeUrl}/_emulator/requests`);
+  const all = (await response.json()) as { method: string; path: string }[];
+  return all.map(({ method, path }) => `${method} ${path}`);
 }
