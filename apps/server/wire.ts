@@ -13,6 +13,7 @@ import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
+import { troubleTeller } from './notices/providerTrouble.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
 import { readSociety } from './society.ts';
 import { openStorage } from './storage/openStorage.ts';
@@ -71,7 +72,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     environment,
     payments: stripeProvider({
       ...config.providers.stripe,
-      onFailure: stripeFailures(database, log, now),
+      onFailure: stripeFailures(troubleTeller(database, log)),
     }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
