@@ -78,7 +78,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     environment,
     payments: stripeProvider({
       ...config.providers.stripe,
-      onFailure: stripeFailures(database, log, now),
+      onFailure: stripeFailures(troubleTeller(database, log)),
     }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,

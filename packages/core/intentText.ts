@@ -97,5 +97,7 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
 
 /** A text of at most `limit` characters; where some are left out, an ellipsis says so. */
 export function shorten(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+  if (text.length <= limit) return text;
+  // Half a character, as of an emoji, could not be sent.
+  return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
