@@ -7,7 +7,7 @@ interface ErrorBody {
   correlationId?: string;
   /** Of a 429: which limit was met. */
   policyName?: string;
-  errors?: ErrorDetail[];
+  errors?: ErrorDetail[] | undefined;
 }
 interface ErrorDetail {
   message?: string;

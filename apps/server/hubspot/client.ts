@@ -258,18 +258,16 @@ export function hubspotClient(
       under: propertiesBase,
       isAboutOne: true,
     });
-    return (
-      answer &&
-      answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
-        name,
-        label,
-        type,
-        fieldType,
-        groupName,
-        options: options.map((option) => ({ label: option.label, value: option.value })),
-        isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
-      }))
-    );
+    if (answer === null) return null;
+    return answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
+      name,
+      label,
+      type,
+      fieldType,
+      groupName,
+      options: options.map((option) => ({ label: option.label, value: option.value })),
+      isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
+    }));
   }
 
   async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
