@@ -256,7 +256,7 @@ test('an archived contact is gone, may be asked for as archived, and gives its e
   assert.equal((await contacts('POST', '', { properties: { email: 'lee.chen@example.com' } })).status, 201);
 });
 
-test('the 101st call in ten seconds is 429 and says when to come back; search has a limit of its own', async (t) => {
+test('the 101st call in ten seconds is 429 and says by which limit; search has a limit of its own', async (t) => {
   const { contacts, time } = await emulate(t);
   for (let call = 1; call <= 100; call += 1) {
     const { headers } = await contacts('GET', '/101');
@@ -266,7 +266,7 @@ test('the 101st call in ten seconds is 429 and says when to come back; search ha
   const refused = await contacts('GET', '/101');
   assert.deepEqual(
     [refused.status, refused.headers.get('retry-after'), refused.body.policyName],
-    [429, '6', 'TEN_SECONDLY_ROLLING'],
+    [429, null, 'TEN_SECONDLY_ROLLING'],
   );
   assert.deepEqual(faultsOf('error', refused.body), []);
   for (let call = 1; call <= 4; call += 1) assert.equal((await contacts('POST', '/search', {})).status, 200);
@@ -370,4 +370,18 @@ test('a rule that wants a property of every new contact, and one by the value of
     [400, 'MISSING_CONDITIONAL_REQUIRED_PROPERTY'],
   );
   assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Waco', phone: '1' } })).status, 200);
+});
+
+test('a day has so many calls, searches too, and the next one as many again', async (t) => {
+  const limits = { tenSecondly: 100, searchSecondly: 4, daily: 2 };
+  const { contacts, time } = await emulate(t, { limits });
+  assert.equal((await contacts('GET', '/101')).status, 200);
+  assert.equal((await contacts('POST', '/search', {})).status, 200);
+  for (const refused of [await contacts('GET', '/101'), await contacts('POST', '/search', {})])
+    assert.deepEqual(
+      [refused.status, refused.body.policyName, refused.headers.get('retry-after')],
+      [429, 'DAILY', null],
+    );
+  time.now += 86_400_000;
+  assert.equal((await contacts('GET', '/101')).status, 200);
 });

@@ -204,6 +204,18 @@ test('while the key may not upload files, a document waits, and is attached with
   await onceAttached(id, '101');
 });
 
+test('a document of a join whose contact was deleted is attached to the one that the join got instead', async () => {
+  const { uuid, id } = await uploaded('transcript.pdf', '104');
+  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  assert.equal(await attach(), 0, 'it waits for that one');
+  await sql`update join_session set crm_contact_id = 'own:103' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '103');
+  await sql`update contact set deleted_at = null where id = '104'`.execute(server.deps.database);
+});
+
 test('a document that was rejected before it was sent is not sent', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
   await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable']);
