@@ -75,7 +75,10 @@ test('the site has its screens, whatever their letters and the slash at their en
 
 test('of a query only the programme goes along to Get Started', () => {
   assert.equal(queryForGetStarted('?payment_intent_client_secret=pi_1_secret_2&redirect_status=failed'), '');
-  assert.equal(queryForGetStarted('?a=1&programme=undergraduate&client_secret=x'), '?programme=undergraduate');
+  assert.equal(
+    queryForGetStarted('?a=1&programme=undergraduate&client_secret=x'),
+    '?programme=undergraduate',
+  );
   assert.equal(queryForGetStarted('?programme=a%26client_secret%3Dx'), '?programme=a%26client_secret%3Dx');
   assert.equal(queryForGetStarted(''), '');
 });
