@@ -1,5 +1,6 @@
 /**
- * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_PORT,
+ * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_HOST
+ * (where browsers come to it from elsewhere), STRIPE_EMULATOR_PORT,
  * HUBSPOT_EMULATOR_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
  * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url } }` as a
  * message. The process ends with its parent.

@@ -24,7 +24,7 @@ export class Frame {
     this.#start = start;
     this.#told = told;
     // Stripe's frames ask for payment in this way, too.
-    this.node = make('iframe', { title, src: `${BASE}frame.html`, allow: 'payment *' });
+    this.node = make('iframe', { title, src: `${BASE}frame.html`, allow: 'payment *', scrolling: 'no' });
     Object.assign(this.node.style, {
       display: 'block',
       width: `calc(100% + ${2 * MARGIN}px)`,

@@ -67,7 +67,8 @@ window.addEventListener('message', ({ source, data, ports: [port] }: MessageEven
   port.onmessage = async ({ data: { id, name, args } }) => {
     port.postMessage({ id, value: await handlers[name]?.(...(args as never[])) });
   };
-  const tellHeight = () => tell('height', { px: document.body.offsetHeight + 2 * MARGIN });
+  const tellHeight = () =>
+    tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
   // At once, too: a page that nobody looks at observes nothing.
   tellHeight();
   new ResizeObserver(tellHeight).observe(document.body);
