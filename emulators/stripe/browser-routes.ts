@@ -10,6 +10,8 @@ import type { App, Perform } from './server.ts';
 
 /** What a browser loads from the emulator besides the API: stripe.js, its frames and windows, the card issuer's page. */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
+  // Browsers ask for it with the card issuer's page.
+  app.get('/favicon.ico', (_, reply) => reply.status(204).send());
   const scripts: [string, Program][] = [
     ['/stripe.js', 'stripe'],
     ['/frame.js', 'frame'],
