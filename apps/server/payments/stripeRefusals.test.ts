@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
+import { until } from '../../../local/testing/startedInduct.ts';
 import { Refusal } from '../http/refusal.ts';
 import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
 import { RefundRefused } from '../stripe/failures.ts';
@@ -359,7 +360,11 @@ const steps: Record<string, Step> = {
         method,
         path,
         async arrange(client: Client) {
+          // Otherwise it is made beforehand.
+          if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
           const { uuid, intentId } = await paidJoin(server, client);
+          if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
+          await server.stripeFault(null);
           const body = { paymentIntent: intentId };
           return () => client.call('createUpgradeCharge', { params: { uuid }, body }) as never;
         },
@@ -367,6 +372,14 @@ const steps: Record<string, Step> = {
     ]),
   ),
 };
+async function failuresOf(uuid: string): Promise<number> {
+  const { provider_failures } = await server.deps.database
+    .selectFrom('join_session')
+    .select('provider_failures')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return provider_failures;
+}
 for (const [name, { method, path, arrange }] of Object.entries(steps))
   test(`${name}: whatever Stripe refuses, the joiner reads a sentence, and goes on when it is put right`, async () => {
     const again: (() => Promise<Answered<never>>)[] = [];
