@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type BrowserContext, test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
-import { isScreen } from '#core/navigation.ts';
+import { screenAt } from '#core/navigation.ts';
 import type { LocalFile } from '../local/localFile.ts';
 import { stripe } from './providers.ts';
 
@@ -50,7 +50,7 @@ function isOfNoPage(message: ConsoleMessage): boolean {
   const { url } = message.location();
   if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
   const { pathname } = new URL(url);
-  return !isScreen(pathname) && !/^\/(api|static|emulated)\//.test(pathname);
+  return screenAt(pathname) === null && !/^\/(api|static)\//.test(pathname);
 }
 
 interface Fixtures {

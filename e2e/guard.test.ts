@@ -44,6 +44,29 @@ test('an address that the site does not have is 404, whatever the browser is sho
   expect((await page.goto('/registration/checkout'))?.status()).toBe(200);
 });
 
+test('the guard takes nothing of an address along but the programme', async ({ page }) => {
+  const secret = 'payment_intent=pi_1&payment_intent_client_secret=pi_1_secret_2&redirect_status=succeeded';
+  await page.goto(`/registration/post-payment?${secret}`);
+  await expect(page).toHaveURL(HOME);
+  await page.goto(`/?${secret}`);
+  await expect(page).toHaveURL(HOME);
+  await page.goto(`/registration/upgrade?${secret}&programme=undergraduate`);
+  await expect(page).toHaveURL(`${HOME}?programme=undergraduate`);
+  await expect(page.getByText('Honor Collegians')).toHaveCount(0);
+  await page.getByRole('button', { name: 'I am Self-Nominating' }).click();
+  await expect(page.getByText('Honor Collegians').first()).toBeVisible();
+});
+
+test('an address below the resume page is none, and speaks of no join where there is none', async ({
+  page,
+}) => {
+  const response = await page.goto('/upload-resume/101/extra');
+  expect(response?.status()).toBe(404);
+  await expect(page.getByRole('heading', { level: 1, name: 'Page not found' })).toBeVisible();
+  await expect(page.getByRole('main').getByText(/join/)).toHaveCount(0);
+  await expect(page.getByRole('main').getByRole('link', { name: 'Get Started' })).toBeVisible();
+});
+
 /** Where a browser with a join at this state ends up. */
 const CHECKOUT = '/registration/checkout';
 const DETAILS = '/registration/student-details';

@@ -1,6 +1,7 @@
 import { pdf } from '../local/testing/documents.ts';
 import { expect, test } from './fixtures.ts';
 import {
+  addressForm,
   button,
   buyNow,
   chooseMembership,
@@ -28,8 +29,8 @@ test('a personal invite: one tick, a card, and a member @phone', async ({ page, 
   await save(page);
   await expect(page.getByText('Student details submitted successfully!')).toBeVisible();
   await chooseMembership(page);
-  await expect(page.getByLabel('Full name')).toHaveValue('Jordan Rivera');
-  await expect(page.getByLabel('ZIP code')).toHaveValue('78701');
+  await expect(addressForm(page).getByLabel('Full name')).toHaveValue('Jordan Rivera');
+  await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue('78701');
   const intent = await pay(page);
   expect(await stripeApi.taken(intent)).toEqual([6500]);
   await button(page, 'Skip').click();
@@ -55,7 +56,7 @@ test('a school code: everything is typed, the upgrade is taken with the same car
   await save(page);
   await expect(page.getByText('$65', { exact: true })).toBeVisible();
   await expect(page.getByText('/one-time fee')).toHaveCount(2);
-  await chooseMembership(page, 'Membership with Honour Cord');
+  await chooseMembership(page, 'Membership with Honor Cord');
   await expect(total(page)).toHaveText('$89.00');
   const intent = await pay(page);
   await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();

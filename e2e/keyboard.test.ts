@@ -1,12 +1,18 @@
-import type { Page } from '@playwright/test';
+import type { Frame, Page } from '@playwright/test';
 import { png } from '../local/testing/documents.ts';
 import { details } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { heading, total } from './steps.ts';
+import { cardForm, heading, total } from './steps.ts';
+
+/** Where the focus is: the page, or a frame of the card provider's in it. */
+async function focusedFrame(page: Page): Promise<Frame> {
+  const element = await page.evaluateHandle(() => document.activeElement);
+  return (await element.asElement()?.contentFrame()) ?? page.mainFrame();
+}
 
 /** What has the focus: its accessible words, as far as they are in the page. */
-const focused = (page: Page) =>
-  page.evaluate(() => {
+const focused = async (page: Page) =>
+  (await focusedFrame(page)).evaluate(() => {
     const element = document.activeElement as HTMLElement | null;
     if (!element || element === document.body) return '';
     const label = 'labels' in element ? (element as HTMLInputElement).labels?.[0]?.textContent : '';
@@ -19,7 +25,7 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
     await page.keyboard.press('Tab');
     const now = await focused(page);
     if (typeof name === 'string' ? now === name : name.test(now)) {
-      const visible = await page.evaluate(() => {
+      const visible = await (await focusedFrame(page)).evaluate(() => {
         const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement!);
         return (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2) || boxShadow !== 'none';
       });
@@ -78,7 +84,7 @@ test('the whole join by keyboard alone: focus is seen, and each new screen’s h
   await page.keyboard.press('Enter');
 
   await expect(heading(page, 'Checkout')).toBeFocused();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await tabTo(page, 'Donate $25');
   await page.keyboard.press('Space');
   await expect(total(page)).toHaveText('$90.00');
@@ -125,10 +131,10 @@ test('an invitation, an item taken back, an upgrade and the store’s code by ke
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Choose your membership')).toBeFocused();
-  await tabTo(page, 'Choose this membership: Membership with Honour Cord');
+  await tabTo(page, 'Choose this membership: Membership with Honor Cord');
   await page.keyboard.press('Enter');
   await expect(heading(page, 'Checkout')).toBeFocused();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   // The summary comes before the form; back to the top of the page.
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await tabTo(page, 'Add Lapel Pin');

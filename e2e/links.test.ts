@@ -1,7 +1,17 @@
 import { docx } from '../local/testing/documents.ts';
 import { refuse, route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button, buyNow, heading, paidIntent, save, total, typeBillingAddress, typeCard } from './steps.ts';
+import {
+  addressForm,
+  button,
+  buyNow,
+  heading,
+  paidIntent,
+  save,
+  total,
+  typeBillingAddress,
+  typeCard,
+} from './steps.ts';
 
 const resume = {
   name: 'resume.docx',
@@ -39,8 +49,9 @@ for (const [path, name, title, arrived] of [
     await page.clock.install();
     await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
     await page.goto(path);
-    const status = page.getByRole('status').filter({ hasText: 'We cannot look up' });
-    await expect(status).toContainText('tries again by itself (1 of 3)');
+    await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
+    const status = page.getByRole('status').filter({ hasText: 'of 3' });
+    await expect(status).toContainText('It is tried again by itself (1 of 3)');
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await page.clock.runFor(4_000);
     await expect(status).toContainText('(2 of 3)');
@@ -80,7 +91,7 @@ test('a direct checkout: overridden price, no progress bar, policies above Buy N
   await expect(heading(page, 'Checkout')).toBeVisible();
   await expect(page.getByRole('navigation', { name: 'Progress' })).toBeHidden();
   await expect(page.getByRole('link', { name: 'Back to membership' })).toBeHidden();
-  await expect(page.getByLabel('ZIP code')).toHaveValue('78701');
+  await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue('78701');
   await typeCard(page);
   await buyNow(page);
   await expect(page.getByText('You must agree to the policies.')).toBeVisible();
@@ -104,7 +115,7 @@ for (const [what, query, sentence] of [
   [
     'a price below the floor',
     'mp=2&c=3999',
-    'The price in this link is too low: Membership with Honour Cord costs at least $40.00.',
+    'The price in this link is too low: Membership with Honor Cord costs at least $40.00.',
   ],
   ['an unknown product', 'mp=12345', 'This product cannot be bought with this link.'],
   ['a product id that is no number', 'mp=one', 'Failed to initiate checkout.'],
@@ -168,15 +179,23 @@ test('a contact who is already a member is told so and not charged', async ({ pa
   await expect(page).toHaveURL('/registration/get-started');
 });
 
-for (const code of ['EXPIRED2025', 'NOSUCHCODE']) {
-  test(`the code ${code} gets its sentence under the form and no toast`, async ({ page }) => {
+for (const [code, sentence] of [
+  ['EXPIRED2025', 'Eligibility check failed. This invite code has expired.'],
+  ['NOSUCHCODE', 'Eligibility check failed. No contact found or invalid invite code.'],
+] as const) {
+  test(`the code ${code} gets its own sentence under the form, other ways on, and no toast`, async ({
+    page,
+  }) => {
     await page.goto('/');
     await page.getByLabel('Invite code').fill(code);
     await button(page, 'Submit').click();
-    await expect(page.getByRole('alert')).toHaveText(
-      'Eligibility check failed. No contact found or invalid invite code.',
-    );
+    await expect(page.getByRole('alert')).toHaveText(sentence);
     await expect(page.getByRole('dialog')).toHaveCount(0);
+    const ways = page.getByRole('main').getByText('You do not need a code');
+    await expect(ways.getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+    await expect(ways.getByRole('link', { name: 'help@society.example' })).toBeVisible();
+    await ways.getByRole('button', { name: 'nominate yourself' }).click();
+    await expect(page.getByLabel('Yes, I confirm I meet the eligibility requirements')).toBeVisible();
   });
 }
 
@@ -196,7 +215,7 @@ test('a home address may be anywhere, a billing address only in the US and Canad
   await expect(page.getByLabel('Country')).toHaveValue('India');
   await expect(page.getByLabel('State/Province')).toHaveValue('Odisha');
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
-  await expect(page.getByLabel('Country or region').getByRole('option')).toHaveText([
+  await expect(addressForm(page).getByLabel('Country or region').getByRole('option')).toHaveText([
     'United States',
     'Canada',
   ]);

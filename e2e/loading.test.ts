@@ -1,9 +1,10 @@
 import type { Page } from '@playwright/test';
-import { detailedJoin, holdRequests, orderingJoin, startedJoin } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { call, detailedJoin, holdRequests, openIntent, orderingJoin, startedJoin } from './arrange.ts';
+import { expect, test, theInduct } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
+import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
-import { button, buyNow, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
+import { button, buyNow, cardForm, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
 
 /** The screens that have been downloaded so far, by the names of their files. */
 function watchDownloads(page: Page): () => string[] {
@@ -99,6 +100,80 @@ test('a chunk that does not load is the routerâ€™s error screen, with the chunkâ
   await button(page, 'Submit').click();
   await expect(page.getByRole('heading', { name: 'Unexpected Application Error!' })).toBeVisible();
   await expect(page.getByText(/Loading chunk \S+ failed/).first()).toBeVisible();
+  // The code is gone with the page.
+  await expect(page.getByText(/is kept/)).toHaveCount(0);
+});
+
+test('a part of the card form that does not load says so and is logged, and Try again brings it', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/^Failed to load resource/, /part of the card form/);
+  await orderingJoin(page);
+  await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
+  await page.goto('/registration/checkout');
+  await expect(page.getByRole('alert')).toHaveText(
+    'The card form could not be loaded. Nothing was charged. Please check your connection.',
+  );
+  await expect(button(page, 'Buy Now')).toHaveCount(0);
+  expect(complaints.seen.some((text) => text.includes('part of the card form'))).toBe(true);
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await typeCard(page);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('the card form of a payment that is over leads on, instead of staying blank', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/part of the card form/, /status of 40/);
+  const uuid = await orderingJoin(page);
+  const { secret, revision } = await openIntent(page, uuid);
+  const id = secret.split('_secret_')[0]!;
+  await call(page, 'beginPayment', { uuid }, { revision });
+  const answer = await call(page, 'getCheckoutDetails', { uuid });
+  // Paid elsewhere between the two calls of this page: what it was given is the secret of a payment that is over.
+  await page.route('**/checkout-details', (route) =>
+    route.fulfill({ json: { success: true, status: 'success', data: answer } }),
+  );
+  await page.route('**/create-payment-intent', (route) =>
+    route.fulfill({
+      json: { success: true, status: 'success', data: { clientSecret: secret, amount: 6500, revision } },
+    }),
+  );
+  await stripe(theInduct().stripe).confirm(id, 'pm_card_visa', page.url());
+  await page.goto('/registration/checkout');
+  await expect(page.getByRole('alert')).toContainText('The card form could not be loaded.');
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await expect(page).toHaveURL(/\/registration\/upgrade/);
+});
+
+test('a total that the card form could not be told of is not paid until it could', async ({
+  page,
+  complaints,
+  stripeApi,
+}) => {
+  complaints.expect(/^Failed to load resource/, /does not know the new total/);
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await typeCard(page);
+  await page.route('**/v1/payment_intents/*', (route) => route.abort('connectionrefused'));
+  await button(page, 'Donate $25').click();
+  await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
+  await expect(button(page, 'Buy Now')).toBeDisabled();
+  // Nor by the keyboard, from within the form.
+  await cardForm(page).getByLabel('Security code').press('Enter');
+  await button(page, 'Try again').click();
+  await expect(page.getByRole('alert')).toContainText('could not be told of your new total');
+  await page.unrouteAll();
+  await button(page, 'Try again').click();
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([9000]);
 });
 
 test('Submit says Submitting... and cannot be pressed again while the server is asked', async ({ page }) => {

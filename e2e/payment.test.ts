@@ -1,9 +1,17 @@
 import { orderingJoin, selfNomination } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
-import { button, buyNow, paidIntent, total, typeCard, watchIntents } from './steps.ts';
+import { expect, test, theInduct } from './fixtures.ts';
+import {
+  bankQuestion,
+  button,
+  buyNow,
+  cardForm,
+  paidIntent,
+  total,
+  typeCard,
+  watchIntents,
+} from './steps.ts';
 
 const CHECKOUT = '/registration/checkout';
-const authentication = 'Authenticate your payment';
 
 test('insufficient funds are told in the provider’s words, and the same page takes another card', async ({
   page,
@@ -17,7 +25,7 @@ test('insufficient funds are told in the provider’s words, and the same page t
   await buyNow(page);
   await expect(page.getByRole('alert')).toHaveText('Your card has insufficient funds.');
   await expect(page).toHaveURL(CHECKOUT);
-  await expect(page.getByLabel('Card number')).toHaveValue('4000 0000 0000 9995');
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4000 0000 0000 9995');
   await typeCard(page);
   await buyNow(page);
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
@@ -28,10 +36,7 @@ test('a card that asks for authentication pays once it is given @phone', async (
   await page.goto(CHECKOUT);
   await typeCard(page, '4000002500003155');
   await buyNow(page);
-  await page
-    .getByRole('dialog', { name: authentication })
-    .getByRole('button', { name: 'Complete authentication' })
-    .click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });
 
@@ -41,10 +46,7 @@ test('authentication that fails charges nothing, and another card pays', async (
   await page.goto(CHECKOUT);
   await typeCard(page, '4000002500003155');
   await buyNow(page);
-  await page
-    .getByRole('dialog', { name: authentication })
-    .getByRole('button', { name: 'Fail authentication' })
-    .click();
+  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toHaveText(
     'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
   );
@@ -59,14 +61,13 @@ test('an upgrade that asks for authentication is charged once it is given', asyn
   await page.goto(CHECKOUT);
   await typeCard(page, '4000000000003220');
   await buyNow(page);
-  const dialog = page.getByRole('dialog', { name: authentication });
-  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
   await paidIntent(page);
   await button(page, 'Upgrade Now').click();
-  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toContainText('We are unable to authenticate your payment method.');
   await button(page, 'Upgrade Now').click();
-  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
   await expect(page).toHaveURL('/registration/upload-transcript');
   const intents = await stripeApi.intentsOf(uuid);
   const taken = await Promise.all(intents.map(({ id }) => stripeApi.taken(id)));
@@ -93,8 +94,8 @@ test('a donation added after the card was typed keeps the card, the client secre
   await button(page, 'Remove Lapel Pin').click();
   await expect(total(page)).toHaveText('$102.34');
   await expect(button(page, 'Add Lapel Pin')).toBeVisible();
-  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
-  await expect(page.getByLabel('Security code')).toHaveValue('123');
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(cardForm(page).getByLabel('Security code')).toHaveValue('123');
   await expect.poll(() => answers.at(-1)?.amount).toBe(10234);
   expect(new Set(answers.map(({ clientSecret }) => clientSecret)).size).toBe(1);
   const id = answers[0]!.clientSecret.split('_secret_')[0]!;
@@ -127,7 +128,7 @@ test('a total that changed in another tab is shown first, and charged only when 
   await expect(total(page)).toHaveText('$77.00');
   const id = answers[0]!.clientSecret.split('_secret_')[0]!;
   expect(await stripeApi.charges(id)).toEqual([]);
-  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
   await buyNow(page);
   expect(await paidIntent(page)).toBe(id);
   expect(await stripeApi.charges(id)).toEqual([
@@ -158,7 +159,7 @@ test('two quick changes of the order: the answer to the first one, which comes t
 }) => {
   await orderingJoin(page);
   await page.goto(CHECKOUT);
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   const readAnew = new Promise<void>((resolve) => {
     let reads = 0;
     page.on('request', (request) => {
@@ -202,11 +203,11 @@ test('what is missing in the card form is told there, and nothing is asked of th
 }) => {
   await orderingJoin(page);
   await page.goto(CHECKOUT);
-  await page.getByLabel('Card number').fill('4242');
+  await cardForm(page).getByLabel('Card number').fill('4242');
   const asked: string[] = [];
   page.on('request', (request) => request.url().includes('/api/') && asked.push(request.url()));
   await buyNow(page);
-  await expect(page.getByText('Your card number is incomplete.').first()).toBeVisible();
+  await expect(cardForm(page).getByText('Your card number is incomplete.')).toBeVisible();
   await expect(button(page, 'Buy Now')).toBeEnabled();
   expect(asked).toEqual([]);
 });
@@ -214,8 +215,48 @@ test('what is missing in the card form is told there, and nothing is asked of th
 test('a newcomer pays with the test card that the form offers', async ({ page, stripeApi }) => {
   await orderingJoin(page);
   await page.goto(CHECKOUT);
-  await expect(page.getByText('Test mode: no card is charged')).toBeVisible();
-  await button(page, 'Use 4242 4242 4242 4242 (pays)').click();
+  await expect(cardForm(page).getByText('Test mode: no card is charged')).toBeVisible();
+  await cardForm(page).getByRole('button', { name: 'Use 4242 4242 4242 4242 (pays)' }).click();
   await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('under the policy of real keys, a wallet’s window gives its card to the framed form, and nothing is blocked', async ({
+  page,
+  stripeApi,
+}) => {
+  // What the policy blocks is a complaint of the browser's, and fails the test.
+  await stripeApi.offerWallet(true);
+  await orderingJoin(page);
+  const answer = await page.goto(CHECKOUT);
+  const { origin } = new URL(page.url());
+  const form = new URL((await cardForm(page).owner().getAttribute('src')) ?? '').origin;
+  expect(form).not.toBe(origin);
+  const headers = answer!.headers();
+  expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
+  expect(headers['content-security-policy']).toContain(`frame-src ${form};`);
+  expect(headers['content-security-policy']).toContain(`script-src 'self' ${form};`);
+  const opened = page.waitForEvent('popup');
+  await cardForm(page).getByRole('button', { name: 'Pay with a wallet' }).click();
+  await (await opened).getByRole('button', { name: 'Visa ending 4242' }).click();
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await stripeApi.offerWallet(false);
+  await buyNow(page);
+  expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
+});
+
+test('a bank that asks on a page of its own leads back, and the payment is confirmed', async ({
+  page,
+  stripeApi,
+}) => {
+  const intents = watchIntents(page);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await typeCard(page, '4000002500003155');
+  await stripeApi.askByRedirect(intents[0]!.clientSecret.split('_secret_')[0]!);
+  await buyNow(page);
+  await expect(page.getByRole('heading', { name: 'Authenticate your payment' })).toBeVisible();
+  expect(new URL(page.url()).origin).toBe(new URL(theInduct().stripe.url).origin);
+  await button(page, 'Complete authentication').click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });

@@ -11,6 +11,9 @@ const launchOptions = {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    // The card form's frames in the page's own process: else what is pressed right after a test has scrolled there goes to the
+    // frame that was at that place before.
+    '--disable-site-isolation-trials',
   ],
 };
 

@@ -28,7 +28,16 @@ export function stripe({ url, secretKey }: NonNullable<LocalFile['stripe']>) {
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(body)}`);
     return body as T;
   }
+  async function control(path: string, body: object): Promise<void> {
+    const response = await fetch(`${url}/_emulator/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+  }
   return {
+    /** The card form offers a wallet, which opens a window. */
+    offerWallet: (wallet: boolean) => control('browser', { wallet }),
+    /** The bank asks its question about an intent on a page of its own. */
+    askByRedirect: (intent: string) =>
+      control(`payment_intents/${intent}/authentication`, { by: 'redirect' }),
     /** Every charge of an intent, the failed ones too. */
     charges: async (intent: string) =>
       (await ask<{ data: Charge[] }>('GET', '/v1/charges', { payment_intent: intent, limit: '100' })).data,
@@ -47,11 +56,7 @@ export function stripe({ url, secretKey }: NonNullable<LocalFile['stripe']>) {
     /** The bank declines the card that paid an intent from now on; null ends that. */
     async declineFromNowOn(intent: string, declines: string | null): Promise<void> {
       const { payment_method } = await ask<Intent>('GET', `/v1/payment_intents/${intent}`, {});
-      const response = await fetch(`${url}/_emulator/payment_methods/${payment_method}`, {
-        method: 'POST',
-        body: JSON.stringify({ declines }),
-      });
-      if (!response.ok) throw new Error(await response.text());
+      await control(`payment_methods/${payment_method}`, { declines });
     },
     /** What staff do in the provider's dashboard: all of a payment goes back. */
     refund: (intent: string) => ask<{ id: string }>('POST', '/v1/refunds', { payment_intent: intent }),

@@ -355,7 +355,7 @@ test('a membership without a session says No active join session.', async ({ pag
   await expect(said).toHaveCSS('color', 'rgb(158, 27, 50)');
 });
 
-test('a payment return that fails, or misses its parameters, is only logged and leads back', async ({
+test('a payment return that fails, or misses its parameters, says that nothing is charged twice, and leads back', async ({
   page,
   complaints,
 }) => {
@@ -375,7 +375,7 @@ test('a payment return that fails, or misses its parameters, is only logged and 
   ]) {
     await page.goto(`/registration/post-payment${query}`);
     await expect(back).toBeVisible();
-    await expect(alert(page)).toHaveCount(0);
+    await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
     await expect(page.getByRole('dialog')).toHaveCount(0);
     await expect(page).toHaveURL('/registration/post-payment');
   }
@@ -416,6 +416,53 @@ test('toasts: 401, 400 and others have their words, stand top right, and go afte
   await expect(badRequest).toBeVisible();
   await page.clock.runFor(3000);
   await expect(badRequest).toHaveCount(0);
+});
+
+test('a failure that comes again with the same words is one toast', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await atGetStarted(page);
+  const fault = await failing(page, 'checkEligibility');
+  fault.with = { status: 500, message: SAID };
+  for (const presses of [1, 2, 3]) {
+    const answered = page.waitForResponse('**/eligibility/check');
+    await button(page, 'Submit').click();
+    await answered;
+    await expect(button(page, 'Submit'), `after ${presses}`).toBeEnabled();
+  }
+  await expect(page.getByRole('dialog', { name: 'Error', exact: true })).toHaveCount(1);
+});
+
+test('what the server answers with another word than success is said', async ({ page }) => {
+  const answering = (name: CallName) =>
+    page.route(`**${calls[name].path.replace(/\{\w+\}/g, '*')}`, (route) =>
+      route.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
+    );
+  await detailedJoin(page);
+  await page.goto('/registration/membership');
+  await answering('setMembership');
+  await button(page, 'Choose this membership: Membership').click();
+  await expect(alert(page)).toHaveText('An error occurred while setting membership.');
+  await page.unrouteAll();
+  await button(page, 'Choose this membership: Membership').click();
+  await button(page, 'Donate $25').click();
+  const remove = button(page, 'Remove Donation to scholarships $25.00');
+  await expect(remove).toBeVisible();
+  await answering('deleteSessionProduct');
+  await remove.click();
+  await expect(alert(page)).toHaveText('Failed to delete donation');
+  await expect(remove).toBeVisible();
+});
+
+test('a session that is gone leaves no form to fill in on Student Details', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.addInitScript(() =>
+    localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
+  );
+  await page.goto('/registration/student-details');
+  await expect(alert(page)).toBeVisible();
+  await expect(button(page, 'Start Over')).toBeVisible();
+  await expect(page.getByRole('textbox')).toHaveCount(0);
+  await expect(button(page, 'Save')).toHaveCount(0);
 });
 
 test('the rules of an invite code are told under its field, and Submit waits for a right one', async ({
@@ -465,6 +512,9 @@ test('the rules of student details: each under its field, in a summary that take
     await expect(field).toHaveAccessibleDescription(new RegExp(sentence.replace(/[.]/g, '\\.')));
   }
   await expect(button(page, 'Save')).toBeDisabled();
+  await expect(button(page, 'Save')).toHaveAccessibleDescription(
+    '11 answers are missing or not right yet: they are marked above, and listed at the top.',
+  );
   await summary.getByRole('link', { name: 'City is required.' }).click();
   await expect(page.getByLabel('City')).toBeFocused();
   await page.keyboard.type('A');

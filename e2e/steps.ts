@@ -51,18 +51,26 @@ export async function chooseMembership(page: Page, name = 'Membership'): Promise
   await expect(page).toHaveURL('/registration/checkout');
 }
 
+/** What the card provider frames, from an origin of its own: the card's fields, the billing address's, the bank's question. */
+export const cardForm = (page: Page) => page.frameLocator('iframe[title="Secure payment input frame"]');
+export const addressForm = (page: Page) => page.frameLocator('iframe[title="Secure address input frame"]');
+export const bankQuestion = (page: Page) =>
+  page.frameLocator('dialog[aria-label="Authenticate your payment"] iframe');
+
 export async function typeCard(page: Page, number = '4242424242424242'): Promise<void> {
-  await page.getByLabel('Card number').fill(number);
-  await page.getByLabel('Expiration date').fill('1234');
-  await page.getByLabel('Security code').fill('123');
+  const card = cardForm(page);
+  await card.getByLabel('Card number').fill(number);
+  await card.getByLabel('Expiration date').fill('1234');
+  await card.getByLabel('Security code').fill('123');
 }
 
 export async function typeBillingAddress(page: Page): Promise<void> {
-  await page.getByLabel('Full name').fill('Jordan Rivera');
-  await page.getByLabel('Address line 1').fill('12 Oak Street');
-  await page.getByLabel('City').fill('Austin');
-  await page.getByLabel('State').selectOption('Texas');
-  await page.getByLabel('ZIP code').fill('78701');
+  const address = addressForm(page);
+  await address.getByLabel('Full name').fill('Jordan Rivera');
+  await address.getByLabel('Address line 1').fill('12 Oak Street');
+  await address.getByLabel('City').fill('Austin');
+  await address.getByLabel('State').selectOption('Texas');
+  await address.getByLabel('ZIP code').fill('78701');
 }
 
 export async function buyNow(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import { call, detailedJoin, orderingJoin, paidJoin, selfNomination } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
-import { enterCode, heading, selfNominate } from './steps.ts';
+import { cardForm, enterCode, heading, selfNominate } from './steps.ts';
 
 const REFUND = 'If you turn out not to be eligible, your membership fee is refunded in full.';
 
@@ -76,10 +76,10 @@ test('who comes to Checkout by a link is told what the fee buys, who is eligible
   page,
 }) => {
   await page.goto('/initialize/checkout?vid=103&mp=1');
-  const card = page.getByLabel('Card number');
+  const card = cardForm(page).getByLabel('Card number');
   await expect(card).toBeVisible();
   const main = page.getByRole('main');
-  await expect(main.getByText('Personalised certificate and press release')).toBeVisible();
+  await expect(main.getByText('Personalized certificate and press release')).toBeVisible();
   const rules = page.getByRole('region', { name: 'Before you pay: are you eligible?' });
   await expect(rules.getByRole('listitem')).toHaveText(['SAT 1300+', 'ACT 27+', 'Cumulative GPA 3.5+']);
   await expect(main.getByRole('region', { name: 'Payment' }).getByText(REFUND)).toBeVisible();

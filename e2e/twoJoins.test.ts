@@ -2,8 +2,10 @@ import { call, details, openIntent, orderingJoin, storeSession } from './arrange
 import { expect, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import {
+  bankQuestion,
   button,
   buyNow,
+  cardForm,
   chooseMembership,
   fillDetails,
   heading,
@@ -31,7 +33,7 @@ test('two joins in two tabs: each comes back from its bank to its own, and goes 
   const other = await context.newPage();
   await selfNominate(other);
   await fillDetails(other);
-  await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 
   await save(other);
@@ -43,7 +45,8 @@ test('two joins in two tabs: each comes back from its bank to its own, and goes 
     [other, '/registration/upload-transcript'],
   ] as const) {
     await button(tab, 'Upgrade Now').click();
-    if (tab === page) await dialog.getByRole('button', { name: 'Complete authentication' }).click();
+    if (tab === page)
+      await bankQuestion(page).getByRole('button', { name: 'Complete authentication' }).click();
     await expect(tab).toHaveURL(end);
   }
   expect((await stripeApi.intentsOf(first)).map(({ amount }) => amount).sort()).toEqual([4500, 6500]);
@@ -77,7 +80,7 @@ test('who pays again for the same name and email is asked whether it is for some
   await buyNow(page);
   await expect(page.getByText('Is this one for somebody else? Nothing was charged yet.')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
-  await expect(page.getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
+  await expect(cardForm(page).getByLabel('Card number')).toHaveValue('4242 4242 4242 4242');
   await button(page, 'Yes, pay for somebody else').click();
   expect(await stripeApi.taken(await paidIntent(page))).toEqual([6500]);
 });

@@ -1,5 +1,6 @@
 /**
- * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_PORT,
+ * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_HOST
+ * (where browsers come to it from elsewhere), STRIPE_EMULATOR_PORT,
  * HUBSPOT_EMULATOR_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
  * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url } }` as a
  * message. The process ends with its parent.
@@ -17,7 +18,7 @@ const webhook = env.STRIPE_WEBHOOK_URL
   : undefined;
 
 const stripe = await startStripeEmulator({
-  host,
+  host: env.STRIPE_EMULATOR_HOST ?? host,
   port: Number(env.STRIPE_EMULATOR_PORT ?? 0),
   dataDir,
   webhook,

@@ -24,7 +24,7 @@ test('a parameter that the API does not know, lacks or cannot read is found, and
     request({ params: { amount: '6500', currency: 'usd', amuont: '1' } }),
     request({ params: { currency: 'usd' } }),
     request({ params: { amount: 'much', currency: 'usd' } }),
-    // Refused since API version 2026-10-28.
+    // Refused since API version 2026-09-30.
     request({ params: { amount: '6500', currency: 'usd', payment_method_types: ['card'] } }),
     request({ headers: { 'stripe-version': '2020-08-27' } }),
     request({ path: '/v1/payment_intentions' }),
@@ -34,7 +34,7 @@ test('a parameter that the API does not know, lacks or cannot read is found, and
   assert.match(texts[0]!, /unknown parameter: amuont/);
   assert.match(texts[1]!, /Missing required param: amount/);
   assert.match(texts[2]!, /Invalid integer/);
-  assert.match(texts[3]!, /unknown parameter: payment_method_types/);
+  assert.match(texts[3]!, /`payment_method_types` is no longer supported/);
   assert.deepEqual(texts.slice(4), ['version 2020-08-27', 'no such call', 'not emulated']);
 });
 

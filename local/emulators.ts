@@ -9,6 +9,8 @@ const program = resolve(import.meta.dirname, '../emulators/main.ts');
 /** Starts the stand-ins for Stripe and HubSpot, where they were last time when those ports are free. */
 export async function startEmulators(options: {
   dataDir: string;
+  /** Where the server listens: browsers come to the stand-in for Stripe as they come to the server. */
+  host?: string;
   /** Where the server is or will be; without it no webhooks are sent. */
   serverUrl?: string;
   before: LocalFile | undefined;
@@ -24,6 +26,7 @@ export async function startEmulators(options: {
     env: {
       ...process.env,
       EMULATORS_HOST: '127.0.0.1',
+      STRIPE_EMULATOR_HOST: options.host ?? '127.0.0.1',
       EMULATORS_DATA_DIR: join(options.dataDir, 'emulators'),
       STRIPE_EMULATOR_PORT: await port(options.before?.stripe?.url),
       HUBSPOT_EMULATOR_PORT: await port(options.before?.hubspot?.url),

@@ -117,7 +117,7 @@ async function bringUp(
   }
   const emulators =
     plan.bringsStripe || plan.bringsHubspot
-      ? await startEmulators({ dataDir, serverUrl: url, before, started: note })
+      ? await startEmulators({ dataDir, host, serverUrl: url, before, started: note })
       : undefined;
   if (emulators) guard('The stand-in for Stripe and HubSpot', emulators.child.ended);
   await preparing;
@@ -137,7 +137,11 @@ async function bringUp(
     PORT: String(port),
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,
-    ...(stripe && { STRIPE_EMULATOR_URL: stripe.url }),
+    ...(stripe && {
+      STRIPE_EMULATOR_URL: stripe.url,
+      STRIPE_EMULATOR_BROWSER_URL:
+        process.env.STRIPE_EMULATOR_BROWSER_URL ?? besidePublicUrl(config.publicUrl, stripe.url),
+    }),
     ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
     // On somebody's own machine the lines below are what matters; LOG_LEVEL=info shows every request.
     LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
@@ -191,6 +195,13 @@ function portSentence(port: number, host: string, reason: string): string {
     return `PORT ${port} is taken by another program: choose another one, as in \`PORT=${port + 1} npm start\`.`;
   if (reason === 'EACCES') return `PORT ${port} is reserved by the system: choose one above 1023.`;
   return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
+}
+
+/** Where browsers reach the stand-in: at the name under which they come to the server, on the stand-in's own port. */
+function besidePublicUrl(publicUrl: string, standIn: string): string {
+  const address = new URL(standIn);
+  address.hostname = new URL(publicUrl).hostname;
+  return address.origin;
 }
 
 /** The host that a browser on this machine can open. */

@@ -22,8 +22,8 @@ import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './http/ti
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { reportRoutes } from './reports/reports.ts';
 import { toSite } from './society.ts';
-import { forwardEmulated } from './stripe/forwardEmulated.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 
@@ -62,19 +62,25 @@ export async function buildApp(
   limitBodies(app, times);
   acceptEmptyJson(app);
 
+  const { browserUrl } = config.providers.stripe;
   const site = toSite(society, {
     payments: {
       publishableKey: config.providers.stripe.publishableKey,
-      scriptUrl: config.providers.stripe.url === null ? null : '/emulated/stripe/stripe.js',
+      scriptUrl: browserUrl === null ? null : `${browserUrl}/stripe.js`,
     },
     uploadMaxBytes: config.uploadMaxBytes,
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
-  if (config.apiUrl) await app.register(cors, { origin: config.publicUrl, credentials: true });
+  if (config.apiUrl)
+    await app.register(cors, {
+      origin: config.publicUrl,
+      credentials: true,
+      exposedHeaders: ['retry-after'],
+    });
   await app.register(swagger, {
     openapi: {
-      info: { title: 'Induct', description: 'The public join flow of an honour society.', version: '1.0.0' },
+      info: { title: 'Induct', description: 'The public join flow of an honor society.', version: '1.0.0' },
     },
     transform: jsonSchemaTransform,
   });
@@ -118,8 +124,7 @@ export async function buildApp(
   upgradeRoutes(app, deps);
   welcomeRoutes(app, deps);
   await app.register(documentRoutes, { deps });
-  if (config.providers.stripe.url !== null)
-    await app.register(forwardEmulated, { to: config.providers.stripe.url });
+  await app.register(reportRoutes, { deps });
   if (page) await servePage(app, webBuild!, page);
   return app;
 }

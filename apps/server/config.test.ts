@@ -41,6 +41,16 @@ test('by default everything is emulated, on port 3000 of this machine', () => {
   );
 });
 
+test('browsers reach the stand-in for Stripe where the server does, unless told; with real keys there is none', () => {
+  const browserUrl = (env: Record<string, string>) => readConfig(env).providers.stripe.browserUrl;
+  assert.equal(browserUrl(emulated), 'http://127.0.0.1:1');
+  assert.equal(
+    browserUrl({ ...emulated, STRIPE_EMULATOR_BROWSER_URL: 'https://cards.example/' }),
+    'https://cards.example',
+  );
+  assert.equal(browserUrl(real), null);
+});
+
 test('with all keys set everything is real', () => {
   const { providers } = readConfig(real);
   assert.deepEqual(

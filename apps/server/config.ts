@@ -8,8 +8,11 @@ export interface Providers {
   stripe: {
     secretKey: string;
     publishableKey: string;
-    webhookSecret: string /** The stand-in's address; null for Stripe's own. */;
+    webhookSecret: string;
+    /** The stand-in's address; null for Stripe's own. */
     url: string | null;
+    /** Where browsers reach the stand-in, which is an origin of its own; null for Stripe's own. */
+    browserUrl: string | null;
   };
   hubspot: { accessToken: string; url: string; apiVersion: string };
 }
@@ -34,6 +37,8 @@ export interface Limits {
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
   intentsPerAddress: Limit;
+  /** Reports of browsers about what they blocked, from one address; more are not looked at. */
+  reportsPerAddress: Limit;
   /** Declined cards of one join, before it has to wait. */
   cardFailuresPerSession: Limit;
   /** Declined cards of all joins from one address, before they have to wait. */
@@ -139,6 +144,7 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   uploadsPerSession: { setting: 'LIMIT_UPLOADS_PER_SESSION', limit: { count: 60, minutes: 60 } },
   intentsPerSession: { setting: 'LIMIT_INTENTS_PER_SESSION', limit: { count: 30, minutes: 60 } },
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', limit: { count: 3000, minutes: 60 } },
+  reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', limit: { count: 300, minutes: 60 } },
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', limit: { count: 6, minutes: 10 } },
   cardFailuresPerAddress: { setting: 'LIMIT_CARD_FAILURES_PER_ADDRESS', limit: { count: 200, minutes: 60 } },
 };
@@ -316,6 +322,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const realStripe = given.length > 0;
     const realHubspot = get('HUBSPOT_ACCESS_TOKEN') !== undefined;
     const stripeUrl = address('STRIPE_EMULATOR_URL', ['http:']);
+    const stripeBrowserUrl = address('STRIPE_EMULATOR_BROWSER_URL', ['http:', 'https:']) ?? stripeUrl;
     const hubspotUrl = address('HUBSPOT_EMULATOR_URL', ['http:']);
     if (realStripe && given.length < stripeSettings.length)
       fault(
@@ -372,6 +379,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         publishableKey,
         webhookSecret: get('STRIPE_WEBHOOK_SECRET') ?? emulatedKeys.webhookSecret,
         url: realStripe ? null : (stripeUrl ?? null),
+        browserUrl: realStripe ? null : (stripeBrowserUrl ?? null),
       },
       hubspot: {
         accessToken: get('HUBSPOT_ACCESS_TOKEN') ?? emulatedKeys.accessToken,

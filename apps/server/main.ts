@@ -38,16 +38,20 @@ async function main(): Promise<void> {
   const loading = import('./run.ts');
   const { done: wired, room } = await whenReached(config, log, async () => {
     const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
-    return wire(config, log);
+    const wired = await wire(config, log);
+    try {
+      if (config.providers.emulated) await importDemo(wired);
+      return wired;
+    } catch (error) {
+      await Promise.all([wired.database.destroy(), wired.background.destroy()]);
+      throw error;
+    }
   });
   const { run } = await loading;
-  [server] = await Promise.all([
-    run(wired, {
-      ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
-      ...(room ? { room } : {}),
-    }),
-    config.providers.emulated && importDemo(wired),
-  ]);
+  server = await run(wired, {
+    ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
+    ...(room ? { room } : {}),
+  });
   process.send?.({ listening: server.url });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
 }

@@ -37,6 +37,7 @@ import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, refundAssignCommand, refundCommand, settleCommand } from './payments/commands.ts';
+import { setupCommand } from './setup/setupCommand.ts';
 import { SocietyFaults } from './society.ts';
 import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
@@ -73,6 +74,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   documentsUnknownCommand,
   noticesCommand,
   migrateCommand,
+  setupCommand,
   doctorCommand,
 ];
 

@@ -53,7 +53,7 @@ test('what a membership or an upgrade sends by post is said by the file', () => 
   assert.deepEqual(
     society.catalogue.filter(({ ships }) => ships).map(({ id, ships }) => [id, ships]),
     [
-      [2, 'Honour Cord'],
+      [2, 'Honor Cord'],
       [10, 'Engraved Medallion'],
       [11, 'Engraved Medallion'],
     ],

@@ -13,6 +13,8 @@ import { countedAddress } from './http/countedAddress.ts';
 import { sharedBudget } from './hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
+import { troubleTeller } from './notices/providerTrouble.ts';
+import { stripeFailures } from './payments/stripeFailures.ts';
 import { readSociety } from './society.ts';
 import { openStorage } from './storage/openStorage.ts';
 import { stripeProvider } from './stripe/provider.ts';
@@ -59,7 +61,13 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
   ]);
   const crmBudget = sharedBudget(database);
   const hubspotFor = (urgency: 'joiner' | 'background') =>
-    hubspotClient(config.providers.hubspot, society.crm.fields, crmBudget, urgency);
+    hubspotClient(
+      config.providers.hubspot,
+      society.crm.fields,
+      crmBudget,
+      urgency,
+      troubleTeller(database, log),
+    );
   const now = () => new Date();
   const deps: Deps = {
     config,
@@ -68,7 +76,10 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     log,
     now,
     environment,
-    payments: stripeProvider(config.providers.stripe),
+    payments: stripeProvider({
+      ...config.providers.stripe,
+      onFailure: stripeFailures(troubleTeller(database, log)),
+    }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
     storage: await openStorage(config),

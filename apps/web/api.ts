@@ -16,8 +16,10 @@ export class ApiError extends Error {
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
   readonly reference: string | undefined;
+  /** Retry-After (ms); 0 without one. */
+  readonly retryMs: number;
 
-  constructor(status: number, answer: Partial<Failure>) {
+  constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
     super(answer.message ?? `The call failed with status ${status}.`);
     this.status = status;
     this.said = answer.message || undefined;
@@ -25,6 +27,7 @@ export class ApiError extends Error {
     this.goOn = answer.goOn;
     this.code = answer.code;
     this.reference = answer.reference;
+    this.retryMs = retryMs;
   }
 }
 
@@ -74,6 +77,7 @@ export async function call<Name extends CallName>(
   };
   let status: number;
   let answer: unknown;
+  let retryAfter: string | null;
   try {
     const url = urlOf(name, params);
     const response = await (takeEarly(url) ??
@@ -86,12 +90,13 @@ export async function call<Name extends CallName>(
           : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       }));
     status = response.status;
+    retryAfter = response.headers.get('retry-after');
     answer = await response.json().catch(() => null);
   } catch (cause) {
     if (quiet !== true && !signal?.aborted) raiseUnsent();
     throw new Unsent('The request could not be sent.', { cause });
   }
-  return readAnswer<Name>(status, answer, { loading, quiet });
+  return readAnswer<Name>(status, answer, { loading, quiet, retryAfter });
 }
 
 export function urlOf(name: CallName, params?: Record<string, string>): string {
@@ -105,17 +110,21 @@ export function readAnswer<Name extends CallName>(
   {
     loading = false,
     quiet = false,
+    retryAfter = null,
     ofProxy = sentenceOfProxy,
   }: {
     loading?: boolean | undefined;
     quiet?: Quiet | undefined;
+    /** The header, in seconds. */
+    retryAfter?: string | null;
     ofProxy?: (status: number) => string | undefined;
   } = {},
 ): Data<Name> {
   const isOurs = typeof answer === 'object' && answer !== null;
   const body = (isOurs ? answer : { message: ofProxy(status) }) as Partial<Failure> & { data?: Data<Name> };
   if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
-  const error = new ApiError(status, body);
+  const seconds = Number(retryAfter);
+  const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
   // Without a sentence it is not what the screen expects, and shows by itself.
   const isExpected = quiet === status && error.said !== undefined;
@@ -137,6 +146,14 @@ export function messageOf(error: unknown, fallback: string): string {
   return ((error instanceof ApiError || error instanceof Unsent) && error.said) || fallback;
 }
 
+/** The server says that it cannot say now: not before so long (ms) the same call may. Null: asking again by itself would not help. */
+export type RetryMs = number | null;
+
+/** Whether a failure is one of those that pass: a 503 with a sentence. */
+export function retryMsOf(error: unknown): RetryMs {
+  return error instanceof ApiError && error.status === 503 && error.said !== undefined ? error.retryMs : null;
+}
+
 /** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */
 export type Outcome<T> =
   | { data: T }
@@ -144,8 +161,7 @@ export type Outcome<T> =
       message: string;
       /** Only a new start helps, as when the server does not know this session. */
       isLost: boolean;
-      /** The server says that it cannot say now: the same call a little later may. */
-      isLater: boolean;
+      retryMs: RetryMs;
     }
   | { goOn: string };
 
@@ -154,9 +170,8 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
     return { data: await loading };
   } catch (error) {
     if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
-    const { status, said } = error instanceof ApiError ? error : {};
-    const isLater = status === 503 && said !== undefined;
-    return { message: messageOf(error, fallback), isLost: status === 404, isLater };
+    const isLost = error instanceof ApiError && error.status === 404;
+    return { message: messageOf(error, fallback), isLost, retryMs: retryMsOf(error) };
   }
 }
 

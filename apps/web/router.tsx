@@ -4,7 +4,14 @@ import {
   redirect,
   type ShouldRevalidateFunctionArgs,
 } from 'react-router';
-import { screenPaths, screens, visit } from '#core/navigation.ts';
+import {
+  NOT_FOUND_TITLE,
+  type ScreenName,
+  screenPaths,
+  screens,
+  screenTitles,
+  visit,
+} from '#core/navigation.ts';
 import { download } from './ahead.ts';
 import { Layout } from './components/Layout.tsx';
 import { PageLoader } from './components/PageLoader.tsx';
@@ -32,6 +39,11 @@ function screen(path: string, title: string, lazy: () => Promise<Partial<RouteOb
   };
 }
 
+/** All but the one that is painted before any script. */
+const lazyScreens = (Object.keys(screenPaths) as ScreenName[]).filter(
+  (name) => name !== 'getStarted',
+) as Exclude<ScreenName, 'getStarted'>[];
+
 export const routes: RouteObject[] = [
   {
     id: 'root',
@@ -45,19 +57,8 @@ export const routes: RouteObject[] = [
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
           { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
-          screen(screenPaths.init, 'Your invitation', download.init),
-          screen(screens.studentDetails, 'Student Details', download.studentDetails),
-          screen(screens.membership, 'Membership', download.membership),
-          screen(screens.checkout, 'Checkout', download.checkout),
-          screen(screens.postPayment, 'Payment', download.postPayment),
-          screen(screens.upgrade, 'Upgrade Membership', download.upgrade),
-          screen(screens.initiateUpgrade, 'Upgrade Membership', download.initiateUpgrade),
-          screen(screens.uploadTranscript, 'Upload Transcript', download.uploadTranscript),
-          screen(screens.congratulations, 'Congratulations', download.congratulations),
-          screen(screens.initializeCheckout, 'Checkout', download.initializeCheckout),
-          screen(screenPaths.uploadResume, 'Upload Your Resume', download.uploadResume),
-          screen(screenPaths.uploadByLink, 'Upload Transcript', download.uploadByLink),
-          screen('*', 'Page not found', download.notFound),
+          ...lazyScreens.map((name) => screen(screenPaths[name], screenTitles[name], download[name])),
+          screen('*', NOT_FOUND_TITLE, download.notFound),
         ],
       },
     ],

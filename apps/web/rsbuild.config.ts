@@ -38,7 +38,7 @@ export default defineConfig({
   },
   performance: { printFileSize: false },
 
-  server: { proxy: { '/api': api, '/emulated': api } },
+  server: { proxy: { '/api': api } },
   environments: {
     web: {
       source: { entry: { index: './main.tsx' } },

@@ -2,7 +2,7 @@ import { StrictMode, startTransition, useEffect, useState } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
-import { screens } from '#core/navigation.ts';
+import { queryForGetStarted, screens } from '#core/navigation.ts';
 import { noteNavigation } from './components/PageHeading.tsx';
 import { askEarly } from './early.ts';
 import { createRouter, firstPath } from './router.tsx';
@@ -29,8 +29,7 @@ export function start(site: Site) {
   keepOwnJoin();
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);
-  if (path !== pathname)
-    window.history.replaceState(null, '', path === screens.getStarted ? path + search : path);
+  if (path !== pathname) window.history.replaceState(null, '', path + queryForGetStarted(search));
   else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
   askEarly(site.apiUrl, path, storedSession());

@@ -40,8 +40,9 @@ export function upload<Name extends UploadName>(
     };
     request.onload = () => {
       try {
+        const retryAfter = request.getResponseHeader('retry-after');
         const ofProxy = (status: number) => sentenceOfUpload(status, file.size);
-        resolve(readAnswer<Name>(request.status, request.response, { ofProxy }));
+        resolve(readAnswer<Name>(request.status, request.response, { ofProxy, retryAfter }));
       } catch (error) {
         reject(error);
       }

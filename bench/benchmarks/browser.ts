@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, expect, type Page } from '@playwright/test';
-import { fillDetails } from '../../e2e/steps.ts';
+import { fillDetails, typeCard } from '../../e2e/steps.ts';
 import { STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { describeMachine } from '../accounting/machine.ts';
 import { type Spread, spreadOf } from '../accounting/numbers.ts';
@@ -168,9 +168,7 @@ async function walk(
 
 /** Pays, takes the upgrade and sees the welcome: every script of the flow has come by then. */
 async function finish(page: Page): Promise<void> {
-  await page.getByLabel('Card number').fill('4242424242424242');
-  await page.getByLabel('Expiration date').fill('1234');
-  await page.getByLabel('Security code').fill('123');
+  await typeCard(page);
   await page.getByRole('button', { name: 'Buy Now', exact: true }).click();
   await page.getByRole('button', { name: 'Upgrade Now', exact: true }).click();
   await expect(page.getByRole('link', { name: 'Shop Now' })).toBeVisible({ timeout: 60_000 });

@@ -9,6 +9,8 @@ export async function launchOptions() {
       '--disable-background-networking',
       '--disable-component-update',
       '--no-first-run',
+      // As for the journeys (e2e/playwright.config.ts).
+      '--disable-site-isolation-trials',
     ],
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -1,4 +1,11 @@
-import { docRing, docxOfParts, docxParts, jpegOfScans, zip } from '../../local/testing/documents.ts';
+import {
+  docRing,
+  docxOfParts,
+  docxParts,
+  jpegOfScans,
+  randomText,
+  zip,
+} from '../../local/testing/documents.ts';
 import { answerJobs, paced } from './paced.ts';
 
 export interface UploadsJob {
@@ -10,6 +17,8 @@ export interface UploadsJob {
 
 /** Each is refused, most of them after all of the work that they can cause. */
 const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
+/** With it, what the bomb becomes is just within a hundred times the file. */
+const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
 const broken = { name: 'z', data: 'x', says: { size: 2 } };
 const many = Array.from({ length: 990 }, (_, index) => ({ name: `m/${index}`, data: 'x'.repeat(200) }));
 const hostile = [
@@ -17,7 +26,7 @@ const hostile = [
   ['ring.doc', docRing()],
   ['parts.docx', docxOfParts(19_000)],
   ['many.docx', zip([...docxParts, ...many, broken])],
-  ['bomb.docx', zip([...docxParts, bomb])],
+  ['bomb.docx', zip([...docxParts, noise, bomb])],
 ] as const;
 
 /** Documents that are made to cost much, one after the other; how long the server took for each (ms). */

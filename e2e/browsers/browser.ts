@@ -10,6 +10,12 @@ export interface Browser {
   open(url: string): Promise<void>;
   /** Runs a function in the page and answers its result, through JSON. It must not use anything from around it. */
   look<Result, Args extends unknown[]>(what: (...args: Args) => Result, ...args: Args): Promise<Result>;
+  /** The same in a frame of the page, of whichever origin, by its title. Null while there is no such frame. */
+  lookInto<Result, Args extends unknown[]>(
+    title: string,
+    what: (...args: Args) => Result,
+    ...args: Args
+  ): Promise<Result | null>;
   /** Input in the shape that WebDriver and WebDriver BiDi share: sources with their actions. */
   perform(sources: object[]): Promise<void>;
   chooseFile(selector: string, path: string): Promise<void>;

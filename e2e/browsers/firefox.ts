@@ -20,6 +20,10 @@ const preferences = {
 
 export const firefoxProgram = () => findProgram('firefox-esr');
 
+/** Runs in the page: the place of a frame among the page's frames. */
+const indexOfFrame = (title: string) =>
+  [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
+
 /** Firefox without a window, over WebDriver BiDi, which it speaks itself. */
 export async function startFirefox(program: string, defer: Defer): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
@@ -84,20 +88,29 @@ export async function startFirefox(program: string, defer: Defer): Promise<Brows
     exceptionDetails?: { text: string };
     result?: { value: string; sharedId: string };
   }
-  async function run(functionDeclaration: string, json: string) {
+  async function run(functionDeclaration: string, json: string, where = context) {
     const called = await send<Called>('script.callFunction', {
       functionDeclaration,
       arguments: [{ type: 'string', value: json }],
       awaitPromise: true,
-      target: { context },
+      target: { context: where },
     });
     if (!called.result) throw new Error(called.exceptionDetails?.text);
     return called.result;
   }
-  return {
+  const browser: Browser = {
     name: `${capabilities.browserName} ${capabilities.browserVersion}`,
     open: (url) => send('browsingContext.navigate', { context, url, wait: 'complete' }),
     look: async (what, ...args) => JSON.parse((await run(asScript(what), JSON.stringify(args))).value),
+    lookInto: async (title, what, ...args) => {
+      const { contexts: pages } = await send<{
+        contexts: { children: { context: string; url: string }[] }[];
+      }>('browsingContext.getTree', { root: context });
+      const index = await browser.look(indexOfFrame, title);
+      const frame = pages[0]?.children[index];
+      if (!frame) return null;
+      return JSON.parse((await run(asScript(what), JSON.stringify(args), frame.context)).value);
+    },
     perform: (actions) => send('input.performActions', { context, actions }),
     chooseFile: async (selector, path) => {
       const { sharedId } = await run(
@@ -109,4 +122,5 @@ export async function startFirefox(program: string, defer: Defer): Promise<Brows
     picture: async () =>
       (await send<{ data: string }>('browsingContext.captureScreenshot', { context })).data,
   };
+  return browser;
 }

@@ -34,6 +34,13 @@ function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
   return there && (found.contains(there) || there.contains(found)) ? middle : null;
 }
 
+/** Where a frame begins in the window. Runs in the page. */
+function cornerOf(title: string): { x: number; y: number } | null {
+  const frame = [...document.querySelectorAll('iframe')].find((one) => one.title === title);
+  const { left, top } = frame?.getBoundingClientRect() ?? {};
+  return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
+}
+
 /** What a joiner does with a browser. Everything is found by its words, and waited for. */
 export function handsOn(browser: Browser) {
   async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
@@ -66,6 +73,20 @@ export function handsOn(browser: Browser) {
     see: async (kind: Kind, name: string) => void (await find(kind, name)),
     press: async (kind: 'button' | 'link', name: string) => pressAt(await find(kind, name)),
     tick: async (label: string) => pressAt(await find('field', label)),
+    /** The same into a field of a frame, which is named by its title. */
+    fillIn: async (title: string, label: string, text: string) => {
+      let found: { x: number; y: number } | null = null;
+      await until(async () => {
+        const inside = await browser.lookInto(title, middleOf, 'field' as Kind, label).catch(() => null);
+        const corner = await browser.look(cornerOf, title).catch(() => null);
+        found = inside && corner && { x: inside.x + corner.x, y: inside.y + corner.y };
+        return found !== null;
+      }, PATIENCE).catch(() => {
+        throw new Error(`There is no field "${label}" in the frame "${title}" in ${browser.name}.`);
+      });
+      await pressAt(found!);
+      await type(text);
+    },
     fill: async (label: string, text: string) => {
       await pressAt(await find('field', label));
       await type(text);

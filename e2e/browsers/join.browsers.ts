@@ -66,7 +66,7 @@ async function joinIn(t: TestContext, start: (defer: Defer) => Promise<Browser>)
 
 /** From an invite code to the welcome page: everything typed and pressed as by a person. */
 async function walk(browser: Browser): Promise<void> {
-  const { see, press, tick, fill, choose, sideways } = handsOn(browser);
+  const { see, press, tick, fill, fillIn, choose, sideways } = handsOn(browser);
   const given = details();
   const fits = async (screen: string) => assert.equal(await sideways(), 0, `${screen} hangs over the side`);
 
@@ -100,9 +100,10 @@ async function walk(browser: Browser): Promise<void> {
   await press('button', 'Donate $25');
   await see('text', '$90.00');
   await fits('Checkout');
-  await fill('Card number', '4242424242424242');
-  await fill('Expiration date', '1234');
-  await fill('Security code', '123');
+  const card = 'Secure payment input frame';
+  await fillIn(card, 'Card number', '4242424242424242');
+  await fillIn(card, 'Expiration date', '1234');
+  await fillIn(card, 'Security code', '123');
   await press('button', 'Buy Now');
 
   await see('heading', 'Congratulations, you are a member!');

@@ -49,16 +49,28 @@ export async function startWebKit(program: string, screen: string, defer: Defer)
   defer(async () => {
     await send('DELETE', session).catch(() => {});
   });
+  const execute = (what: (...args: never[]) => unknown, args: unknown[]) =>
+    send<string>('POST', `${session}/execute/sync`, {
+      script: `return (${asScript(what)})(arguments[0])`,
+      args: [JSON.stringify(args)],
+    });
   return {
     name: `${capabilities.browserName} ${capabilities.browserVersion}`,
     open: (url) => send('POST', `${session}/url`, { url }),
-    look: async (what, ...args) =>
-      JSON.parse(
-        await send<string>('POST', `${session}/execute/sync`, {
-          script: `return (${asScript(what)})(arguments[0])`,
-          args: [JSON.stringify(args)],
-        }),
-      ),
+    look: async (what, ...args) => JSON.parse(await execute(what, args)),
+    lookInto: async (title, what, ...args) => {
+      const found = await send<Record<string, string>[]>('POST', `${session}/elements`, {
+        using: 'css selector',
+        value: `iframe[title="${title}"]`,
+      });
+      if (!found[0]) return null;
+      await send('POST', `${session}/frame`, { id: found[0] });
+      try {
+        return JSON.parse(await execute(what, args));
+      } finally {
+        await send('POST', `${session}/frame`, { id: null });
+      }
+    },
     perform: (actions) => send('POST', `${session}/actions`, { actions }),
     chooseFile: async (selector, path) => {
       const found = await send<Record<string, string>>('POST', `${session}/element`, {

@@ -17,7 +17,18 @@ import {
 } from '../arrange.ts';
 import { expect, theInduct } from '../fixtures.ts';
 import { stripe } from '../providers.ts';
-import { button, buyNow, enterCode, fillDetails, heading, save, total, typeCard } from '../steps.ts';
+import {
+  bankQuestion,
+  button,
+  buyNow,
+  cardForm,
+  enterCode,
+  fillDetails,
+  heading,
+  save,
+  total,
+  typeCard,
+} from '../steps.ts';
 import { PAPER, shoot, test } from './shoot.ts';
 
 // Every screen in every state, reached as a joiner reaches it. A call is held or refused where the state is about that.
@@ -138,13 +149,13 @@ test('membership', async ({ page }) => {
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
   await shoot(page, screen, 'to choose');
   const chosen = await hold(page, 'setMembership');
-  await button(page, 'Choose this membership: Membership with Honour Cord').click();
-  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await button(page, 'Choose this membership: Membership with Honor Cord').click();
+  await expect(button(page, 'Selected: Membership with Honor Cord')).toBeVisible();
   await shoot(page, screen, 'busy');
   chosen();
   await expect(page).toHaveURL(CHECKOUT);
   await page.goto(path);
-  await expect(button(page, 'Selected: Membership with Honour Cord')).toBeVisible();
+  await expect(button(page, 'Selected: Membership with Honor Cord')).toBeVisible();
   await shoot(page, screen, 'chosen');
   await refuse(page, 'setMembership', 500);
   await button(page, 'Choose this membership: Membership').click();
@@ -165,7 +176,7 @@ test('membership of the undergraduates, and not loaded', async ({ page }) => {
       {
         ...one,
         id: 3,
-        name: 'Membership with Honour Cord',
+        name: 'Membership with Honor Cord',
         price: '89.50',
         features: one.features.slice(0, 2),
       },
@@ -188,7 +199,7 @@ test('checkout', async ({ page }) => {
   await expect(page.getByText('Loading your order…')).toBeVisible();
   await shoot(page, screen, 'loading');
   release();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, screen, 'membership only');
   await button(page, 'Donate $25').click();
   await button(page, 'Add Lapel Pin').click();
@@ -200,7 +211,7 @@ test('checkout', async ({ page }) => {
   await page.getByLabel('Custom amount').fill('ten');
   await button(page, 'Add donation').click();
   await button(page, 'Buy Now').click();
-  await expect(page.getByText('Your card number is incomplete.').first()).toBeVisible();
+  await expect(cardForm(page).getByText('Your card number is incomplete.')).toBeVisible();
   await shoot(page, screen, 'errors');
   await page.getByLabel('Custom amount').fill('');
   await typeCard(page, '4000000000000002');
@@ -246,7 +257,7 @@ test('an order that changed in another tab, and one that is changing', async ({ 
   added();
   await expect(total(page)).toHaveText('$102.00');
   const { recommendedProducts } = await call(page, 'getCheckoutDetails', { uuid });
-  const stole = recommendedProducts.find(({ name }: { name: string }) => name === 'Honour Stole');
+  const stole = recommendedProducts.find(({ name }: { name: string }) => name === 'Honor Stole');
   await call(page, 'setSessionProduct', { uuid }, { productUuid: stole.uuid });
   await buyNow(page);
   await expect(page.getByRole('main').getByText(/order has changed/i)).toBeVisible();
@@ -274,7 +285,7 @@ test('checkout without its card form, without an order, paused', async ({ page }
 
 test('checkout by a link', async ({ page, invitation }) => {
   await page.goto(`/initialize/checkout?vid=${invitation.contactId}&mp=2&usp=11&c=5000`);
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, '5 Checkout', 'by a link');
   await typeCard(page);
   await buyNow(page);
@@ -343,15 +354,15 @@ test('upgrade', async ({ page, stripeApi }) => {
   await expect(button(page, 'Use another card')).toBeVisible();
   await shoot(page, screen, 'declined');
   await button(page, 'Use another card').click();
-  await expect(page.getByLabel('Card number')).toBeVisible();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
   await shoot(page, screen, 'another card');
   await typeCard(page, '4000000000003220');
-  await page.getByLabel('ZIP code').fill('78701');
+  await cardForm(page).getByLabel('ZIP code').fill('78701');
   await button(page, 'Pay $45.00').click();
   const dialog = page.getByRole('dialog', { name: 'Authenticate your payment' });
   await expect(dialog).toBeVisible();
   await shoot(page, screen, 'the bank asks');
-  await dialog.getByRole('button', { name: 'Fail authentication' }).click();
+  await bankQuestion(page).getByRole('button', { name: 'Fail authentication' }).click();
   await expect(page.getByRole('alert')).toContainText('unable to authenticate');
   await shoot(page, screen, 'the bank refused');
   await button(page, 'Use Visa ending 4242').click();

@@ -1,5 +1,5 @@
 import type { Contact, Contacts } from './contacts.ts';
-import { CrmError, invalid, notFound } from './errors.ts';
+import { CrmError, invalid } from './errors.ts';
 import type { Row } from './store.ts';
 
 export interface BatchInput {
@@ -32,6 +32,7 @@ export function readBatch(
   archived: boolean,
   now: number,
 ): BatchAnswer {
+  assertIds(request.inputs.map(({ id }) => ({ id, idProperty: request.idProperty })));
   const rows: Row[] = [];
   const lost: string[] = [];
   for (const { id } of request.inputs) {
@@ -43,37 +44,47 @@ export function readBatch(
   return answer(200, results, lost.length > 0 ? [missing(lost)] : [], now);
 }
 
-/** Creates contacts; all or none, unless each input carries an `objectWriteTraceId` by which its error is told. */
+/** Creates contacts; all or none, unless each input carries an `objectWriteTraceId` of its own by which its error is told. */
 export function createBatch(contacts: Contacts, inputs: Omit<BatchInput, 'id'>[], run: Run): BatchAnswer {
+  const traces = inputs.flatMap(({ objectWriteTraceId }) => objectWriteTraceId ?? []);
+  if (new Set(traces).size < traces.length)
+    throw invalid('Each objectWriteTraceId must be unique in a batch.');
   const { results, failures } = each(inputs, run, (input) =>
     contacts.view(contacts.create(input.properties, run.now), Object.keys(input.properties)),
   );
   return answer(201, results, failures, run.now);
 }
 
-/** Updates contacts by id or by a unique property. Unknown ones are told as errors beside the others' results. */
+/**
+ * Updates contacts by id or by a unique property. Unknown ones are told as errors beside the others' results; a value that
+ * is refused fails them all, since errors are told one by one of created records alone.
+ */
 export function updateBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
+  assertIds(inputs);
   assertDistinct(inputs);
   const known = inputs.filter((input) => contacts.find(input.id, input.idProperty));
   const lost = inputs.filter((input) => !known.includes(input)).map((input) => input.id);
-  const { results, failures } = each(known, run, (input) => {
+  const results = known.map((input) => {
     const row = contacts.require(input.id, input.idProperty);
     return contacts.view(contacts.update(row, input.properties, run.now), Object.keys(input.properties));
   });
-  return answer(200, results, lost.length > 0 ? [...failures, missing(lost)] : failures, run.now);
+  return answer(200, results, lost.length > 0 ? [missing(lost)] : [], run.now);
 }
 
-/** Updates contacts by a unique property, or creates them. */
+/** Updates contacts by a unique property, or creates them. By email all of a contact must be given, the email too. */
 export function upsertBatch(contacts: Contacts, inputs: BatchInput[], run: Run): BatchAnswer {
+  if (inputs.some(({ idProperty }) => idProperty === undefined))
+    throw invalid('An upsert needs an idProperty.');
+  if (inputs.some(({ idProperty, properties }) => idProperty === 'email' && !properties.email))
+    throw invalid('Partial upserts are not supported by email.');
   assertDistinct(inputs);
-  const { results, failures } = each(inputs, run, (input) => {
+  const results = inputs.map((input) => {
     const row = contacts.find(input.id, input.idProperty);
-    if (!row && (input.idProperty ?? 'hs_object_id') === 'hs_object_id') throw notFound();
     const properties = row ? input.properties : { [input.idProperty!]: input.id, ...input.properties };
     const written = row ? contacts.update(row, properties, run.now) : contacts.create(properties, run.now);
     return { ...contacts.view(written, Object.keys(properties)), new: !row };
   });
-  return answer(200, results, failures, run.now);
+  return answer(200, results, [], run.now);
 }
 
 function each<Input extends { objectWriteTraceId?: string }>(
@@ -93,6 +104,14 @@ function each<Input extends { objectWriteTraceId?: string }>(
     }
   }
   return { results, failures };
+}
+
+/** A record's id is a number of 64 bits. */
+function assertIds(inputs: readonly { id: string; idProperty?: string | undefined }[]): void {
+  const wrong = inputs.find(
+    ({ id, idProperty }) => idProperty === undefined && !(/^\d{1,19}$/.test(id) && BigInt(id) < 2n ** 63n),
+  );
+  if (wrong) throw invalid(`${wrong.id} is not a valid record id.`);
 }
 
 function assertDistinct(inputs: readonly BatchInput[]): void {

@@ -1,4 +1,4 @@
-import { conflict, invalid, invalidProperties, notFound, type Refusal } from './errors.ts';
+import { conflict, type ErrorDetail, invalid, invalidProperties, notFound, type Refusal } from './errors.ts';
 import { DEFAULT_PROPERTIES, refusalOf, stored } from './properties.ts';
 import type { Row, Store } from './store.ts';
 
@@ -12,13 +12,16 @@ export interface Contact {
   archivedAt?: string;
 }
 
-/** What a test makes the CRM refuse: a validation rule that an administrator set on a property. */
-export interface Rule {
-  property: string;
-  /** Regular expression of the values that are refused. */
-  pattern: string;
-  message: string;
-}
+/**
+ * What a test makes the CRM refuse: a rule that an administrator set on a property. One of its values
+ * (`pattern`, a regular expression of those that are refused), its absence from a new contact (`required`), or its absence
+ * where another one has a value (`requiredWhen`). The last two since 2026-09
+ * (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement).
+ */
+export type Rule =
+  | { property: string; pattern: string; message: string }
+  | { property: string; required: true }
+  | { property: string; requiredWhen: { property: string; value: string } };
 
 /** Contacts and what may be done to them. `now` is in ms since 1970. */
 export class Contacts {
@@ -55,9 +58,35 @@ export class Contacts {
     }
     const row =
       idProperty === 'hs_object_id'
-        ? this.#store.byId(id)
+        ? this.#afterMerges(id)
         : this.#store.byUnique(idProperty, id.trim().toLowerCase());
     return row && row.archived === archived ? row : undefined;
+  }
+
+  /** The contact with this id, or that the one with it was merged into. */
+  #afterMerges(id: string): Row | undefined {
+    const row = this.#store.byId(id);
+    return row?.mergedInto === undefined ? row : this.#afterMerges(row.mergedInto);
+  }
+
+  /**
+   * Makes one new contact of two, with the first one's values where it has any; both old ids lead to it
+   * (https://developers.hubspot.com/changelog/updated-merge-functionality-for-contacts-and-companies).
+   */
+  merge(primaryId: string, otherId: string, now: number): Row {
+    const [primary, other] = [this.require(primaryId), this.require(otherId)];
+    if (primary.id === other.id) throw invalid('A contact cannot be merged with itself.');
+    const ids = [primary, other].flatMap(({ id, properties }) => [
+      ...(properties.hs_merged_object_ids?.split(';') ?? []),
+      id,
+    ]);
+    const merged = this.#store.insert(
+      { ...other.properties, ...primary.properties, hs_merged_object_ids: ids.join(';') },
+      now,
+    );
+    for (const row of [primary, other])
+      this.#store.save({ ...row, archived: true, mergedInto: merged.id }, now);
+    return merged;
   }
 
   require(id: string, idProperty?: string, archived?: boolean): Row {
@@ -71,12 +100,14 @@ export class Contacts {
       throw invalid('A contact needs at least one of email, firstname and lastname.');
     }
     const properties = this.#checked(given);
+    this.#assertComplete(properties, true);
     this.#assertUnique(properties, undefined);
     return this.#store.insert(properties, now);
   }
 
   update(row: Row, given: Record<string, string>, now: number): Row {
     const properties = this.#checked(given);
+    this.#assertComplete({ ...row.properties, ...properties }, false);
     this.#assertUnique(properties, row.id);
     return this.#store.save({ ...row, properties: { ...row.properties, ...properties } }, now);
   }
@@ -92,16 +123,43 @@ export class Contacts {
     for (const [name, value] of Object.entries(given)) {
       const property = this.#store.property(name);
       const rule = this.rules.find(
-        (one) => one.property === name && new RegExp(one.pattern, 'u').test(value),
+        (one) => 'pattern' in one && one.property === name && new RegExp(one.pattern, 'u').test(value),
       );
       const refusal =
         refusalOf(property, name, value) ??
-        (rule && { name, error: 'FAILED_VALIDATION_RULE', message: rule.message });
+        (rule && 'pattern' in rule && { name, error: 'FAILED_VALIDATION_RULE', message: rule.message });
       if (refusal) refusals.push(refusal);
       else values[name] = stored(property!, value);
     }
     if (refusals.length > 0) throw invalidProperties(refusals);
     return values;
+  }
+
+  #assertComplete(properties: Record<string, string>, isNew: boolean): void {
+    const missing = this.rules.flatMap((rule): ErrorDetail[] => {
+      if (properties[rule.property]) return [];
+      const context = { propertyName: [rule.property] };
+      if ('required' in rule)
+        return isNew
+          ? [
+              {
+                message: `A value for ${rule.property} must be provided`,
+                code: 'MISSING_REQUIRED_PROPERTY',
+                context,
+              },
+            ]
+          : [];
+      if (!('requiredWhen' in rule) || properties[rule.requiredWhen.property] !== rule.requiredWhen.value)
+        return [];
+      return [
+        {
+          message: `${rule.property} is required because of a conditional property rule based on [${rule.requiredWhen.property}]`,
+          code: 'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
+          context,
+        },
+      ];
+    });
+    if (missing.length > 0) throw invalid('The property values provided are invalid', missing);
   }
 
   #assertUnique(properties: Record<string, string>, self: string | undefined): void {

@@ -33,6 +33,8 @@ const ACCESS = [
 ];
 const FIELDS = ['options', 'folderPath', 'fileName', 'charsetHunch'];
 const OPTIONS = ['access'];
+/** Endings of programs. Which ones exactly are refused is not published. */
+const FORBIDDEN = ['exe', 'bat', 'cmd', 'com', 'msi', 'scr', 'dll', 'jar', 'sh', 'vbs', 'ps1', 'apk', 'app'];
 
 /**
  * Keeps an uploaded file (https://developers.hubspot.com/docs/api-reference/files-files-v3/files/post-files-v3-files). Where
@@ -46,6 +48,8 @@ export function upload(store: Store, { fields, file }: Form, now: number): Hubsp
   const options = optionsOf(fields.options);
   const given = fields.fileName ?? file.name;
   const [, name, extension = ''] = /^(.+?)(?:\.([^.]+))?$/s.exec(given) ?? [];
+  if (FORBIDDEN.includes(extension.toLowerCase()))
+    throw invalid(`Files of the type ${extension} are not allowed.`);
   if (!name || /[/\\]/.test(given)) throw invalid(`Invalid file name: ${given}`);
   const folder = fields.folderPath.replace(/\/+$/, '');
   const pathOf = (stem: string) => `${folder}/${stem}${extension && `.${extension}`}`;

@@ -196,26 +196,28 @@ test('every refused property is named with its reason, and nothing is written', 
   assert.equal((await contacts('GET', '/101?properties=city')).body.properties.city, 'Austin');
 });
 
-test('one wrong input fails a whole batch, unless every input can be traced', async (t) => {
+test('of a batch of new contacts a wrong one is told by its trace, and the others are created', async (t) => {
   const { contacts } = await emulate(t);
-  const good = { id: '101', properties: { city: 'Dallas' } };
-  const bad = { id: '102', properties: { colour: 'red' } };
-  assert.equal((await contacts('POST', '/batch/update', { inputs: [good, bad] })).status, 400);
-  assert.equal((await contacts('GET', '/101?properties=city')).body.properties.city, 'Austin');
-  const inputs = [
-    { ...good, objectWriteTraceId: 'a' },
-    { ...bad, objectWriteTraceId: 'b' },
-  ];
-  const traced = await contacts('POST', '/batch/update', { inputs });
+  const input = (word: string, more: object) => ({
+    properties: { email: `${word}@example.com`, ...more },
+    objectWriteTraceId: word,
+  });
+  const inputs = [input('good', {}), input('bad', { colour: 'red' })];
+  const traced = await contacts('POST', '/batch/create', { inputs });
   assert.deepEqual([traced.status, traced.body.results.length], [207, 1]);
-  assert.deepEqual(traced.body.errors[0].context, { objectWriteTraceId: ['b'] });
+  assert.deepEqual(traced.body.errors[0].context, { objectWriteTraceId: ['bad'] });
 });
 
 test('a batch upsert by email creates and updates, and says which', async (t) => {
   const { contacts } = await emulate(t);
+  const input = (email: string, more: object) => ({
+    id: email,
+    idProperty: 'email',
+    properties: { email, ...more },
+  });
   const inputs = [
-    { id: 'zed@example.com', idProperty: 'email', properties: { firstname: 'Zed' } },
-    { id: 'Lee.Chen@example.com', idProperty: 'email', properties: { city: 'Austin' } },
+    input('zed@example.com', { firstname: 'Zed' }),
+    input('Lee.Chen@example.com', { city: 'Austin' }),
   ];
   const { status, body } = await contacts('POST', '/batch/upsert', { inputs });
   assert.equal(status, 200);
@@ -254,7 +256,7 @@ test('an archived contact is gone, may be asked for as archived, and gives its e
   assert.equal((await contacts('POST', '', { properties: { email: 'lee.chen@example.com' } })).status, 201);
 });
 
-test('the 101st call in ten seconds is 429 and says when to come back; search has a limit of its own', async (t) => {
+test('the 101st call in ten seconds is 429 and says by which limit; search has a limit of its own', async (t) => {
   const { contacts, time } = await emulate(t);
   for (let call = 1; call <= 100; call += 1) {
     const { headers } = await contacts('GET', '/101');
@@ -264,7 +266,7 @@ test('the 101st call in ten seconds is 429 and says when to come back; search ha
   const refused = await contacts('GET', '/101');
   assert.deepEqual(
     [refused.status, refused.headers.get('retry-after'), refused.body.policyName],
-    [429, '6', 'TEN_SECONDLY_ROLLING'],
+    [429, null, 'TEN_SECONDLY_ROLLING'],
   );
   assert.deepEqual(faultsOf('error', refused.body), []);
   for (let call = 1; call <= 4; call += 1) assert.equal((await contacts('POST', '/search', {})).status, 200);
@@ -276,7 +278,7 @@ test('the 101st call in ten seconds is 429 and says when to come back; search ha
 test('no token and a wrong one are 401, what is not known is 501', async (t) => {
   const { request, contacts } = await emulate(t);
   assert.equal((await request('GET', `${CONTACTS}/101`, undefined, 'pat-other')).status, 401);
-  for (const path of ['/101/associations/companies', '/merge'])
+  for (const path of ['/101/associations/companies', '/gdpr-delete'])
     assert.equal((await contacts('POST', path, {})).status, 501);
   assert.equal((await request('GET', '/crm/objects/2024-01/contacts/101')).status, 501);
   assert.equal((await request('GET', '/crm/v3/owners')).status, 501);
@@ -340,4 +342,46 @@ test('faults and the ledger work as they do for every emulator', async (t) => {
     ],
   );
   assert.deepEqual(entries[1].params.body, { properties: { city: 'Dallas' } });
+});
+
+test('a rule that wants a property of every new contact, and one by the value of another, refuse what lacks it', async (t) => {
+  const { contacts, control } = await emulate(t);
+  await control('POST', 'rules', { property: 'phone', required: true });
+  const refused = await contacts('POST', '', { properties: { email: 'a@example.com' } });
+  assert.deepEqual(
+    [refused.status, refused.body.errors],
+    [
+      400,
+      [
+        {
+          message: 'A value for phone must be provided',
+          code: 'MISSING_REQUIRED_PROPERTY',
+          context: { propertyName: ['phone'] },
+        },
+      ],
+    ],
+  );
+  assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Dallas', phone: '' } })).status, 200);
+  await control('DELETE', 'rules');
+  await control('POST', 'rules', { property: 'phone', requiredWhen: { property: 'city', value: 'Waco' } });
+  const inWaco = await contacts('PATCH', '/101', { properties: { city: 'Waco' } });
+  assert.deepEqual(
+    [inWaco.status, inWaco.body.errors[0].code],
+    [400, 'MISSING_CONDITIONAL_REQUIRED_PROPERTY'],
+  );
+  assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Waco', phone: '1' } })).status, 200);
+});
+
+test('a day has so many calls, searches too, and the next one as many again', async (t) => {
+  const limits = { tenSecondly: 100, searchSecondly: 4, daily: 2 };
+  const { contacts, time } = await emulate(t, { limits });
+  assert.equal((await contacts('GET', '/101')).status, 200);
+  assert.equal((await contacts('POST', '/search', {})).status, 200);
+  for (const refused of [await contacts('GET', '/101'), await contacts('POST', '/search', {})])
+    assert.deepEqual(
+      [refused.status, refused.body.policyName, refused.headers.get('retry-after')],
+      [429, 'DAILY', null],
+    );
+  time.now += 86_400_000;
+  assert.equal((await contacts('GET', '/101')).status, 200);
 });

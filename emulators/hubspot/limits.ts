@@ -7,6 +7,8 @@ export interface Limits {
   tenSecondly: number;
   /** Searches in any second. */
   searchSecondly: number;
+  /** All calls of a day, which ends at midnight (UTC here); without end when absent. */
+  daily?: number;
 }
 
 export const PUBLISHED_LIMITS: Limits = { tenSecondly: 100, searchSecondly: 4 };
@@ -16,6 +18,7 @@ export class RateLimit {
   readonly #limits: Limits | 'off';
   readonly #calls: number[] = [];
   readonly #searches: number[] = [];
+  #today = { day: -1, calls: 0 };
 
   constructor(limits: Limits | 'off') {
     this.#limits = limits;
@@ -24,7 +27,11 @@ export class RateLimit {
   /** Counts a call at `now` (ms) and gives the headers that its answer carries, or throws the 429. */
   count(isSearch: boolean, now: number): Record<string, string> {
     if (this.#limits === 'off') return {};
-    const { tenSecondly, searchSecondly } = this.#limits;
+    const { tenSecondly, searchSecondly, daily } = this.#limits;
+    const day = Math.floor(now / 86_400_000);
+    if (this.#today.day !== day) this.#today = { day, calls: 0 };
+    if (daily !== undefined && this.#today.calls >= daily) throw limited('DAILY', {});
+    this.#today.calls += 1;
     if (isSearch) {
       take(this.#searches, searchSecondly, 1_000, now, 'SECONDLY', {});
       // Search answers carry no rate limit headers.
@@ -52,8 +59,15 @@ function take(
     calls.push(now);
     return;
   }
-  const wait = Math.ceil((calls[0]! + window - now) / 1000);
-  throw new CrmError(
+  throw limited(
+    policyName,
+    policyName === 'SECONDLY' ? headers : { ...headers, 'x-hubspot-ratelimit-remaining': '0' },
+  );
+}
+
+/** HubSpot says which limit it was, and promises no Retry-After. */
+function limited(policyName: string, headers: Record<string, string>): CrmError {
+  return new CrmError(
     429,
     'RATE_LIMITS',
     `You have reached your ${policyName.toLowerCase()} limit.`,
@@ -64,10 +78,6 @@ function take(
       groupName: `publicapi:private-apps:${policyName.toLowerCase()}`,
       correlationId: randomUUID(),
     },
-    {
-      ...headers,
-      'retry-after': String(Math.max(wait, 1)),
-      ...(policyName !== 'SECONDLY' && { 'x-hubspot-ratelimit-remaining': '0' }),
-    },
+    headers,
   );
 }

@@ -20,17 +20,25 @@ const own = (name: string, type: PropertyType = 'string', more: Partial<Property
   name,
   label: name.replaceAll('_', ' '),
   type,
-  fieldType:
-    type === 'string'
-      ? 'text'
-      : type === 'bool'
-        ? 'booleancheckbox'
-        : type === 'enumeration'
-          ? 'select'
-          : type,
+  fieldType: {
+    string: 'text',
+    bool: 'booleancheckbox',
+    enumeration: 'select',
+    number: 'number',
+    date: 'date',
+    datetime: 'date',
+  }[type],
   description: '',
   groupName: 'contactinformation',
-  options: [],
+  options:
+    type === 'bool'
+      ? [true, false].map((value, displayOrder) => ({
+          label: value ? 'Yes' : 'No',
+          value: String(value),
+          displayOrder,
+          hidden: false,
+        }))
+      : [],
   hasUniqueValue: false,
   hubspotDefined: false,
   readOnlyValue: false,
@@ -46,6 +54,7 @@ export const FIRST_PROPERTIES: readonly Property[] = [
   ),
   defined('email', 'string', { hasUniqueValue: true }),
   ...['createdate', 'lastmodifieddate'].map((name) => defined(name, 'datetime', { readOnlyValue: true })),
+  defined('hs_merged_object_ids', 'string', { readOnlyValue: true }),
   defined('hs_object_id', 'number', { readOnlyValue: true, hasUniqueValue: true }),
   ...['middlename', 'address2', 'personal_email', 'school_email', 'school_id', 'school_name'].map((name) =>
     own(name),
@@ -78,14 +87,11 @@ export function refusalOf(property: Property | undefined, name: string, value: s
   if (property.readOnlyValue)
     return refuse('READ_ONLY_VALUE', `"${name}" is a read only property; its value cannot be set.`);
   if (value === '') return undefined;
-  if (name === 'email' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
+  if (name === 'email' && !isEmail(value))
     return refuse('INVALID_EMAIL', `Email address ${value} is invalid`);
-  }
   switch (property.type) {
     case 'number':
-      return Number.isFinite(Number(value))
-        ? undefined
-        : refuse('INVALID_INTEGER', `${value} was not a valid number.`);
+      return NUMBER.test(value) ? undefined : refuse('INVALID_INTEGER', `${value} was not a valid number.`);
     case 'bool':
       return value === 'true' || value === 'false'
         ? undefined
@@ -108,9 +114,80 @@ export function refusalOf(property: Property | undefined, name: string, value: s
   }
 }
 
+/** Digits, with a sign or a decimal part: 1e5 is none. */
+export const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)$/;
+const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
 /** Milliseconds since 1970 of a date given in ISO 8601 or as milliseconds; NaN when it is neither. */
 export function timeOf(value: string): number {
-  return /^-?\d+$/.test(value) ? Number(value) : Date.parse(value);
+  if (/^-?\d+$/.test(value)) return Number(value);
+  return ISO.test(value) ? Date.parse(value) : Number.NaN;
+}
+
+/** An address of plain letters: no dot at an end or beside another, no list, a domain with a name for its country or kind. */
+function isEmail(value: string): boolean {
+  const text = value.trim();
+  const [local, domain, ...more] = text.split('@');
+  if (!local || !domain || more.length > 0 || text.length > 254 || local.length > 64) return false;
+  const atoms = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/i;
+  const labels = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/i;
+  return atoms.test(local) && labels.test(domain);
+}
+
+/** Field types that go with each type (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+export const FIELD_TYPES: Record<PropertyType, readonly string[]> = {
+  bool: ['booleancheckbox', 'calculation_equation'],
+  enumeration: ['booleancheckbox', 'checkbox', 'radio', 'select', 'calculation_equation'],
+  date: ['date'],
+  datetime: ['date'],
+  string: ['file', 'text', 'textarea', 'calculation_equation', 'html', 'phonenumber'],
+  number: ['number', 'calculation_equation'],
+};
+
+/** Groups of contact properties that every account has. */
+export const GROUPS: readonly string[] = [
+  'contactinformation',
+  'contact_activity',
+  'analyticsinformation',
+  'emailinformation',
+  'conversioninformation',
+  'order_information',
+  'social_media_information',
+];
+
+/** A property as the CRM answers it. */
+export function viewProperty({ readOnlyValue, ...property }: Property): object {
+  return {
+    ...property,
+    calculated: false,
+    externalOptions: false,
+    hidden: false,
+    archived: false,
+    modificationMetadata: {
+      archivable: !property.hubspotDefined,
+      readOnlyDefinition: property.hubspotDefined,
+      readOnlyValue,
+    },
+  };
+}
+
+/** Why a property cannot be made. */
+export function propertyFault({
+  type,
+  fieldType,
+  groupName,
+  options = [],
+}: Pick<Property, 'type' | 'fieldType' | 'groupName'> & { options?: { value: string }[] }): string | null {
+  if (!FIELD_TYPES[type].includes(fieldType))
+    return `The field type ${fieldType} is not valid for a property of type ${type}.`;
+  if (!GROUPS.includes(groupName)) return `There is no property group ${groupName}.`;
+  const values = options.map(({ value }) => value);
+  if (new Set(values).size < values.length) return 'Property options must have values of their own.';
+  const isChoice = type === 'enumeration' || type === 'bool';
+  if (!isChoice && values.length > 0) return `A property of type ${type} has no options.`;
+  if (type === 'bool' && values.toSorted().join() !== 'false,true')
+    return 'A property of type bool has the options true and false.';
+  return null;
 }
 
 /** A value as the CRM keeps it: dates in ISO 8601, emails in lower case. */

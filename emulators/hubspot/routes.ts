@@ -4,7 +4,7 @@ import { type BatchInput, createBatch, readBatch, updateBatch, upsertBatch } fro
 import type { Contacts } from './contacts.ts';
 import { CrmError, invalid, notEmulated, notFound } from './errors.ts';
 import { createNote, type Form, requireFile, upload, viewNote } from './files.ts';
-import type { Property } from './properties.ts';
+import { type Property, propertyFault, viewProperty } from './properties.ts';
 import { type SearchRequest, search } from './search.ts';
 import type { ShapeName } from './shapes.ts';
 import type { Store } from './store.ts';
@@ -19,8 +19,8 @@ export interface CrmCall {
   now: number;
   /** The moment up to which search knows what was written. */
   searchTime: number;
-  /** What the token may do. */
-  scopes: readonly string[];
+  /** What the token may do; null when the account does not tell it of this kind of token. */
+  scopes: readonly string[] | null;
   /** Runs one write of many, undone when it fails. */
   attempt: <T>(work: () => T) => T;
 }
@@ -72,6 +72,12 @@ export const ROUTES: readonly Route[] = [
     upsertBatch(call.contacts, inputs(call), call),
   ),
 
+  route('POST', `${OBJECTS}/merge`, WRITE, [], 'merge', 'contact', (call) => {
+    const { primaryObjectId, objectIdToMerge } = call.body as Record<string, string>;
+    return ok(
+      call.contacts.view(call.contacts.merge(primaryObjectId!, objectIdToMerge!, call.now), undefined),
+    );
+  }),
   route('GET', OBJECTS, READ, ['limit', 'after', 'properties', 'archived'], null, 'page', (call) => {
     const limit = Number(call.query.get('limit') ?? 10);
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
@@ -160,19 +166,21 @@ export const ROUTES: readonly Route[] = [
   ),
 
   route('GET', PROPERTIES, READ_SCHEMA, ['archived'], null, null, (call) =>
-    ok({ results: call.store.properties() }),
+    ok({ results: call.store.properties().map(viewProperty) }),
   ),
   route('GET', `${PROPERTIES}/:name`, READ_SCHEMA, ['archived'], null, null, (call) => {
     const property = call.store.property(call.ids.name!);
     if (!property) throw notFound();
-    return ok(property);
+    return ok(viewProperty(property));
   }),
   route('POST', PROPERTIES, WRITE_SCHEMA, [], 'propertyCreate', null, (call) => {
     const given = call.body as Pick<Property, 'name' | 'label' | 'type' | 'fieldType' | 'groupName'> &
       Partial<Property>;
     if (call.store.property(given.name)) {
-      throw new CrmError(409, 'CONFLICT', `A property named '${given.name}' already exists.`);
+      throw new CrmError(409, 'OBJECT_ALREADY_EXISTS', `A property named '${given.name}' already exists.`);
     }
+    const fault = propertyFault(given);
+    if (fault !== null) throw invalid(fault);
     const property: Property = {
       description: '',
       hasUniqueValue: false,
@@ -186,7 +194,7 @@ export const ROUTES: readonly Route[] = [
       })),
     };
     call.store.addProperty(property);
-    return { status: 201, body: property };
+    return { status: 201, body: viewProperty(property) };
   }),
   route('DELETE', `${PROPERTIES}/:name`, WRITE_SCHEMA, [], null, null, (call) => {
     const property = call.store.property(call.ids.name!);
@@ -213,6 +221,8 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/oauth/v2/private-apps/get/access-token-info', [], [], 'tokenInfo', null, (call) => {
     const { tokenKey } = call.body as { tokenKey: string };
     if (tokenKey !== HUBSPOT_ACCESS_TOKEN) throw notFound();
+    if (call.scopes === null)
+      throw new CrmError(403, 'INVALID_TOKEN_TYPE', 'This token is not of a private app.');
     return ok({ userId: 1, hubId: 1, appId: 1, scopes: call.scopes });
   }),
 ];

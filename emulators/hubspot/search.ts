@@ -1,5 +1,5 @@
 import { invalid } from './errors.ts';
-import { type Property, timeOf } from './properties.ts';
+import { NUMBER, type Property, timeOf } from './properties.ts';
 import type { Row, Store } from './store.ts';
 
 export interface SearchRequest {
@@ -44,6 +44,7 @@ export function search(
   const tests = groups.map((group) =>
     group.filters.map((filter) => [filter.propertyName, testOf(store, filter)] as const),
   );
+  if (sorts.length > 1) throw invalid('A search takes one sort.');
   const words = (request.query ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const found = store
     .asOf(time)
@@ -53,7 +54,7 @@ export function search(
           tests.some((group) => group.every(([name, test]) => test(properties[name])))) &&
         words.every((word) => SEARCHED.some((name) => properties[name]?.toLowerCase().includes(word))),
     );
-  for (const sort of sorts.toReversed()) found.sort(order(store, sort));
+  for (const sort of sorts) found.sort(order(store, sort));
   const rows = found.slice(offset, offset + limit);
   const next = offset + rows.length;
   return { total: found.length, rows, ...(next < found.length && { after: String(next) }) };
@@ -75,8 +76,11 @@ function testOf(store: Store, filter: Filter): Test {
     if (!filter.values?.length) throw invalid(`The operator ${operator} needs values.`);
     return filter.values;
   };
-  const compared = (against: string) => (value: string | undefined) =>
-    value === undefined ? Number.NaN : compare(property, value, against);
+  const compared = (against: string) => {
+    assertComparable(property, against);
+    return (value: string | undefined) =>
+      value === undefined ? Number.NaN : compare(property, value, against);
+  };
 
   switch (operator) {
     case 'EQ': {
@@ -120,6 +124,13 @@ function testOf(store: Store, filter: Filter): Test {
     default:
       throw invalid(`Invalid operator: ${operator}`);
   }
+}
+
+/** Numbers by numbers, times by ISO 8601 or milliseconds: a word is refused, and not everything that is later than it. */
+function assertComparable({ name, type }: Property, against: string): void {
+  const isTime = type === 'date' || type === 'datetime';
+  if ((type === 'number' && !NUMBER.test(against)) || (isTime && Number.isNaN(timeOf(against))))
+    throw invalid(`There was a problem with the request: ${against} is not a valid value of ${name}.`);
 }
 
 /** Text is compared without case, numbers and dates by value. */

@@ -41,6 +41,9 @@ export interface HubspotEmulator {
 /** What the emulated account's plan takes (https://knowledge.hubspot.com/files/supported-file-types). */
 const LARGEST_FILE_BYTES = 20 * 1_048_576;
 
+/** Characters of a search's body (https://developers.hubspot.com/docs/api-reference/latest/crm/search-the-crm, limits). */
+const LONGEST_SEARCH = 3_000;
+
 /** Starts a stand-in for the CRM: contacts and their properties, notes and files. */
 export async function startHubspotEmulator(options: HubspotEmulatorOptions): Promise<HubspotEmulator> {
   const clock = options.clock ?? Date.now;
@@ -51,6 +54,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
   const ledger = new Ledger(store.database);
   const rateLimit = new RateLimit(options.limits ?? PUBLISHED_LIMITS);
   let scopes = FIRST_SCOPES;
+  let tellsScopes = true;
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 4_194_304 });
 
   app.removeAllContentTypeParsers();
@@ -75,7 +79,7 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
           store,
           ids,
           now: clock(),
-          scopes,
+          scopes: tellsScopes ? scopes : null,
           query: queryOf(query ?? '', route),
           body: payloadOf(request.body, request.headers['content-type'], route),
           searchTime: clock() - (options.searchLagMs ?? 5_000),
@@ -130,9 +134,12 @@ export async function startHubspotEmulator(options: HubspotEmulatorOptions): Pro
     notes: store.notes(),
   }));
 
-  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null.
+  // The scopes of the token, as an administrator ticks them; those of the first start when `scopes` is null. Those of a
+  // service key it does not tell.
   app.post('/_emulator/scopes', (request, reply) => {
-    scopes = (bodyOf(request.body).scopes as string[] | null) ?? FIRST_SCOPES;
+    const body = bodyOf(request.body);
+    scopes = (body.scopes as string[] | null) ?? FIRST_SCOPES;
+    tellsScopes = body.serviceKey !== true;
     return reply.code(204).send();
   });
 
@@ -198,6 +205,8 @@ function jsonOf(body: unknown, contentType: string | undefined, shape: ShapeName
   } catch {
     throw invalid('Invalid input JSON.');
   }
+  if (shape === 'search' && (body as string).length > LONGEST_SEARCH)
+    throw invalid(`The request is longer than ${LONGEST_SEARCH} characters.`);
   const faults = faultsOf(shape, json);
   if (faults.length > 0)
     throw invalid(

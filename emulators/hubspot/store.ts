@@ -11,6 +11,8 @@ export interface Row {
   createdAt: number;
   updatedAt: number;
   archived: boolean;
+  /** The contact that it was merged into, and is read and written as. */
+  mergedInto?: string;
 }
 
 /** First id of a contact that is created; those of the seed are smaller. */

@@ -22,6 +22,10 @@ export interface Subject {
   /** `VERSION` in the path stands for the dated version of the API. */
   request(method: string, path: string, body?: object, token?: string): Promise<Answered>;
   contacts(method: string, path: string, body?: object): Promise<Answered>;
+  /** Uploads a file of a few bytes under this name; the status of the answer. One that was taken is removed after the test. */
+  upload(name: string): Promise<number>;
+  /** What is to be removed from a real account after the test. */
+  afterwards(remove: () => Promise<unknown>): void;
   /** A contact with an email of its own, archived after the test. */
   contact(properties?: Record<string, string>): Promise<{ id: string; email: string }>;
   /** Looks until something is found, where writes are not known at once. */
@@ -50,14 +54,27 @@ export async function subject(t: TestContext): Promise<Subject> {
     accessToken,
     request,
     contacts,
+    async upload(name) {
+      const form = new FormData();
+      form.append('folderPath', '/induct-drift');
+      form.append('options', JSON.stringify({ access: 'PRIVATE' }));
+      form.append('file', new Blob(['MZ']), name);
+      const files = `${url}/files/${VERSION}/files`;
+      const headers = { authorization: `Bearer ${accessToken}` };
+      const response = await fetch(files, { method: 'POST', headers, body: form });
+      const { id } = (await response.json()) as { id?: string };
+      if (real && id) t.after(() => fetch(`${files}/${id}`, { method: 'DELETE', headers }));
+      return response.status;
+    },
     async contact(properties = {}) {
       const email = `${uniqueWord()}@example.com`;
       const { status, body } = await contacts('POST', '', { properties: { email, ...properties } });
       if (status !== 201) throw new Error(`No contact could be made: ${JSON.stringify(body)}`);
-      t.after(async () => {
-        if (real) await contacts('DELETE', `/${body.id}`);
-      });
+      if (real) t.after(() => contacts('DELETE', `/${body.id}`));
       return { id: body.id, email };
+    },
+    afterwards(remove) {
+      if (real) t.after(remove);
     },
     eventually: (look) => eventually(real !== null, look),
   };

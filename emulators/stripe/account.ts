@@ -5,6 +5,7 @@ import { invalid } from './errors.ts';
 import { newId, token } from './ids.ts';
 import { given, page } from './lists.ts';
 import type { ApiObject } from './store.ts';
+import { checkWebhookUrl } from './texts.ts';
 
 export type WebhookEndpoint = Stripe.WebhookEndpoint & ApiObject;
 type Domain = Stripe.PaymentMethodDomain & ApiObject;
@@ -36,7 +37,7 @@ export function retrieveAccount(call: Call): object {
 /** The signing secret is in this answer only, as with the provider. */
 export function createWebhookEndpoint(call: Call): ApiObject {
   const { params } = call;
-  checkUrl(params.url as string);
+  checkWebhookUrl(params.url as string);
   const endpoint: WebhookEndpoint = {
     id: newId('we'),
     object: 'webhook_endpoint',
@@ -71,7 +72,7 @@ export function updateWebhookEndpoint(call: Call): ApiObject {
     metadata: mergeMetadata(endpoint.metadata, params.metadata),
   };
   if (params.url !== undefined) {
-    checkUrl(params.url as string);
+    checkWebhookUrl(params.url as string);
     updated.url = params.url as string;
   }
   if (params.enabled_events !== undefined) updated.enabled_events = params.enabled_events as string[];
@@ -89,11 +90,6 @@ export function deleteWebhookEndpoint(call: Call): ApiObject {
 
 export function listWebhookEndpoints(call: Call): object {
   return page(call, 'webhook_endpoint', '/v1/webhook_endpoints', []);
-}
-
-function checkUrl(url: string): void {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw invalid('Not a valid URL', 'url', 'url_invalid');
 }
 
 /** Registers a domain for wallets; the emulator finds every domain in order. */

@@ -1,5 +1,6 @@
+import type { FastifyReply } from 'fastify';
 import { bodyOf } from '../shared/control.ts';
-import { bundleStripeJs } from './bundle.ts';
+import { bundle, type Program } from './bundle.ts';
 import type { Call } from './call.ts';
 import { ApiError } from './errors.ts';
 import { type Intent, type IntentSecrets, publicView } from './intent-states.ts';
@@ -7,12 +8,34 @@ import { intentOf } from './payment-intents.ts';
 import { finishAuthentication } from './payments.ts';
 import type { App, Perform } from './server.ts';
 
-/** What a browser loads from the emulator besides the API: stripe.js and the card issuer's authentication page. */
+/** What a browser loads from the emulator besides the API: stripe.js, its frames and windows, the card issuer's page. */
 export async function addBrowserRoutes(app: App, perform: Perform): Promise<void> {
-  const script = bundleStripeJs();
-  app.get('/stripe.js', (_, reply) =>
-    reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script),
-  );
+  // Browsers ask for it with the card issuer's page.
+  app.get('/favicon.ico', (_, reply) => reply.status(204).send());
+  const scripts: [string, Program][] = [
+    ['/stripe.js', 'stripe'],
+    ['/frame.js', 'frame'],
+    ['/wallet.js', 'wallet-window'],
+  ];
+  for (const [path, program] of scripts) {
+    const script = bundle(program);
+    app.get(path, (_, reply) =>
+      reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script),
+    );
+  }
+  const frame = (_: unknown, reply: FastifyReply, script: string, title: string) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .headers({ 'cache-control': 'no-cache', 'content-security-policy': FRAME_POLICY })
+      .send(
+        documentOf(
+          script,
+          title,
+          perform({}, (call) => call.store.setting('wallet') === 'offered'),
+        ),
+      );
+  app.get('/frame.html', (request, reply) => frame(request, reply, 'frame.js', 'Secure input'));
+  app.get('/wallet.html', (request, reply) => frame(request, reply, 'wallet.js', 'Wallet'));
 
   app.get<{ Params: { id: string }; Querystring: { client_secret: string } }>(
     '/authenticate/:id',
@@ -42,6 +65,21 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     const back = perform({}, (call) => call.store.hidden<IntentSecrets>(intent.id).returnUrl);
     return reply.redirect(returnAddress(back!, intent), 303);
   });
+}
+
+/** The frames' own, as strict as they can be: one script, and the API. */
+const FRAME_POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
+function documentOf(script: string, title: string, hasWallet: boolean): string {
+  return `<!doctype html>
+<html lang="en"${hasWallet ? ' data-wallet' : ''}>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<body><script src="${script}"></script></body>
+</html>
+`;
 }
 
 function find(call: Call, id: string, secret: string): Intent {

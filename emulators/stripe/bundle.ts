@@ -6,12 +6,15 @@ const FOLDER = join(import.meta.dirname, 'browser');
 const IMPORT = /^import\s[^;]*?from '\.\/([\w-]+\.ts)';$/gm;
 const DECLARED = /^(?:async )?(?:abstract )?(?:function|class|const|let) (\w+)/gm;
 
+/** The scripts that a browser runs: on the page, in the frames that it opens, and in a wallet's window. */
+export type Program = 'stripe' | 'frame' | 'wallet-window';
+
 /**
- * The text of stripe.js: one classic script, because a page waits for `window.Stripe` to be there once it has
+ * The text of a program: one classic script, because a page waits for `window.Stripe` to be there once it has
  * loaded. The modules import only named things from each other, never renamed, so that in the order of their
  * imports and inside one function they are the same program.
  */
-export function bundleStripeJs(): string {
+export function bundle(program: Program): string {
   const texts: string[] = [];
   const declared = new Set<string>();
   const seen = new Set<string>();
@@ -23,11 +26,11 @@ export function bundleStripeJs(): string {
     const text = source.replace(IMPORT, '').replace(/^export /gm, '');
     for (const [, identifier] of text.matchAll(DECLARED)) {
       if (declared.has(identifier!))
-        throw new Error(`${name}: ${identifier} is declared by another module of stripe.js`);
+        throw new Error(`${name}: ${identifier} is declared by another module of ${program}.ts`);
       declared.add(identifier!);
     }
     texts.push(`// ${name}\n${text.replace(/[ \t]+$/gm, '').replace(/\n{3,}/g, '\n\n')}`);
   };
-  add('stripe.ts');
+  add(`${program}.ts`);
   return `(() => {\n'use strict';\n${texts.join('\n')}})();\n`;
 }

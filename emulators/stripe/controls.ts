@@ -3,9 +3,10 @@ import { type Call, require } from './call.ts';
 import { closeDispute, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
-import { processingOf, settle } from './payments.ts';
+import { authenticationOf, processingOf, settle } from './payments.ts';
 import { failPayout, payOut } from './payouts.ts';
 import { REFUND_ANSWERS, settleRefund } from './refunds.ts';
+import { closeReview, REVIEW_ENDINGS, REVIEWING, type ReviewEnding } from './reviews.ts';
 import type { App, Perform } from './server.ts';
 import type { ApiObject } from './store.ts';
 import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
@@ -20,10 +21,16 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
  * - `POST /_emulator/processing {hold, intent?}`: payments, or those of one intent, stay in `processing` until settled by
  *   `POST /_emulator/payment_intents/:id/settle {declines?: code}`
+ * - `POST /_emulator/reviews {hold}`: Radar holds payments for review from now on; `POST /_emulator/reviews/:id/close {reason}`, by
+ *   `approved`, `refunded` or `refunded_as_fraud`
  * - `POST /_emulator/payouts {automatic?}`, `POST /_emulator/payouts/:id/fail`: the balance goes to the bank, and comes back
  * - `POST /_emulator/account {charges_enabled}`: Stripe stops the account, or lets it charge again
- * - `POST /_emulator/webhook_endpoints/:id {api_version}`: an endpoint that was made long ago, or with another version
+ * - `POST /_emulator/webhook_endpoints/:id {api_version?, url?}`: an endpoint that was made long ago, or with another version; or at
+ *   an address of this machine, which cannot be registered
  * - `POST /_emulator/payment_method_domains/:id {apple_pay: active | inactive}`: Apple refuses or takes the domain
+ * - `POST /_emulator/browser {wallet}`: the card form offers a wallet, whose window it opens
+ * - `POST /_emulator/payment_intents/:id/authentication {by: frame | redirect}`: the bank asks its question in a frame over the
+ *   page, or on a page of its own
  */
 export function addTestControls(app: App, perform: Perform, webhooks: Webhooks): void {
   app.get('/_emulator/webhooks', () => ({ mode: webhooks.mode }));
@@ -84,6 +91,17 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     );
   });
 
+  app.post('/_emulator/reviews', async (request) => {
+    const { hold } = bodyOf(request.body) as { hold: boolean };
+    perform({}, (call) => call.store.setSetting(REVIEWING, hold ? 'hold' : 'go on'));
+    return { hold };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/reviews/:id/close', async (request) => {
+    const { reason } = bodyOf(request.body) as { reason: ReviewEnding };
+    if (!REVIEW_ENDINGS.includes(reason)) throw invalid(`reason must be one of ${REVIEW_ENDINGS.join(', ')}`);
+    return perform({}, (call) => closeReview(call, request.params.id, reason));
+  });
+
   app.post('/_emulator/payouts', async (request) => {
     const { automatic } = bodyOf(request.body) as { automatic?: boolean };
     return perform({}, (call) => payOut(call, automatic ?? true));
@@ -97,9 +115,20 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
     perform({}, (call) => call.store.setSetting('charges', charges_enabled ? 'go on' : 'stopped'));
     return { charges_enabled };
   });
+  app.post('/_emulator/browser', async (request) => {
+    const { wallet } = bodyOf(request.body) as { wallet: boolean };
+    perform({}, (call) => call.store.setSetting('wallet', wallet ? 'offered' : 'none'));
+    return { wallet };
+  });
+  app.post<{ Params: { id: string } }>('/_emulator/payment_intents/:id/authentication', async (request) => {
+    const { by } = bodyOf(request.body) as { by: 'frame' | 'redirect' };
+    if (by !== 'frame' && by !== 'redirect') throw invalid('by must be frame or redirect');
+    perform({}, (call) => call.store.setSetting(authenticationOf(request.params.id), by));
+    return { by };
+  });
   app.post<{ Params: { id: string } }>('/_emulator/webhook_endpoints/:id', async (request) => {
-    const { api_version } = bodyOf(request.body) as { api_version: string };
-    return perform({}, (call) => change(call, 'webhook_endpoint', request.params.id, { api_version }));
+    const fields = bodyOf(request.body) as { api_version?: string; url?: string };
+    return perform({}, (call) => change(call, 'webhook_endpoint', request.params.id, fields));
   });
   app.post<{ Params: { id: string } }>('/_emulator/payment_method_domains/:id', async (request) => {
     const { apple_pay: status } = bodyOf(request.body) as { apple_pay: 'active' | 'inactive' };

@@ -2,7 +2,9 @@ import type Stripe from 'stripe';
 import { type Call, emit, mergeMetadata, orNull, require } from './call.ts';
 import { newId, token } from './ids.ts';
 import { given, page } from './lists.ts';
+import { findPaymentMethod, keep } from './payment-methods.ts';
 import type { ApiObject } from './store.ts';
+import { checkEmail, checkLength } from './texts.ts';
 
 type Customer = Stripe.Customer & ApiObject;
 
@@ -10,9 +12,11 @@ type Customer = Stripe.Customer & ApiObject;
 const TEXTS = ['description', 'email', 'name', 'phone'] as const;
 
 export const CUSTOMER_PARAMS = ['address', ...TEXTS, 'expand', 'metadata', 'shipping', 'preferred_locales'];
+export const CREATE_CUSTOMER_PARAMS = [...CUSTOMER_PARAMS, 'payment_method'];
 
 export function createCustomer(call: Call): ApiObject {
   const { params } = call;
+  checkTexts(call);
   const customer: Customer = {
     id: newId('cus').slice(0, 18),
     object: 'customer',
@@ -45,6 +49,8 @@ export function createCustomer(call: Call): ApiObject {
   };
   call.store.insert(customer);
   emit(call, 'customer.created', customer);
+  const method = params.payment_method as string | undefined;
+  if (method !== undefined) keep(call, findPaymentMethod(call, method, 'payment_method'), customer.id);
   return customer;
 }
 
@@ -57,6 +63,7 @@ export function retrieveCustomer(call: Call): ApiObject {
 export function updateCustomer(call: Call): ApiObject {
   const { params } = call;
   const before = require<Customer>(call, 'customer', call.ids.id!, 'id');
+  checkTexts(call);
   const after: Customer = { ...before, metadata: mergeMetadata(before.metadata, params.metadata) };
   for (const name of TEXTS) if (params[name] !== undefined) after[name] = text(params[name]);
   if (params.address !== undefined) after.address = address(params.address);
@@ -78,6 +85,12 @@ export function deleteCustomer(call: Call): ApiObject {
 
 export function listCustomers(call: Call): object {
   return page(call, 'customer', '/v1/customers', given(call.params, 'email'));
+}
+
+function checkTexts({ params }: Call): void {
+  checkEmail(params.email, 'email');
+  checkLength(params.name, 'customer name', 'name');
+  checkLength(params.description, 'customer description', 'description');
 }
 
 /** Former values of the fields that differ. */

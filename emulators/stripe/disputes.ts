@@ -5,6 +5,7 @@ import type { Charge } from './charges.ts';
 import { refused } from './errors.ts';
 import { newId } from './ids.ts';
 import { given, page } from './lists.ts';
+import { failWaitingRefunds } from './refunds.ts';
 import type { ApiObject } from './store.ts';
 
 export type Dispute = Stripe.Dispute & ApiObject;
@@ -14,6 +15,8 @@ const DAYS_TO_RESPOND = 21;
 
 /** The cardholder's bank takes back what of a charge was not refunded, and Stripe takes a fee. */
 export function openDispute(call: Call, chargeId: string, reason: string): Dispute {
+  require<Charge>(call, 'charge', chargeId, 'charge');
+  failWaitingRefunds(call, chargeId);
   const charge = require<Charge>(call, 'charge', chargeId, 'charge');
   if (charge.status !== 'succeeded')
     throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
@@ -83,6 +86,7 @@ export function closeDispute(call: Call, id: string, status: 'won' | 'lost'): Di
   const closed: Dispute = {
     ...dispute,
     balance_transactions: [...dispute.balance_transactions, ...reinstated],
+    is_charge_refundable: status === 'won',
     status,
   };
   call.store.save(closed);

@@ -1,7 +1,12 @@
 import type Stripe from 'stripe';
 import { type Call, require } from './call.ts';
+import { invalid } from './errors.ts';
 import { given, page } from './lists.ts';
+import { isEventType } from './shapes.ts';
 import type { ApiObject, Condition } from './store.ts';
+
+/** Types that one list may name (https://docs.stripe.com/api/events/list). */
+const MOST_TYPES = 20;
 
 export type Event = Stripe.Event & ApiObject;
 
@@ -20,6 +25,7 @@ export function listEvents(call: Call): object {
     types?: string[];
     delivery_success?: boolean;
   };
+  checkTypes(type, types);
   const filters: Condition[] = [];
   if (type?.endsWith('*')) {
     filters.push({ sql: "json_extract(body, '$.type') like ?", values: [`${type.slice(0, -1)}%`] });
@@ -34,6 +40,17 @@ export function listEvents(call: Call): object {
   }
   const found = page(call, 'event', '/v1/events', filters);
   return { ...found, data: found.data.map((event) => withPending(call, event)) };
+}
+
+function checkTypes(type: string | undefined, types: readonly string[] | undefined): void {
+  if (type !== undefined && types !== undefined)
+    throw invalid('You may only specify one of these parameters: type, types.', 'type');
+  if (types !== undefined && types.length > MOST_TYPES)
+    throw invalid(`You may pass up to ${MOST_TYPES} event types, but you passed ${types.length}.`, 'types');
+  const unknown = types?.find((one) => !isEventType(one));
+  if (unknown !== undefined) throw invalid(`Invalid event type: ${unknown}`, 'types');
+  if (type !== undefined && !type.endsWith('*') && !isEventType(type))
+    throw invalid(`Invalid event type: ${type}`, 'type');
 }
 
 /** The event with the number of webhooks that still wait to be delivered. */

@@ -28,6 +28,7 @@ const REQUESTS: Record<string, string[]> = {
   PaymentMethodDomain: ['Create', 'Retrieve', 'Update', 'List', 'Validate'],
   Payout: ['Retrieve', 'List'],
   Refund: ['Create', 'Retrieve', 'Update', 'List'],
+  Review: ['Retrieve', 'List', 'Approve'],
   WebhookEndpoint: ['Create', 'Retrieve', 'Update', 'List', 'Delete'],
 };
 
@@ -44,12 +45,16 @@ const ANSWERS = [
   'PaymentMethodDomain',
   'Payout',
   'Refund',
+  'Review',
   'WebhookEndpoint',
   'DeletedWebhookEndpoint',
 ];
 
 /** Longest list of literals that is kept as an enum; longer ones name every payment method or error code. */
 const LONGEST_ENUM = 24;
+
+/** But these are kept: the provider refuses an event that it does not know. */
+const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
@@ -139,8 +144,8 @@ export function generateShapes(): Schema {
     for (const part of parts) {
       if (part.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
       if (part.flags & ts.TypeFlags.Undefined) continue;
-      // A form has no null: the official clients send the empty string, which the types list beside it.
-      if (part.flags & ts.TypeFlags.Null) request || literals.push(null);
+      // A form has no null: the official clients send the empty string, which unsets. Beside a text the types lose it.
+      if (part.flags & ts.TypeFlags.Null) literals.push(request ? '' : null);
       else if (part.isLiteral()) literals.push(part.value as string | number);
       else if (part.flags & ts.TypeFlags.BooleanLiteral) schemas.push({ type: 'boolean' });
       else if (part.flags & ts.TypeFlags.String) schemas.push({ type: 'string' });
@@ -155,11 +160,11 @@ export function generateShapes(): Schema {
         if (object) schemas.push(object);
       }
     }
-    if (literals.filter((literal) => literal !== null).length > LONGEST_ENUM) {
+    if (literals.filter((literal) => literal !== null).length > LONGEST_ENUM && !WHOLE_ENUMS.test(path)) {
       schemas.push({ type: 'string' });
       if (literals.includes(null)) schemas.push({ type: 'null' });
     } else if (literals.length === 1 && literals[0] === null) schemas.push({ type: 'null' });
-    else if (literals.length > 0) schemas.push({ enum: literals });
+    else if (literals.length > 0) schemas.push({ enum: [...new Set(literals)] });
     else if (known) schemas.push({ type: 'string' });
     const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
     return distinct.length > 1 ? { anyOf: distinct } : distinct[0];

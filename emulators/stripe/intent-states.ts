@@ -14,13 +14,8 @@ export interface IntentSecrets {
 
 /** Statuses in which each thing may be done to an intent (https://docs.stripe.com/payments/paymentintents/lifecycle). */
 const ALLOWED = {
-  canceled: [
-    'requires_payment_method',
-    'requires_capture',
-    'requires_confirmation',
-    'requires_action',
-    'processing',
-  ],
+  // And "in rare cases, processing" (https://docs.stripe.com/api/payment_intents/cancel): not with these cards.
+  canceled: ['requires_payment_method', 'requires_capture', 'requires_confirmation', 'requires_action'],
   confirmed: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
   updated: ['requires_payment_method', 'requires_confirmation', 'requires_action'],
 } as const;

@@ -13,6 +13,7 @@ import {
 } from './payment-methods.ts';
 import { type Confirmation, pay } from './payments.ts';
 import type { ApiObject } from './store.ts';
+import { checkEmail, checkLength, checkReturnUrl, checkStatementSuffix } from './texts.ts';
 
 const KEPT = ['description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix'] as const;
 
@@ -191,6 +192,7 @@ export function intentOf(call: Call): Intent {
 /** The intent with what the request says of it. Does not save it. */
 function fill(call: Call, intent: Intent): Intent {
   const { params } = call;
+  checkTexts(call, intent);
   const filled: Intent = { ...intent, metadata: mergeMetadata(intent.metadata, params.metadata) };
   if (params.amount !== undefined) filled.amount = params.amount as number;
   if (params.currency !== undefined) filled.currency = params.currency as string;
@@ -207,7 +209,13 @@ function fill(call: Call, intent: Intent): Intent {
     filled.automatic_payment_methods = null;
   }
   if (params.customer !== undefined) {
-    filled.customer = require(call, 'customer', params.customer as string, 'customer').id;
+    const { id } = require(call, 'customer', params.customer as string, 'customer');
+    if (intent.customer !== null && intent.customer !== id)
+      throw unexpectedState(
+        intent,
+        'You cannot modify `customer` on a PaymentIntent once it already has been set. To fulfill a payment with a different Customer, cancel this PaymentIntent and create a new one.',
+      );
+    filled.customer = id;
   }
   const method = methodGiven(call);
   if (method) {
@@ -216,6 +224,19 @@ function fill(call: Call, intent: Intent): Intent {
     if (filled.status === 'requires_payment_method') filled.status = 'requires_confirmation';
   }
   return filled;
+}
+
+function checkTexts({ params }: Call, intent: Intent): void {
+  checkEmail(params.receipt_email, 'receipt_email');
+  checkLength(params.description, 'intent description', 'description');
+  checkReturnUrl(params.return_url);
+  checkStatementSuffix(params.statement_descriptor_suffix);
+  // Since 2024: https://support.stripe.com/questions/use-of-the-statement-descriptor-parameter-on-paymentintents-for-card-charges
+  if (orNull(params.statement_descriptor) !== null && intent.payment_method_types.includes('card'))
+    throw invalid(
+      'The `statement_descriptor` parameter is not supported for PaymentIntents that take cards. Use `statement_descriptor_suffix` instead.',
+      'statement_descriptor',
+    );
 }
 
 function methodGiven(call: Call): PaymentMethod | undefined {

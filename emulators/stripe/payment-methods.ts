@@ -8,6 +8,7 @@ import { given, page } from './lists.ts';
 import type { Extra } from './shapes.ts';
 import type { ApiObject } from './store.ts';
 import { behaviourOf, brandOf, declineOf, numberOfTestCard, passesLuhn } from './test-cards.ts';
+import { checkEmail } from './texts.ts';
 
 export type PaymentMethod = Stripe.PaymentMethod & ApiObject & { card: Stripe.PaymentMethod.Card };
 
@@ -18,6 +19,8 @@ export interface CardSecrets {
   setUp: boolean;
   /** Whether it was charged without being attached: it can be charged only once. */
   used: boolean;
+  /** Whether it was charged with `setup_future_usage`: then it can still be attached. */
+  kept: boolean;
   /** Decline code that the issuer answers from now on, set by a test. */
   declines: string;
 }
@@ -74,6 +77,7 @@ export function makePaymentMethod(call: Call, data: PaymentMethodData): PaymentM
 }
 
 function insertCard(call: Call, card: CardDetails, data: Partial<PaymentMethodData>): PaymentMethod {
+  checkEmail(data.billing_details?.email, 'billing_details[email]');
   const brand = brandOf(card.number);
   const method: PaymentMethod = {
     id: newId('pm'),
@@ -173,8 +177,12 @@ export function attachPaymentMethod(call: Call): ApiObject {
   if (call.params.customer === undefined) {
     throw invalid('Missing required param: customer.', 'customer', 'parameter_missing');
   }
-  const method = findPaymentMethod(call, call.ids.id!, 'id');
-  require(call, 'customer', call.params.customer as string, 'customer');
+  const { id } = require(call, 'customer', call.params.customer as string, 'customer');
+  return keep(call, findPaymentMethod(call, call.ids.id!, 'id'), id);
+}
+
+/** Saves a payment method to a customer for whoever asks the API for it. */
+export function keep(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
   if (method.customer) {
     throw refused('The payment method you provided has already been attached to a customer.');
   }
@@ -184,12 +192,12 @@ export function attachPaymentMethod(call: Call): ApiObject {
   );
   if (decline && !authentication && !attachable)
     throw new ApiError(402, { type: 'card_error', ...declineOf(decline) });
-  return attach(call, method, call.params.customer as string);
+  return attach(call, method, customer);
 }
 
-/** Saves a payment method to a customer. A card that was charged once without a customer cannot be. */
+/** Saves a payment method to a customer. A card that was charged without one and is not to be kept cannot be. */
 export function attach(call: Call, method: PaymentMethod, customer: string): PaymentMethod {
-  assertUnused(call, method);
+  if (!call.store.hidden<CardSecrets>(method.id).kept) assertUnused(call, method);
   const attached = { ...method, customer };
   call.store.save(attached);
   emit(call, 'payment_method.attached', attached);
@@ -213,7 +221,7 @@ export function detachPaymentMethod(call: Call): ApiObject {
     );
   const detached = { ...method, customer: null };
   call.store.save(detached);
-  call.store.setHidden(method.id, { used: true });
+  call.store.setHidden(method.id, { used: true, kept: false } satisfies Partial<CardSecrets>);
   emit(call, 'payment_method.detached', detached, { customer: method.customer });
   return detached;
 }

@@ -6,6 +6,7 @@ import { ApiError } from './errors.ts';
 import { newId } from './ids.ts';
 import { type Intent, type IntentSecrets, publicView, unexpectedState } from './intent-states.ts';
 import { assertUnused, attach, type CardSecrets, type PaymentMethod } from './payment-methods.ts';
+import { openReview, REVIEWING } from './reviews.ts';
 import { behaviourOf, declineOf } from './test-cards.ts';
 
 /** How an intent is being confirmed. */
@@ -64,6 +65,11 @@ export function processingOf(intentId?: string): string {
   return intentId === undefined ? 'processing' : `processing ${intentId}`;
 }
 
+/** The setting that says whether the bank's question of an intent is a frame over the page or a page of its own. */
+export function authenticationOf(intentId: string): string {
+  return `authentication ${intentId}`;
+}
+
 /** Ends the wait of an intent that a test holds in `processing`. */
 export function settle(call: Call, intent: Intent, reason: string | undefined): Intent {
   if (intent.status !== 'processing') throw unexpectedState(intent, 'This PaymentIntent is not processing.');
@@ -86,8 +92,9 @@ function orFailed(call: Call, id: string, work: () => Intent): Intent {
 
 function askForAuthentication(call: Call, intent: Intent, { useSdk, returnUrl }: Confirmation): Intent {
   const url = `${call.baseUrl}/authenticate/${intent.id}?client_secret=${intent.client_secret}`;
+  const isFramed = useSdk && call.store.setting(authenticationOf(intent.id)) !== 'redirect';
   const next: Stripe.PaymentIntent.NextAction =
-    returnUrl && !useSdk
+    returnUrl && !isFramed
       ? { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url } }
       : {
           type: 'use_stripe_sdk',
@@ -124,9 +131,16 @@ function charge(call: Call, intent: Intent, method: PaymentMethod, authenticated
 }
 
 function succeed(call: Call, intent: Intent, method: PaymentMethod, authenticated: boolean): Intent {
-  const charged = insertCharge(call, intent, method, authenticated);
+  let charged = insertCharge(call, intent, method, authenticated);
+  const review = call.store.setting(REVIEWING) === 'hold' ? openReview(call, intent, charged) : null;
+  if (review) {
+    const outcome = { ...charged.outcome!, risk_level: 'elevated', type: 'manual_review' };
+    charged = { ...charged, outcome, review: review.id };
+    call.store.save(charged);
+  }
   const succeeded: Intent = {
     ...intent,
+    review: review?.id ?? null,
     amount_received: intent.amount,
     last_payment_error: null,
     latest_charge: charged.id,
@@ -136,12 +150,15 @@ function succeed(call: Call, intent: Intent, method: PaymentMethod, authenticate
   call.store.save(succeeded);
   if (intent.customer && intent.setup_future_usage) {
     if (!method.customer) attach(call, method, intent.customer as string);
-    if (authenticated) call.store.setHidden(method.id, { setUp: true } satisfies Partial<CardSecrets>);
   } else if (!method.customer) {
-    call.store.setHidden(method.id, { used: true } satisfies Partial<CardSecrets>);
+    const kept = intent.setup_future_usage !== null;
+    call.store.setHidden(method.id, { used: true, kept } satisfies Partial<CardSecrets>);
   }
+  if (authenticated && intent.setup_future_usage)
+    call.store.setHidden(method.id, { setUp: true } satisfies Partial<CardSecrets>);
   emit(call, 'charge.succeeded', charged);
   emit(call, 'payment_intent.succeeded', succeeded);
+  if (review) emit(call, 'review.opened', review);
   if (behaviourOf(call.store.hidden<CardSecrets>(method.id).number!).disputed)
     openDispute(call, charged.id, 'fraudulent');
   return succeeded;

@@ -21,7 +21,9 @@ test('a dispute takes the money until it is won', async (t) => {
   const opened = await control('POST', 'disputes', { charge, reason: 'product_not_received' });
   assert.equal((await stripe.disputes.retrieve(opened.id)).status, 'needs_response');
   assert.equal((await errorOf(stripe.refunds.create({ charge: charge as string }))).code, 'charge_disputed');
-  await control('POST', `disputes/${opened.id}/close`, { status: 'won' });
+  const won = await control('POST', `disputes/${opened.id}/close`, { status: 'won' });
+  const disputed = await stripe.charges.retrieve(charge as string);
+  assert.deepEqual([won.is_charge_refundable, disputed.disputed], [true, true], 'it was, for ever');
   const types = (await stripe.events.list({ type: 'charge.dispute.*' })).data
     .map(({ type }) => type)
     .reverse();
@@ -31,6 +33,57 @@ test('a dispute takes the money until it is won', async (t) => {
     'charge.dispute.funds_reinstated',
     'charge.dispute.closed',
   ]);
+  assert.equal((await stripe.refunds.create({ charge: charge as string })).status, 'succeeded');
+});
+
+test('a charge whose dispute was lost is not refunded', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
+  const { id } = await control('POST', 'disputes', { charge });
+  await control('POST', `disputes/${id}/close`, { status: 'lost' });
+  assert.equal((await errorOf(stripe.refunds.create({ charge: charge as string }))).code, 'charge_disputed');
+});
+
+test('a dispute ends a refund that still waits for the balance, and takes the whole charge', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
+  await control('POST', 'refunds', { answer: 'pending' });
+  const refund = await stripe.refunds.create({ charge: charge as string });
+  const dispute = await control('POST', 'disputes', { charge });
+  const failed = await stripe.refunds.retrieve(refund.id);
+  assert.deepEqual(
+    [failed.status, failed.failure_reason, dispute.amount],
+    ['failed', 'charge_for_pending_refund_disputed', 6500],
+  );
+});
+
+test('a payment held for review has succeeded; its review is approved, or gives it back as fraud', async (t) => {
+  const { stripe, control } = await emulate(t);
+  await control('POST', 'reviews', { hold: true });
+  const held = async () => {
+    const { id, status, review } = await stripe.paymentIntents.create(paid);
+    assert.equal(status, 'succeeded');
+    assert.equal((await stripe.reviews.retrieve(review as string)).open, true);
+    return { id, review: review as string };
+  };
+  const [good, bad] = [await held(), await held()];
+  assert.equal((await stripe.reviews.list()).data.length, 2);
+  assert.equal((await stripe.reviews.approve(good.review)).closed_reason, 'approved');
+  await control('POST', `reviews/${bad.review}/close`, { reason: 'refunded_as_fraud' });
+  const [refund] = (await stripe.refunds.list({ payment_intent: bad.id })).data;
+  assert.deepEqual([refund!.amount, refund!.reason], [6500, 'fraudulent']);
+  const closed = await stripe.paymentIntents.retrieve(good.id, { expand: ['latest_charge'] });
+  assert.deepEqual([closed.review, (closed.latest_charge as Stripe.Charge).amount_refunded], [null, 0]);
+  const types = (await stripe.events.list({ type: 'review.*' })).data.map(({ type }) => type);
+  assert.deepEqual(types, ['review.closed', 'review.closed', 'review.opened', 'review.opened']);
+});
+
+test('a payment that the bank still processes cannot be cancelled', async (t) => {
+  const { stripe, control } = await emulate(t);
+  await control('POST', 'processing', { hold: true });
+  const { id, status } = await stripe.paymentIntents.create(paid);
+  assert.equal(status, 'processing');
+  assert.equal((await errorOf(stripe.paymentIntents.cancel(id))).code, 'payment_intent_unexpected_state');
 });
 
 test('a refund may wait, be refused for now, or come back from the bank', async (t) => {

@@ -6,7 +6,7 @@ import { invalid, refused } from './errors.ts';
 import { newId } from './ids.ts';
 import type { Intent } from './intent-states.ts';
 import { given, page } from './lists.ts';
-import type { ApiObject } from './store.ts';
+import { type ApiObject, fieldIs } from './store.ts';
 
 type Refund = Stripe.Refund & ApiObject;
 
@@ -24,7 +24,7 @@ export function createRefund(call: Call): ApiObject {
   if (charge.refunded || left === 0) {
     throw refused(`Charge ${charge.id} has already been refunded.`, 'charge_already_refunded');
   }
-  if (charge.disputed) {
+  if (disputesOf(call, charge.id).some(({ status }) => status !== 'won')) {
     throw refused(`Charge ${charge.id} has been charged back; cannot issue a refund.`, 'charge_disputed');
   }
   const amount = (params.amount as number | undefined) ?? left;
@@ -76,6 +76,11 @@ export function createRefund(call: Call): ApiObject {
   return made;
 }
 
+/** A charge stays `disputed` for ever; once its dispute is won it can be refunded (`is_charge_refundable`). */
+function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
+  return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];
+}
+
 /** The refund once its money has left the balance: one that waits for the balance, or for the payer, has moved none yet. */
 function withMoney(call: Call, refund: Refund): Refund {
   const { description } = call.store.find<Charge>(refund.charge as string)!;
@@ -105,7 +110,12 @@ function withMoneyBack(call: Call, refund: Refund): Refund {
 }
 
 /** A bank takes a refund or sends it back, which it may do days after it had taken it; what failed is the account's again. */
-export function settleRefund(call: Call, id: string, status: 'succeeded' | 'failed' | 'canceled'): Refund {
+export function settleRefund(
+  call: Call,
+  id: string,
+  status: 'succeeded' | 'failed' | 'canceled',
+  failure_reason = 'expired_or_canceled_card',
+): Refund {
   const refund = require<Refund>(call, 'refund', id, 'id');
   if (refund.status === 'failed' || refund.status === 'canceled')
     throw refused('This refund has ended already.');
@@ -113,8 +123,7 @@ export function settleRefund(call: Call, id: string, status: 'succeeded' | 'fail
     throw refused('Only a refund that requires action can be canceled.');
   const { pending_reason: _, ...unchanged } = refund;
   let settled: Refund = { ...unchanged, status };
-  if (status === 'failed')
-    settled = withMoneyBack(call, { ...settled, failure_reason: 'expired_or_canceled_card' });
+  if (status === 'failed') settled = withMoneyBack(call, { ...settled, failure_reason });
   if (status === 'succeeded' && settled.balance_transaction === null) settled = withMoney(call, settled);
   call.store.save(settled);
   if (status !== 'succeeded') {
@@ -126,6 +135,14 @@ export function settleRefund(call: Call, id: string, status: 'succeeded' | 'fail
   emit(call, 'refund.updated', settled, { status: refund.status });
   emit(call, 'charge.refund.updated', settled, { status: refund.status });
   return settled;
+}
+
+/** A dispute ends the refunds that still wait (https://support.stripe.com/questions/pending-refunds-due-to-insufficient-funds-or-stripe-balance). */
+export function failWaitingRefunds(call: Call, charge: string): void {
+  const refunds = call.store.select('refund', [fieldIs('charge', charge)], -1) as Refund[];
+  for (const { id, status } of refunds)
+    if (status === 'pending' || status === 'requires_action')
+      settleRefund(call, id, 'failed', 'charge_for_pending_refund_disputed');
 }
 
 function chargeOf(call: Call): Charge {

@@ -118,3 +118,17 @@ test('the client asks for the version that the emulator speaks', async (t) => {
   assert.equal(lastResponse.headers['stripe-version'], entry.headers['stripe-version']);
   assert.match(lastResponse.requestId!, /^req_/);
 });
+
+test('a webhook address without https is refused, as in live mode', async (t) => {
+  const { stripe } = await emulate(t);
+  const error = await errorOf(
+    stripe.webhookEndpoints.create({ url: 'http://society.example.com/webhooks', enabled_events: ['*'] }),
+  );
+  assert.deepEqual([error.statusCode, error.param], [400, 'url']);
+  const { id } = await stripe.webhookEndpoints.create({
+    url: 'https://society.example.com/webhooks',
+    enabled_events: ['*'],
+  });
+  const url = 'http://society.example.com/webhooks';
+  assert.equal((await errorOf(stripe.webhookEndpoints.update(id, { url }))).param, 'url');
+});

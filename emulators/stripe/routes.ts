@@ -9,6 +9,7 @@ import * as intents from './payment-intents.ts';
 import * as methods from './payment-methods.ts';
 import * as payouts from './payouts.ts';
 import * as refunds from './refunds.ts';
+import * as reviews from './reviews.ts';
 import { search } from './search.ts';
 import { type Extra, extended } from './shapes.ts';
 
@@ -91,7 +92,7 @@ export const ROUTES: readonly Route[] = [
   ),
   get('charges/:id', 'ChargeRetrieveParams', ['expand'], charges.retrieveCharge),
 
-  post('customers', 'CustomerCreateParams', customers.CUSTOMER_PARAMS, customers.createCustomer),
+  post('customers', 'CustomerCreateParams', customers.CREATE_CUSTOMER_PARAMS, customers.createCustomer),
   get('customers', 'CustomerListParams', [...PAGING, 'created', 'email'], customers.listCustomers),
   get('customers/search', 'CustomerSearchParams', SEARCH, (call) =>
     search(call, 'customer', '/v1/customers/search'),
@@ -230,6 +231,10 @@ export const ROUTES: readonly Route[] = [
   get('refunds', 'RefundListParams', [...PAGING, 'charge', 'created', 'payment_intent'], refunds.listRefunds),
   get('refunds/:id', 'RefundRetrieveParams', ['expand'], refunds.retrieveRefund),
   post('refunds/:id', 'RefundUpdateParams', ['expand', 'metadata'], refunds.updateRefund),
+
+  get('reviews', 'ReviewListParams', [...PAGING, 'created'], reviews.listReviews),
+  get('reviews/:id', 'ReviewRetrieveParams', ['expand'], reviews.retrieveReview),
+  post('reviews/:id/approve', 'ReviewApproveParams', ['expand'], reviews.approveReview),
 
   post(
     'webhook_endpoints',

@@ -102,6 +102,7 @@ export async function startStripeEmulator(options: StripeEmulatorOptions): Promi
       const now = Math.floor(clock() / 1000);
       const stored = key && keys.replay(key, fingerprint, now);
       if (stored) return stored;
+      checkVersion(request);
       const { route, ids } = findRoute(request.method, path);
       const { fromBrowser, form } = authenticate(request, route, text);
       const params = paramsOf(route, form, fromBrowser);
@@ -186,6 +187,13 @@ function findRoute(method: string, path: string): { route: Route; ids: Record<st
     if (ids) return { route, ids };
   }
   throw notEmulated(`${method} ${path}`);
+}
+
+/** Without the header the account's own version answers, which is the emulator's. It speaks no other one. */
+function checkVersion({ headers }: FastifyRequest): void {
+  const version = headers['stripe-version'];
+  if (version !== undefined && version !== ApiVersion)
+    throw invalid(`Invalid Stripe API version: ${version}`);
 }
 
 /** Whose request it is. The publishable key opens only what Stripe.js needs. */

@@ -31,6 +31,13 @@ export function readParams(
   supported: readonly string[],
   extra: Extra = {},
 ): Params {
+  // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
+  if (name.startsWith('PaymentIntent') && 'payment_method_types' in form)
+    throw invalid(
+      'The parameter `payment_method_types` is no longer supported. Use `allowed_payment_method_types` or `excluded_payment_method_types`.',
+      'payment_method_types',
+      'payment_method_types_no_longer_supported',
+    );
   const params = readObject(form, extended(name, extra), '');
   const ignored = Object.keys(params).find((param) => !supported.includes(param) && !(param in extra));
   if (ignored) throw notEmulated(`the parameter ${ignored} of ${name}`);
@@ -137,6 +144,7 @@ const NAMES: Record<string, string> = {
   payment_method_domain: 'PaymentMethodDomain',
   payout: 'Payout',
   refund: 'Refund',
+  review: 'Review',
   webhook_endpoint: 'WebhookEndpoint',
 };
 
@@ -167,4 +175,9 @@ function faultsOf(name: string, value: unknown): string[] {
   return (check.errors ?? [])
     .slice(0, 5)
     .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
+}
+
+/** Whether the provider has events of this type. */
+export function isEventType(type: string): boolean {
+  return definitions.WebhookEndpointCreateParams!.properties!.enabled_events!.items!.enum!.includes(type);
 }

@@ -91,9 +91,10 @@ test('a registered endpoint gets the events that it enabled, under its own secre
   const { webhook, types } = await receiveWebhooks(t);
   const { stripe, control } = await emulate(t);
   const endpoint = await stripe.webhookEndpoints.create({
-    url: webhook.url,
+    url: 'https://society.example.com/webhooks',
     enabled_events: ['charge.refunded'],
   });
+  await control('POST', `webhook_endpoints/${endpoint.id}`, { url: webhook.url });
   webhook.secret = endpoint.secret!;
   assert.equal(
     'secret' in (await stripe.webhookEndpoints.retrieve(endpoint.id)),

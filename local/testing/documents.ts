@@ -227,6 +227,7 @@ function compoundOf(streams: readonly string[], { next }: { next?: number } = {}
 export interface Part {
   name: string;
   data: Buffer | string;
+  isStored?: boolean;
   /** What the archive says, where that is not the truth. */
   says?: { size?: number; flags?: number; offset?: number };
 }
@@ -235,13 +236,13 @@ export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): 
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, data, says } of parts) {
+  for (const { name, data, says, isStored } of parts) {
     const plain = Buffer.from(data);
-    const packed = deflateRawSync(plain);
+    const packed = isStored ? plain : deflateRawSync(plain);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(says?.flags ?? 0, 2);
-    common.writeUInt16LE(8, 4);
+    common.writeUInt16LE(isStored ? 0 : 8, 4);
     common.writeUInt32LE(crc32(plain), 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(says?.size ?? plain.length, 18);
@@ -264,14 +265,33 @@ export function zip(parts: readonly Part[], comment: Buffer = Buffer.alloc(0)): 
   return Buffer.concat([...files, list, end, comment]);
 }
 
+const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+
+/** The list of a Word document's parts; `elements` say which of them has its text. */
+export function contentTypes(elements: string): string {
+  return `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${elements}</Types>`;
+}
+
 export const docxParts: readonly Part[] = [
   {
     name: '[Content_Types].xml',
-    data: '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+    data: contentTypes(
+      '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>',
+    ),
   },
-  { name: 'word/document.xml', data: '<w:document><w:body>Transcript</w:body></w:document>' },
+  {
+    name: 'word/document.xml',
+    data: `${XML}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>Transcript</w:t></w:r></w:p></w:body></w:document>`,
+  },
 ];
 export const docx = () => zip(docxParts);
+
+/** Letters that hardly shrink when packed: the same ones each time. */
+export function randomText(bytes: number): string {
+  const key = Buffer.alloc(16, 'key');
+  const random = createCipheriv('aes-128-ctr', key, key).update(Buffer.alloc(Math.ceil((bytes * 3) / 4)));
+  return random.toString('base64').slice(0, bytes);
+}
 
 /** A Word document of so many parts, some 90 bytes each. */
 export function docxOfParts(count: number): Buffer {

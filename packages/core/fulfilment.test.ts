@@ -4,11 +4,11 @@ import { addressFrom, goodsOfOrder, type ShippedOrder } from './fulfilment.ts';
 import type { GivenBack, PaidLine } from './refunds.ts';
 
 const lines: PaidLine[] = [
-  { productId: 2, type: 'membership', name: 'Membership with Honour Cord', priceCents: 8900 },
+  { productId: 2, type: 'membership', name: 'Membership with Honor Cord', priceCents: 8900 },
   { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
   { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
 ];
-const ships = (id: number) => ({ 2: 'Honour Cord' })[id];
+const ships = (id: number) => ({ 2: 'Honor Cord' })[id];
 const order = (change: Partial<ShippedOrder> = {}): ShippedOrder => ({
   lines,
   refunds: [],
@@ -31,7 +31,7 @@ const told = (change: Partial<ShippedOrder> = {}) =>
   goodsOfOrder(order(change), ships).map(({ name, state }) => `${name} ${state.is}`);
 
 test('store items are goods, and of a membership what it ships', () => {
-  assert.deepEqual(told(), ['Honour Cord open', 'Lapel Pin open']);
+  assert.deepEqual(told(), ['Honor Cord open', 'Lapel Pin open']);
   assert.deepEqual(
     goodsOfOrder(order(), () => undefined).map(({ name }) => name),
     ['Lapel Pin'],
@@ -39,35 +39,35 @@ test('store items are goods, and of a membership what it ships', () => {
 });
 
 test('what was refunded is not sent, and what remains is', () => {
-  assert.deepEqual(told({ refunds: [back(1200, 2)] }), ['Honour Cord open', 'Lapel Pin ended']);
+  assert.deepEqual(told({ refunds: [back(1200, 2)] }), ['Honor Cord open', 'Lapel Pin ended']);
   assert.deepEqual(told({ refunds: [back(8900, 0)], standing: 'refunded' }), [
-    'Honour Cord ended',
+    'Honor Cord ended',
     'Lapel Pin open',
   ]);
   const both = { ...back(3700, 1), lines: [...back(2500, 1).lines!, ...back(1200, 2).lines!] };
-  assert.deepEqual(told({ refunds: [both] }), ['Honour Cord open', 'Lapel Pin ended']);
-  assert.deepEqual(told({ refunds: [back(1200, 2, 'failed')] }), ['Honour Cord open', 'Lapel Pin open']);
-  assert.deepEqual(told({ refunds: [back(12_600, null)] }), ['Honour Cord ended', 'Lapel Pin ended']);
+  assert.deepEqual(told({ refunds: [both] }), ['Honor Cord open', 'Lapel Pin ended']);
+  assert.deepEqual(told({ refunds: [back(1200, 2, 'failed')] }), ['Honor Cord open', 'Lapel Pin open']);
+  assert.deepEqual(told({ refunds: [back(12_600, null)] }), ['Honor Cord ended', 'Lapel Pin ended']);
 });
 
 test('a membership that ended sends nothing more, and a lost dispute ends all of its payment', () => {
-  assert.deepEqual(told({ standing: 'refunded' }), ['Honour Cord ended', 'Lapel Pin open']);
-  assert.deepEqual(told({ standing: 'void' }), ['Honour Cord ended', 'Lapel Pin open']);
-  assert.deepEqual(told({ standing: null }), ['Honour Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ standing: 'refunded' }), ['Honor Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ standing: 'void' }), ['Honor Cord ended', 'Lapel Pin open']);
+  assert.deepEqual(told({ standing: null }), ['Honor Cord ended', 'Lapel Pin open']);
   assert.deepEqual(told({ dispute: 'lost', standing: 'charged_back' }), [
-    'Honour Cord ended',
+    'Honor Cord ended',
     'Lapel Pin ended',
   ]);
 });
 
 test('what the bank has for now, or went back without saying what for, is held', () => {
-  assert.deepEqual(told({ dispute: 'open', standing: 'disputed' }), ['Honour Cord held', 'Lapel Pin held']);
-  assert.deepEqual(told({ refunds: [back(500, null)] }), ['Honour Cord held', 'Lapel Pin held']);
-  assert.deepEqual(told({ refunds: [back(500, null, 'canceled')] }), ['Honour Cord open', 'Lapel Pin open']);
+  assert.deepEqual(told({ dispute: 'open', standing: 'disputed' }), ['Honor Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ refunds: [back(500, null)] }), ['Honor Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ refunds: [back(500, null, 'canceled')] }), ['Honor Cord open', 'Lapel Pin open']);
 });
 
 test('what an upgrade sends waits for staff when the membership that it upgrades has ended', () => {
-  assert.deepEqual(told({ hasLostBase: true }), ['Honour Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ hasLostBase: true }), ['Honor Cord held', 'Lapel Pin held']);
 });
 
 test('what was sent stays sent, and says when its money went back afterwards', () => {

@@ -6,8 +6,21 @@ export interface Bytes {
   size: number;
   /** At most `length` bytes from `start`; fewer only where the file ends. In `memory`, which has room for them, or wherever it likes. */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** How many bytes a deflated part really becomes; it may stop counting after `most`. Without it, what the file says is believed. */
-  inflatedSize?(start: number, length: number, most: number): Promise<number>;
+  /** What a deflated part really becomes. Without it, what the file says is believed. */
+  inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
+}
+
+export interface InflateLimits {
+  /** More bytes than these need not be counted. */
+  mostBytes: number;
+  /** How many of the first bytes are wanted. */
+  headBytes: number;
+}
+
+export interface Inflated {
+  /** In bytes; one that cannot be inflated is shorter than it should be. */
+  size: number;
+  head: Uint8Array;
 }
 
 /** Why a file is refused, each with what to do about it. */
@@ -74,8 +87,15 @@ const MOST_PARTS = 1_000;
 /** Chunks of a PNG's data are of 8 KiB where libpng wrote them. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
-/** What a Word document may become when unpacked: text shrinks well, pictures hardly. */
-const mostUnpacked = (size: number) => 100 * KIB * KIB + 10 * size;
+/** What a Word document may become when unpacked (bytes): its text shrinks to a twentieth, pictures hardly. */
+const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
+/** A list of content types has a line of some 150 bytes for a part. */
+const MOST_TYPES_BYTES = KIB * KIB;
+/** Of a Word document's main part; its root element is behind the XML declaration and perhaps a comment. */
+const MAIN_HEAD_BYTES = 4 * KIB;
+const WORD_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+/** Behind a byte order mark, the declaration and comments. */
+const WORD_ROOT = /^(\xef\xbb\xbf)?\s*(<[?!][^>]*>\s*)*<(\w+:)?document[\s/>]/;
 
 class Unacceptable extends Error {
   readonly fault: Fault;
@@ -325,7 +345,7 @@ async function nextSector(
   return view(entry).getUint32(0, true);
 }
 
-/** PKWARE's APPNOTE, section 4.3, and ECMA-376 part 2: an archive with a list of content types and the document's text. */
+/** PKWARE's APPNOTE, section 4.3, and ECMA-376 parts 1 and 2: an archive with a list of content types and the document's text. */
 async function docx(bytes: Bytes): Promise<DocumentType> {
   const tailFrom = Math.max(0, bytes.size - ZIP_TAIL);
   const tail = await bytes.read(tailFrom, ZIP_TAIL);
@@ -337,13 +357,35 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
   if (size > MOST_DIRECTORY_BYTES) throw new Unacceptable('bomb');
   if (from + size !== tailFrom + end) throw new Unacceptable('twoInOne');
   const entries = zipEntries(await bytes.read(from, size), count);
-  const names = new Set(entries.map(({ name }) => name));
-  if (!names.has('[Content_Types].xml') || !names.has('word/document.xml')) throw new Unacceptable('notWord');
+  const types = entries.find(({ name }) => name === '[Content_Types].xml');
+  if (!types || !entries.some(({ name }) => /^(word\/)?document\d*\.xml$/.test(name)))
+    throw new Unacceptable('notWord');
   if (entries.some(({ name }) => leadsOut(name))) throw new Unacceptable('twoInOne');
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw new Unacceptable('wordProtected');
   if (entries.some(({ name }) => /vbaProject\.bin$/i.test(name))) throw new Unacceptable('wordMacros');
   const unpacked = entries.reduce((sum, entry) => sum + entry.size, 0);
   if (unpacked > mostUnpacked(bytes.size)) throw new Unacceptable('bomb');
+  if (types.size > MOST_TYPES_BYTES) throw new Unacceptable('wordCrowded');
+  const heads = await partHeads(bytes, entries, from, types);
+  const typesHead = heads.get(types);
+  if (typesHead) {
+    const main = mainPart(latin1(typesHead), entries);
+    if (!WORD_ROOT.test(latin1(heads.get(main) ?? new Uint8Array()))) throw new Unacceptable('wordBroken');
+  }
+  return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+}
+
+/**
+ * Checks every part where it lies, and returns how those of XML begin: the list of content types whole, of the others as much
+ * as tells what they are. Returns nothing where nothing can inflate them.
+ */
+async function partHeads(
+  bytes: Bytes,
+  entries: readonly ZipEntry[],
+  directoryAt: number,
+  types: ZipEntry,
+): Promise<Map<ZipEntry, Uint8Array>> {
+  const heads = new Map<ZipEntry, Uint8Array>();
   const read = forward(bytes, CHUNK);
   let free = 0;
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
@@ -355,14 +397,36 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;
-    if (free > from || !(isStored || entry.method === DEFLATED)) throw new Unacceptable('wordBroken');
-    if (entry.method === DEFLATED && bytes.inflatedSize) {
-      const really = await bytes.inflatedSize(start, entry.packed, entry.size);
-      if (really > entry.size) throw new Unacceptable('bomb');
-      if (really < entry.size) throw new Unacceptable('wordBroken');
-    }
+    if (free > directoryAt || !(isStored || entry.method === DEFLATED)) throw new Unacceptable('wordBroken');
+    if (!bytes.inflate) continue;
+    const isXml = entry.name.endsWith('.xml');
+    const headBytes = entry === types ? MOST_TYPES_BYTES : isXml ? MAIN_HEAD_BYTES : 0;
+    const { size, head } = isStored
+      ? { size: entry.size, head: await bytes.read(start, Math.min(entry.size, headBytes)) }
+      : await bytes.inflate(start, entry.packed, { mostBytes: entry.size, headBytes });
+    if (size > entry.size) throw new Unacceptable('bomb');
+    if (size < entry.size) throw new Unacceptable('wordBroken');
+    if (isXml) heads.set(entry, head);
   }
-  return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+  return heads;
+}
+
+/** The part that has a Word document's text, by the list of content types: named there, or the only kind of XML there is. */
+function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
+  const attribute = (element: string, name: string) =>
+    new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(element)?.[1];
+  const elements = (types.match(/<(\w+:)?(Override|Default)\s[^<>]*>/g) ?? []).map((element) => ({
+    part: attribute(element, 'PartName'),
+    extension: attribute(element, 'Extension'),
+    type: attribute(element, 'ContentType'),
+  }));
+  if (elements.some(({ type }) => type?.includes('macroEnabled'))) throw new Unacceptable('wordMacros');
+  const listed = elements.find(({ type }) => type === WORD_MAIN);
+  if (!listed) throw new Unacceptable('notWord');
+  const names = listed.part ? [listed.part.slice(1)] : ['word/document.xml', 'document.xml'];
+  const main = entries.find(({ name }) => names.includes(name));
+  if (!main) throw new Unacceptable('wordBroken');
+  return main;
 }
 
 /** A part whose name would put it beside or above the folder that somebody unpacks it into. Word writes none. */

@@ -7,6 +7,7 @@ import {
   lineMetadata,
   linesOfMetadata,
   orderDescription,
+  shorten,
 } from './intentText.ts';
 import { productTypes } from './product.ts';
 
@@ -126,4 +127,13 @@ test('of whom a join is can be read again from its intent', () => {
   assert.equal(identityOfMetadata({ lines: '2 membership 89.00 A', origin: 'school' }), null);
   assert.equal(identityOfMetadata({ programme: 'high-school' }), null);
   assert.equal(identityMetadata({ ...whole, school: 'x'.repeat(600) }).school?.length, 500);
+});
+
+test('a text is never cut in the middle of a character, which could not be sent', () => {
+  const text = `${'a'.repeat(498)}😀b`;
+  for (const limit of [499, 500, 501]) {
+    const short = shorten(text, limit);
+    assert.ok(short.length <= limit);
+    assert.equal(short.isWellFormed(), true, `${limit}`);
+  }
 });

@@ -95,6 +95,9 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-function shorten(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+/** A text of at most `limit` characters; where some are left out, an ellipsis says so. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // Half a character, as of an emoji, could not be sent.
+  return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

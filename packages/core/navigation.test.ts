@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isScreen, screens, visit } from './navigation.ts';
+import { queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
 
 /** Every path of the specification, section 2, with and without a stored join session: true is shown, false goes to /. */
 const table: [path: string, without: boolean, withSession: boolean][] = [
@@ -42,7 +42,7 @@ for (const [path, without, withSession] of table) {
 }
 
 test('the site has its screens, whatever their letters and the slash at their end, and nothing else', () => {
-  const has = (path: string) => isScreen(path);
+  const has = (path: string) => screenAt(path) !== null;
   const there = [
     ...Object.values(screens),
     '/',
@@ -71,4 +71,14 @@ test('the site has its screens, whatever their letters and the slash at their en
     '//registration/checkout',
   ];
   assert.deepEqual(elsewhere.filter(has), []);
+});
+
+test('of a query only the programme goes along to Get Started', () => {
+  assert.equal(queryForGetStarted('?payment_intent_client_secret=pi_1_secret_2&redirect_status=failed'), '');
+  assert.equal(
+    queryForGetStarted('?a=1&programme=undergraduate&client_secret=x'),
+    '?programme=undergraduate',
+  );
+  assert.equal(queryForGetStarted('?programme=a%26client_secret%3Dx'), '?programme=a%26client_secret%3Dx');
+  assert.equal(queryForGetStarted(''), '');
 });

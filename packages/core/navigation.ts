@@ -21,13 +21,33 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-const patterns = Object.values(screenPaths).map(
-  (path) => new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
-);
+/** What each screen's tab says, before its scripts run and after. */
+export const screenTitles: Record<ScreenName, string> = {
+  getStarted: 'Get Started',
+  init: 'Your invitation',
+  studentDetails: 'Student Details',
+  membership: 'Membership',
+  checkout: 'Checkout',
+  postPayment: 'Payment',
+  upgrade: 'Upgrade Membership',
+  initiateUpgrade: 'Upgrade Membership',
+  uploadTranscript: 'Upload Transcript',
+  congratulations: 'Congratulations',
+  initializeCheckout: 'Checkout',
+  uploadResume: 'Upload Your Resume',
+  uploadByLink: 'Upload Transcript',
+};
+export const NOT_FOUND_TITLE = 'Page not found';
 
-/** Whether the site has a screen at a path, as the router reads it: in letters of either case, with slashes at its end or none. */
-export function isScreen(path: string): boolean {
-  return path === '/' || patterns.some((pattern) => pattern.test(path));
+const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([name, path]) => ({
+  name,
+  pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
+}));
+
+/** The screen at a path, as the router reads it: in letters of either case, with slashes at its end or none. */
+export function screenAt(path: string): ScreenName | null {
+  if (path === '/') return 'getStarted';
+  return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
 /** Screens that only begin something, and the one that a visit then goes on to. */
@@ -61,6 +81,12 @@ const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
 export function visit(path: string, hasSession: boolean): Visit {
   const row = guard.find(({ paths }) => paths.test(path));
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
+}
+
+/** Of a query that came with a page's address, what Get Started has a use for; all else might be a secret. */
+export function queryForGetStarted(search: string): string {
+  const programme = new URLSearchParams(search).get('programme');
+  return programme === null ? '' : `?${new URLSearchParams({ programme })}`;
 }
 
 /** The three steps of the progress bar. Checkout is never a link (specification, section 2). */

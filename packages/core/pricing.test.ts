@@ -50,11 +50,11 @@ function parts(cell: string): { name: string; cents: number }[] {
 
 const ids: Record<string, [number, ProductType]> = {
   Membership: [1, 'membership'],
-  'Membership with Honour Cord': [2, 'membership'],
+  'Membership with Honor Cord': [2, 'membership'],
   Upgrade: [10, 'membership_upgrade'],
   Donation: [21, 'donation'],
   'Lapel Pin': [30, 'store'],
-  'Honour Stole': [31, 'store'],
+  'Honor Stole': [31, 'store'],
   'Framed Certificate': [32, 'store'],
   'Yard Sign': [33, 'store'],
 };

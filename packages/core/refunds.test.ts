@@ -209,7 +209,7 @@ test('who bought no membership holds none by it', () => {
   assert.equal(standingAfter(paid([bought('Lapel Pin', 1200)], [])), 'void');
 });
 
-const cord = bought('Honour Cord', 2400);
+const cord = bought('Honor Cord', 2400);
 const pin = bought('Lapel Pin', 1200);
 const twin = { ...bought('Sticker', 1200), productId: 99 };
 /** What each refund was for, by the names of its lines and their cents. */
@@ -228,7 +228,7 @@ function readings(order: PaidOrder, fee = 0): (string | null)[] {
 
 for (const [what, lines, refunds, fee, read] of [
   ['one line', [membership('join'), pin], [outside(1200)], 0, ['Lapel Pin 1200']],
-  ['two lines', [membership('join'), pin, cord], [outside(3600)], 0, ['Lapel Pin 1200 + Honour Cord 2400']],
+  ['two lines', [membership('join'), pin, cord], [outside(3600)], 0, ['Lapel Pin 1200 + Honor Cord 2400']],
   ['the membership less the fee', [membership('join'), pin], [outside(6000)], 500, ['Membership 6000']],
   ['a sum that no lines have', [membership('join'), pin], [outside(1000)], 0, [null]],
   ['a sum that two lines have', [membership('join'), pin, twin], [outside(1200)], 0, [null]],
@@ -314,7 +314,7 @@ for (const [what, lines, refunds, fee, read] of [
       outside(2900),
     ],
     500,
-    ['Lapel Pin 1200', 'Membership 500 + Honour Cord 2400'],
+    ['Lapel Pin 1200', 'Membership 500 + Honor Cord 2400'],
   ],
   [
     'a line that one of ours was for, which failed',

@@ -27,6 +27,7 @@ export const fallback = {
 } as const;
 
 export const ELIGIBILITY_FAILED = 'Eligibility check failed. No contact found or invalid invite code.';
+export const INVITATION_EXPIRED = 'Eligibility check failed. This invite code has expired.';
 export const DETAILS_NOT_ACCEPTED = 'Failed to submit student details.';
 export const DETAILS_SUBMITTED = 'Student details submitted successfully!';
 export const NO_SESSION_FOR_MEMBERSHIP = 'No active join session.';

@@ -268,5 +268,5 @@ test('a membership that left the catalogue is still paid by who chose it, and ca
   assert.deepEqual(await lines(client, changed), [['membership', '65.00']]);
   await payOrder(server, client, kept);
   const welcome = await client.call('getWelcome', { params: { uuid: kept } });
-  assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honour Cord', standing: 'active' }]);
+  assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honor Cord', standing: 'active' }]);
 });

@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { stateAllows, whyNot } from '../join/standing.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
+import { payerEmails, receiptEmail } from '../payments/payer.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
 
@@ -36,7 +37,7 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     recommendedProducts: society.catalogue
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),
-    billingEmail: known.personalEmail ?? known.email ?? '',
+    billingEmail: receiptEmail(session.emails) ?? '',
     billing: {
       name: [known.firstName, known.lastName].filter(Boolean).join(' ') || null,
       line1: billable ? known.address : null,
@@ -72,11 +73,12 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
       revision: number;
       details: StudentDetails | null;
       profile: ContactProfile | null;
+      emails: (string | null)[];
       lines: OpenLine[];
     }>`
       select state = 'paying' and not exists (
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
-        programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, lines
+        programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, ${payerEmails} as emails, lines
       from join_session session left join contact on contact.id = contact_id
       where session.uuid = ${uuid} and ${stateAllows('readCheckout')}`.execute(deps.database);
     return rows[0];

@@ -3,6 +3,7 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, HIGHEST_OVERRIDE_CENTS, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
+import { presentId } from '../contacts/crmId.ts';
 import { cannotLookUp, linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { TOO_MANY } from '../http/limits.ts';
@@ -76,7 +77,7 @@ export async function initiateCheckout(
               and created_at > now() - make_interval(mins => ${limit.minutes}) limit ${limit.count}) recent) < ${limit.count}`
           : sql`true`
       } as under_limit
-      from contact where id = ${contactId}
+      from contact where id = ${presentId(contactId)}
     ), started as (
       insert into join_session (state, origin, programme, contact_id, is_checkout_only, upsell_product_id, revision, lines, address_hash)
       select 'ordering', 'checkout', ${product.programme!}, id, true, ${upsellProductId ?? null}::int, 1, ${firstLine(lineOf(product, priceCents))}::jsonb, ${addressHash}

@@ -5,6 +5,7 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Database } from '../database/client.ts';
 import { type CrmContact, CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
 import { crmValue, isMember, readProperties, toProfile } from '../hubspot/properties.ts';
+import { followMerges, takeIn } from './followContacts.ts';
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
@@ -14,8 +15,8 @@ export interface Contacts {
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Brings one contact up to date, within two seconds or behind. Of one that the mirror has not: `unknown` when HubSpot says
-   * so, `unavailable` when it cannot say now.
+   * Brings one contact up to date, within two seconds or behind: one that was deleted is forgotten, one that was merged is
+   * followed. Of one that the mirror has not: `unknown` when HubSpot says so, `unavailable` when it cannot say now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
@@ -34,8 +35,8 @@ export function mirroredContacts(
 ): Contacts {
   const misses = new Map<string, number>();
   const lookUps = new Map<string, ReturnType<Contacts['learnCode']>>();
-  const reader = readTogether(hubspot, readProperties(rules), (found) =>
-    keepContacts(database, rules, found),
+  const reader = readTogether(hubspot, readProperties(rules), (asked, found) =>
+    takeIn(database, rules, asked, found),
   );
 
   async function lookUp(code: string, who: 'joiner' | 'suspect'): ReturnType<Contacts['learnCode']> {
@@ -75,6 +76,7 @@ export function mirroredContacts(
         .selectFrom('contact')
         .select('id')
         .where('id', '=', contactId)
+        .where('deleted_at', 'is', null)
         .executeTakeFirst();
       if (mirrored) return 'known';
       return isAtHubspot === null ? 'unavailable' : 'unknown';
@@ -105,7 +107,7 @@ const HELD_UP_MS = 500;
 function readTogether(
   hubspot: HubspotClient,
   properties: readonly string[],
-  keep: (found: CrmContact[]) => Promise<void>,
+  keep: (asked: string[], found: Map<string, CrmContact>) => Promise<void>,
 ): (contactId: string) => Promise<boolean> {
   const waiting = new Map<string, PromiseWithResolvers<boolean>>();
   let underWay = 0;
@@ -119,7 +121,7 @@ function readTogether(
     try {
       const ids = batch.map(([id]) => id);
       const found = await patiently(() => hubspot.readContacts(ids, properties, SLOWEST_MS), 'limited');
-      await keep([...found.values()]);
+      await keep(ids, found);
       for (const [id, { resolve }] of batch) resolve(found.has(id));
     } catch (error) {
       for (const [, { reject }] of batch) reject(error);
@@ -161,7 +163,8 @@ async function patiently<T>(
 
 /**
  * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them. That somebody is a member
- * is not believed while HubSpot has yet to be told that their membership, bought here, has ended.
+ * is not believed while HubSpot has yet to be told that their membership, bought here, has ended. Contacts that were merged
+ * into these are followed.
  */
 export async function keepContacts(
   database: Database,
@@ -179,6 +182,11 @@ export async function keepContacts(
       code: code !== '' && inviteCodeError(code) === null ? normaliseInviteCode(code) : null,
     };
   });
+  await writeContacts(database, rows);
+  await followMerges(database, contacts);
+}
+
+async function writeContacts(database: Database, rows: readonly object[]): Promise<void> {
   await sql`
     with found as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json) as found (id text, profile jsonb, email text, is_member boolean, code text)
@@ -188,7 +196,7 @@ export async function keepContacts(
         select from join_session join membership on membership.session_uuid = join_session.uuid
         where join_session.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
       ), now() from found
-      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now(), fill_at = null
+      on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
       returning id
     )
     insert into invitation (code, contact_id)

@@ -3,7 +3,7 @@ import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
 import { CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
 import { readProperties } from '../hubspot/properties.ts';
-import { keepContacts } from './contacts.ts';
+import { takeIn } from './followContacts.ts';
 
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
@@ -39,7 +39,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
   const fields = deps.society.crm.fields;
   try {
     const found = await hubspot.readContacts(ids, readProperties(fields));
-    await keepContacts(deps.database, fields, [...found.values()]);
+    await takeIn(deps.database, fields, ids, found);
     await sql`update contact set fill_at = null where id = any(${ids})`.execute(deps.database);
   } catch (error) {
     if (!(error instanceof CrmUnavailable)) throw error;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone } from '../session/isMemberNow.ts';
+import { presentId } from './crmId.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
@@ -11,10 +12,12 @@ export class NotLinkable extends Error {}
  * written there, as by an invitation. Refused when the join's membership has ended, and when the contact is a member already by
  * anything but this join: a refund of it would end what it has not begun.
  */
-export async function linkJoin(deps: Deps, uuid: string, contactId: string): Promise<void> {
-  const found = await deps.contacts.refresh(contactId);
+export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<void> {
+  const found = await deps.contacts.refresh(given);
   if (found === 'unavailable') throw new NotLinkable('HubSpot cannot be asked at this moment. Try again.');
-  if (found === 'unknown') throw new NotLinkable(`HubSpot knows no contact ${contactId}.`);
+  if (found === 'unknown') throw new NotLinkable(`HubSpot knows no contact ${given}.`);
+  const present = await sql<{ id: string }>`select ${presentId(given)} as id`.execute(deps.database);
+  const contactId = present.rows[0]!.id;
   await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')

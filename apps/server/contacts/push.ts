@@ -20,12 +20,15 @@ import {
   type BatchOutcome,
   type BatchWrite,
   type CrmContact,
+  CrmDenied,
   CrmRefused,
   CrmUnavailable,
   type HubspotClient,
 } from '../hubspot/client.ts';
 import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
 import { holdsBought } from '../session/isMemberNow.ts';
+import { crmId, whose } from './crmId.ts';
+import { lookAtContacts } from './followContacts.ts';
 
 const INTERVAL_MS = 2_000;
 /** HubSpot's largest batch. */
@@ -88,19 +91,17 @@ export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
     if (!(error instanceof CrmUnavailable)) throw error;
-    await postpone(deps, rows, error.retryAfterMs);
+    await postpone(deps, rows, error);
   }
   return { taken: rows.length, more: rows.length === rows[0]!.size };
 }
 
-const whose = sql`case when contact_id is not null or crm_contact_id like 'own:%' then 'named'
-  when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
 /** Who paid for the `session` of a query holds a membership by another join: one of the two has gone back. */
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
-/** A {@link Row} of a join session that is named `session`. */
-const columns = sql`uuid, ${whose} as whose, coalesce(contact_id, substring(crm_contact_id from ':(.*)$')) as crm_id, state, details,
+/** A {@link Row} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. */
+const columns = sql`session.uuid, whose, crm_id, state, details,
   crm_known, profile_revision, created_at, paid_at,
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
   (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
@@ -132,7 +133,7 @@ async function takeRows(deps: Deps): Promise<(Row & { size: number })[]> {
     ), session as (
       update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
       from due where join_session.uuid = due.uuid
-      returning join_session.*
+      returning join_session.*, ${whose} as whose, ${crmId} as crm_id
     )
     select ${columns}, (select size from first) from session`.execute(deps.database);
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
@@ -152,9 +153,9 @@ export async function diffOf(
   contactId: string | null;
   changes: { property: string; from: string | null; to: string }[];
 } | null> {
-  const { rows } = await sql<Row>`select ${columns} from join_session session where uuid = ${uuid}`.execute(
-    deps.database,
-  );
+  const { rows } = await sql<Row>`
+    with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
+    select ${columns} from session`.execute(deps.database);
   const row = rows[0] && asShown(rows[0]);
   if (!row) return null;
   const fields = await fieldsThere(deps, hubspot);
@@ -208,14 +209,13 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
           toRead.map(({ row }) => row.crm_id!),
           neededProperties(fields),
         );
-  // Somebody's who is gone: the join gets a contact of its own.
-  const gone = toRead.filter(({ row }) => row.whose === 'shared' && !present.has(row.crm_id!));
-  await mark(
+  const gone = toRead.filter(({ row }) => {
+    const contact = present.get(row.crm_id!);
+    return contact === undefined || contact.id !== row.crm_id;
+  });
+  await follow(
     deps,
-    gone.map(({ row }) => ({ row, mark: null })),
-  );
-  await later(
-    deps,
+    hubspot,
     gone.map(({ row }) => row),
   );
   const planned = due
@@ -228,7 +228,40 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
     something.map(({ row, properties }) => ({ mark: row.uuid, id: row.crm_id, properties })),
     (part) => hubspot.updateContacts(part),
   );
+  const moved = something.filter(({ row }) => {
+    const outcome = outcomes.get(row.uuid);
+    return outcome?.kind === 'gone' || (outcome?.kind === 'written' && outcome.isMerged);
+  });
+  await follow(
+    deps,
+    hubspot,
+    moved.map(({ row }) => row),
+  );
   await conclude(deps, something, outcomes);
+}
+
+/**
+ * Joins whose contact has been merged, or is gone from HubSpot: they are sent again, to the contact that it is now, or to
+ * one of their own. A contact that HubSpot never knew stays refused: staff named it.
+ */
+async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = [...new Set(rows.map(({ crm_id }) => crm_id!))];
+  await lookAtContacts(deps.database, hubspot, deps.society.crm.fields, ids);
+  const before = JSON.stringify(rows.map(({ uuid, crm_id }) => ({ uuid, crm_id })));
+  await sql`
+    with session as (
+      select uuid, contact_id is null as is_by_mark, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
+    ), stays as (
+      select session.uuid, session.crm_id, is_by_mark
+      from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid)
+      where session.crm_id = before.crm_id
+    )
+    update join_session set crm_next_try_at = now(),
+      crm_contact_id = case when stays.is_by_mark then null else join_session.crm_contact_id end,
+      crm_refusal = case when stays.uuid is null or stays.is_by_mark then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
+    from session left join stays using (uuid)
+    where join_session.uuid = session.uuid`.execute(deps.database);
 }
 
 /** `present`: what HubSpot holds, where it was read. */
@@ -289,7 +322,7 @@ async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Prom
 
 /** The token may write contacts and not list their properties: then all are taken to be there. */
 function notTold(error: unknown): null {
-  if (error instanceof CrmRefused) return null;
+  if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;
 }
 
@@ -473,9 +506,14 @@ async function later(deps: Deps, rows: readonly Row[]): Promise<void> {
   );
 }
 
-async function postpone(deps: Deps, rows: readonly Row[], retryAfterMs: number): Promise<void> {
+/** After a failure that says nothing about the rows they count as not tried: they go in full batches again. */
+async function postpone(
+  deps: Deps,
+  rows: readonly Row[],
+  { retryAfterMs, perhapsRecord }: CrmUnavailable,
+): Promise<void> {
   await sql`
-    update join_session set crm_next_try_at = now() + make_interval(secs =>
+    update join_session set crm_attempts = crm_attempts - ${perhapsRecord ? 0 : 1}, crm_next_try_at = now() + make_interval(secs =>
       greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
     where uuid = any(${rows.map(({ uuid }) => uuid)}) and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(
     deps.database,

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
+import { type ChangedContact, CrmUnavailable, type HubspotClient, LARGEST_PAGE } from '../hubspot/client.ts';
 import { keepContacts } from './contacts.ts';
+import { lookAtContacts } from './followContacts.ts';
 
 const TASK = 'contacts sync';
-/** Search learns of a write a little later; and HubSpot pages no deeper than this, so the next search starts anew. */
+/** Search learns of a write a little later. */
 const LAG_MS = 60_000;
-const DEEPEST = 9_900;
 
 export interface SyncProgress {
   contacts: number;
@@ -48,40 +48,89 @@ export async function syncContacts(
       await keep(page.contacts);
       after = page.after;
       await reachedBy(deps, since, after);
-      if (after === null) return soFar;
+      if (after !== null) continue;
+      await lookAtUnlisted(deps, hubspot, since);
+      return soFar;
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  const seen = new Set<string>();
+  // Those at the edge come twice, since each page begins where the last one ended. One that has changed since is another.
+  let edge = new Set<string>();
+  const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
-    let last = since;
-    let after: string | null = null;
-    let read = 0;
-    do {
-      const cursor: string | null = after;
-      const from = since;
-      const page: Awaited<ReturnType<typeof hubspot.changedContacts>> = await patiently(() =>
-        hubspot.changedContacts(from, cursor),
-      );
-      // Those at the edge come twice, when a search starts anew where the last one ended.
-      const fresh = page.contacts.filter(({ id, changedAt }) => !seen.has(`${id} ${changedAt.getTime()}`));
-      for (const { id, changedAt } of fresh) seen.add(`${id} ${changedAt.getTime()}`);
-      await keep(fresh);
-      last = page.contacts.at(-1)?.changedAt ?? last;
-      read += page.contacts.length;
-      after = page.after;
-      await reachedBy(deps, last, null);
-    } while (after !== null && read < DEEPEST);
-    if (after === null) break;
-    if (last.getTime() === since.getTime())
-      throw new Error(
-        `more than ${DEEPEST} contacts changed at ${since.toISOString()}: HubSpot cannot page through them`,
-      );
-    since = last;
-    seen.clear();
+    const from = since;
+    const page = await patiently(() => hubspot.changedContacts(from));
+    await keep(page.filter((contact) => !edge.has(nameOf(contact))));
+    const last = page.at(-1)?.changedAt;
+    if (page.length < LARGEST_PAGE || !last) break;
+    if (last.getTime() > since.getTime()) {
+      edge = new Set(page.filter(({ changedAt }) => changedAt.getTime() === last.getTime()).map(nameOf));
+      since = last;
+    } else {
+      await eachChangedAt(hubspot, since, keep);
+      edge = new Set();
+      since = new Date(since.getTime() + 1);
+    }
+    await reachedBy(deps, since, null);
   }
+  await lookAtDeleted(deps, hubspot);
   await reachedBy(deps, began, null);
   return soFar;
+}
+
+/** Contacts of the mirror that HubSpot did not list among all of them: deleted, perhaps for ever, or merged. */
+async function lookAtUnlisted(
+  { database, society }: Deps,
+  hubspot: HubspotClient,
+  began: Date,
+): Promise<void> {
+  let lastId = '';
+  for (;;) {
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id > ${lastId} and fetched_at < ${began} and ${isThere} order by id limit ${LARGEST_PAGE}`.execute(
+      database,
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    lastId = ids.at(-1)!;
+  }
+}
+
+/** Contacts of the mirror that HubSpot lists as deleted; search knows nothing of them. A merged one may be among them. */
+async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
+  for (let after: string | null = null; ; ) {
+    const from: string | null = after;
+    const page: { ids: string[]; after: string | null } = await patiently(() =>
+      hubspot.deletedContacts(from),
+    );
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id = any(${page.ids}) and fetched_at is not null and ${isThere}`.execute(
+      database,
+    );
+    const ids = rows.map(({ id }) => id);
+    await patiently(() => lookAtContacts(database, hubspot, society.crm.fields, ids));
+    after = page.after;
+    if (after === null) return;
+  }
+}
+
+const isThere = sql`deleted_at is null and merged_into is null`;
+
+/** More contacts than a page that changed in one moment, as an import changes them: by their ids, which do not change. */
+async function eachChangedAt(
+  hubspot: HubspotClient,
+  at: Date,
+  keep: (contacts: readonly ChangedContact[]) => Promise<void>,
+): Promise<void> {
+  let afterId = '0';
+  for (;;) {
+    const from = afterId;
+    const page = await patiently(() => hubspot.contactsChangedAt(at, from));
+    await keep(page);
+    if (page.length < LARGEST_PAGE) return;
+    afterId = page.at(-1)!.id;
+  }
 }
 
 async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Promise<void> {

@@ -344,12 +344,12 @@ test('donations and store items are told by themselves, less what went back', as
   await payOrder(server, client, uuid);
   await deliver(server);
   const told = ['donation_amount', 'store_items', 'amount_paid'];
-  assert.deepEqual(await atContact('102', told), ['37.50', 'Lapel Pin; Honour Stole', '176.50']);
+  assert.deepEqual(await atContact('102', told), ['37.50', 'Lapel Pin; Honor Stole', '176.50']);
 
   const items = { membership: false, ineligible: false, upgrade: false } as const;
   await refundJoin(server.deps, uuid, { ...items, items: [21, 30] });
   await deliver(server);
-  assert.deepEqual(await atContact('102', told), ['12.50', 'Honour Stole', '139.50']);
+  assert.deepEqual(await atContact('102', told), ['12.50', 'Honor Stole', '139.50']);
   await refundJoin(server.deps, uuid, { ...items, items: 'all' });
   await deliver(server);
   assert.deepEqual(await atContact('102', told), ['0.00', null, '89.00']);

@@ -22,6 +22,14 @@ export interface Tables {
   upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
   limit_count: { name: string; key: string; window_start: Date; count: number };
   staff_notice: StaffNoticeTable;
+  browser_report: {
+    directive: string;
+    blocked: string;
+    page: string;
+    count: Generated<string>;
+    first_seen_at: Timestamp;
+    last_seen_at: Timestamp;
+  };
   refund: RefundTable;
   shipment: ShipmentTable;
   join_event: JoinEventTable;
@@ -59,6 +67,8 @@ export interface ContactTable {
   is_member: Generated<boolean>;
   fetched_at: NullableTimestamp;
   fill_at: NullableTimestamp;
+  deleted_at: NullableTimestamp;
+  merged_into: string | null;
   created_at: Timestamp;
 }
 
@@ -121,9 +131,11 @@ export interface PaymentTable {
   attempt: number;
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
   client_secret: string;
+  /** Empty: of nobody at Stripe. */
   customer_id: string;
   amount_cents: number;
   revision: number;
+  /** What Stripe was asked to send its receipt to; it may have refused. */
   receipt_email: string | null;
   saves_card: boolean | null;
   payment_method_id: string | null;

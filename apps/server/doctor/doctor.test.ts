@@ -102,9 +102,17 @@ test('the doctor only reads', async () => {
   const hubspotCalls = await requests(server.hubspotUrl);
   assert.ok(stripeCalls.length >= 9 && hubspotCalls.length === 3);
   assert.deepEqual(
-    [...stripeCalls, ...hubspotCalls].filter(({ method }) => method !== 'GET').map(({ path }) => path),
-    // Which asks what a token may do, and carries the token in its body.
-    ['/oauth/v2/private-apps/get/access-token-info'],
+    [...stripeCalls.sort((a, b) => a.path.localeCompare(b.path)), ...hubspotCalls]
+      .filter(({ method }) => method !== 'GET')
+      .map(({ path }) => path),
+    [
+      // Of what does not exist: whether the key may write.
+      '/v1/customers/cus_induct_none',
+      '/v1/payment_intents/pi_induct_none',
+      '/v1/refunds/re_induct_none',
+      // Which asks what a token may do, and carries the token in its body.
+      '/oauth/v2/private-apps/get/access-token-info',
+    ],
   );
 });
 
@@ -167,7 +175,7 @@ test('a wrong secret key, a wrong publishable key and an account that may not ch
 test("a publishable key that does not open the account's payment belongs to another one", async () => {
   await register();
   const body = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such' } };
-  const fault = { kind: 'status', status: 404, path: '/v1/payment_intents/*', body };
+  const fault = { kind: 'status', status: 404, method: 'GET', path: '/v1/payment_intents/*', body };
   await control(server.stripeUrl, 'POST', 'faults', fault);
   assert.match(missingIn(await asReal()), /belongs to another account/);
 });
@@ -182,6 +190,18 @@ test('a restricted key that may not read disputes is missing that permission', a
     body,
   });
   assert.match(missingIn(await asReal()), /may not read Disputes\. Edit the restricted key/);
+});
+
+test('a restricted key that may not write refunds, and a clock that is off, are missing', async () => {
+  await register();
+  const error = { type: 'invalid_request_error', message: 'The provided key may not.' };
+  const fault = { kind: 'status', status: 403, method: 'POST', path: '/v1/refunds/*', body: { error } };
+  await control(server.stripeUrl, 'POST', 'faults', fault);
+  assert.match(missingIn(await asReal()), /may not write Refunds\. Edit the restricted key/);
+  const date = new Date(Date.now() - 600_000).toUTCString();
+  const late = { kind: 'status', status: 403, path: '/v1/balance', headers: { date }, body: { error } };
+  await control(server.stripeUrl, 'POST', 'faults', late);
+  assert.match(missingIn(await asReal()), /This machine is 600 seconds ahead of Stripe's/);
 });
 
 test('Stripe down is one sentence', async () => {
@@ -222,6 +242,22 @@ test('a wrong HubSpot token, and one without the scope to write, are missing', a
   assert.match(missingIn(await asReal()), /lacks crm.objects.contacts.write/);
 });
 
+test('a service key does not tell its scopes: each is tried by a call that changes nothing', async () => {
+  await register();
+  const scopes = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes, serviceKey: true });
+  const before = await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json();
+  const { report, status } = await asReal();
+  assert.equal(status, 0, report);
+  assert.match(report, /ok +HubSpot scopes: Calls that want .* and files are answered/);
+  assert.deepEqual(await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json(), before);
+  for (const lacking of scopes.slice(1)) {
+    const others = scopes.filter((scope) => scope !== lacking);
+    await control(server.hubspotUrl, 'POST', 'scopes', { scopes: others, serviceKey: true });
+    assert.match(missingIn(await asReal()), new RegExp(`HubSpot scopes: The key lacks ${lacking}\\.`));
+  }
+});
+
 test('HubSpot down is a sentence and exit status 1, from the command itself', async () => {
   const { code, output } = await operator(['doctor'], { HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:9' });
   assert.equal(code, 1);
@@ -234,7 +270,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 15, output);
+  assert.equal(checks.length, 17, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {

@@ -7,6 +7,7 @@ import type { Answer } from './answer.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
+import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
 import { askStorage } from './askStorage.ts';
 
 /** Which providers are emulators. */
@@ -36,6 +37,8 @@ export interface Facts {
   database: Answer<DatabaseState>;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
+  /** Joins that HubSpot refuses by a rule of the account, by its reason, the most frequent first. */
+  ruleRefusals: Answer<readonly RuleRefusal[]>;
   /** Where documents are kept, and what came of keeping one, reading it and removing it. */
   storage: { place: string; answer: Answer<null> };
   /** Whether uploaded documents go to HubSpot as well. */
@@ -55,9 +58,10 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
-  const [arrival, database, stripeAccount, hubspotAccount, storage] = await Promise.all([
+  const [arrival, database, ruleRefusals, stripeAccount, hubspotAccount, storage] = await Promise.all([
     arrivalAt(config),
     askDatabase(config.databaseUrl),
+    askRuleRefusals(config.databaseUrl),
     askStripe(stripe, new URL(config.publicUrl).hostname),
     askHubspot(hubspot, fields),
     askStorage(config),
@@ -81,6 +85,7 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     database,
     stripe: stripeAccount,
     hubspot: hubspotAccount,
+    ruleRefusals,
     storage,
     attachDocuments: society?.crm.attachDocuments ?? true,
     neededProperties: neededProperties(fields),

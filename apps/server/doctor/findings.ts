@@ -1,4 +1,5 @@
 import { stripeApiVersion, type WalletDomain } from '../stripe/account.ts';
+import { restrictedKeyPage } from '../stripe/permissions.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import type { Answer } from './answer.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
@@ -22,7 +23,7 @@ const KEYS_PAGE = 'https://dashboard.stripe.com/apikeys';
 const WEBHOOKS_PAGE = 'https://dashboard.stripe.com/webhooks';
 const DOMAINS_PAGE = 'https://dashboard.stripe.com/settings/payment_method_domains';
 const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
-const HUBSPOT_APP = 'HubSpot: Development, Legacy apps, the app, Scopes';
+const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
 /** The scopes that the join needs of its HubSpot token; the last one where documents are attached. */
@@ -149,6 +150,7 @@ function ofStripe(facts: Facts): Finding[] {
         ),
     ofPublishableKey(facts),
     ...ofPermissions(facts),
+    ofClock(facts),
     ...ofWebhooks(facts),
     ofApplePay(facts),
   ];
@@ -179,28 +181,46 @@ function ofPublishableKey({ keys, stripe: { publishable } }: Facts): Finding {
   }
 }
 
-function ofPermissions({ keys, standIns, stripe: { reads } }: Facts): Finding[] {
-  const permissions = about('Key permissions');
-  const names = Object.keys(reads);
-  const forbidden = names.filter((name) => isForbidden(reads[name]!));
-  const unanswered = names.filter((name) => 'down' in reads[name]!);
+function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
+  const key = about('Key permissions');
+  const asked = [
+    { verb: 'read', answers: reads },
+    { verb: 'write', answers: writes },
+  ].map(({ verb, answers }) => ({
+    verb,
+    forbidden: Object.keys(answers).filter((name) => isForbidden(answers[name]!)),
+    unanswered: Object.keys(answers).filter((name) => 'down' in answers[name]!),
+  }));
+  const page = restrictedKeyPage({ live: keys.live });
   const findings: Finding[] = [];
-  if (forbidden.length > 0)
-    findings.push(
-      permissions.missing(
-        `The key may not read ${list(forbidden)}. Edit the restricted key at ${KEYS_PAGE}; docs/integrations.md has the table.`,
-      ),
-    );
-  if (unanswered.length > 0)
-    findings.push(permissions.unknown(`Stripe did not answer about ${list(unanswered)}. Try again.`));
-  if (findings.length === 0) findings.push(permissions.ok(`It reads ${list(names)}.`));
-  if (keys.restricted && !standIns.stripe)
-    findings.push(
-      permissions.unknown(
-        'Writing is not tried here. The restricted key needs Write for Customers, PaymentIntents and Refunds.',
-      ),
-    );
+  for (const { verb, forbidden, unanswered } of asked) {
+    if (forbidden.length > 0)
+      findings.push(
+        key.missing(
+          `The key may not ${verb} ${list(forbidden)}. Edit the restricted key at ${KEYS_PAGE}, or make one with all that is needed: ${page}`,
+        ),
+      );
+    if (unanswered.length > 0)
+      findings.push(key.unknown(`Stripe did not answer about ${list(unanswered)}. Try again.`));
+  }
+  if (findings.length === 0)
+    findings.push(key.ok(`It reads ${list(Object.keys(reads))}, and writes ${list(Object.keys(writes))}.`));
   return findings;
+}
+
+/** Further off than this (ms) the times of webhooks and links are taken for wrong. Stripe's own limit is five minutes. */
+const CLOCK_MS = 60_000;
+
+function ofClock({ stripe: { clockAheadMs } }: Facts): Finding {
+  const clock = about('Clock');
+  if (!('said' in clockAheadMs)) return clock.unknown(`Stripe did not tell the time. Try again.`);
+  const seconds = Math.round(Math.abs(clockAheadMs.said) / 1_000);
+  const side = clockAheadMs.said > 0 ? 'ahead of' : 'behind';
+  return seconds * 1_000 > CLOCK_MS
+    ? clock.missing(
+        `This machine is ${seconds} seconds ${side} Stripe's. Set its clock by NTP: with more than five minutes every webhook is refused.`,
+      )
+    : clock.ok(`Within ${Math.max(seconds, 1)} s of Stripe's.`);
 }
 
 function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }: Facts): Finding[] {
@@ -219,7 +239,7 @@ function ofWebhooks({ standIns, publicUrl, webhookUrls, stripe: { endpoints } }:
         ? webhook.ok('The local start tells the stand-in directly where to send. A real account needs one.')
         : isPublic(publicUrl)
           ? webhook.missing(
-              `None is registered for ${webhookUrls[0]}. Add it at ${WEBHOOKS_PAGE} with API version ${stripeApiVersion} and the events in docs/integrations.md.`,
+              `None is registered for ${webhookUrls[0]}. npm run operator -- setup makes it, with API version ${stripeApiVersion} and its events.`,
             )
           : webhook.unknown(
               `Stripe cannot reach ${publicUrl}. Forward to it: stripe listen --forward-to ${webhookUrls[0]}; STRIPE_WEBHOOK_SECRET is what that prints.`,
@@ -266,7 +286,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
   const trouble = domain.said ? troubleOf(domain.said) : 'is not registered';
   return trouble === null
     ? applePay.ok(`${host} is registered and active.`)
-    : applePay.missing(`${host} ${trouble}. Put it right at ${DOMAINS_PAGE}.`);
+    : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
 }
 
 function troubleOf({ enabled, applePay, reason }: WalletDomain): string | null {
@@ -281,7 +301,8 @@ function ofHubspot({
   attachDocuments,
   neededProperties,
   laterProperties,
-  hubspot: { properties, contacts, scopes },
+  hubspot: { properties, contacts, scopes, tried },
+  ruleRefusals,
 }: Facts): Finding[] {
   const token = about('HubSpot token');
   const permissions = about('HubSpot scopes');
@@ -295,33 +316,40 @@ function ofHubspot({
   if (unauthorized)
     return [
       token.missing(
-        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again from HubSpot: Development, Legacy apps, the app, Auth.`,
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again: ${HUBSPOT_KEY}, Show.`,
       ),
       rest,
     ];
 
   const needed = attachDocuments ? SCOPES : SCOPES.filter((scope) => scope !== 'files');
   const granted = 'said' in scopes ? scopes.said : null;
-  const lacking = granted
-    ? needed.filter((scope) => !granted.has(scope))
-    : isForbidden(contacts)
-      ? SCOPES.slice(0, 1)
-      : [];
+  const tries: Record<string, Answer<unknown> | undefined> = {
+    'crm.objects.contacts.read': contacts,
+    'crm.objects.contacts.write': tried?.write,
+    files: tried?.files,
+  };
+  const lacking = needed.filter((scope) =>
+    granted ? !granted.has(scope) : tries[scope] !== undefined && isForbidden(tries[scope]),
+  );
+  const untold = needed.filter((scope) => !granted && !(tries[scope] && 'said' in tries[scope]));
   const findings = [
     token.ok('HubSpot takes it.'),
     lacking.length > 0
-      ? permissions.missing(`The token lacks ${list(lacking)}. Tick them: ${HUBSPOT_APP}.`)
+      ? permissions.missing(`The key lacks ${list(lacking)}. Add them: ${HUBSPOT_KEY}, Scopes.`)
       : granted
         ? permissions.ok(`${list(needed)} are granted.`)
-        : permissions.unknown(
-            `Contacts may be read. Whether they may be written${attachDocuments ? ', and files uploaded,' : ''} shows here: ${HUBSPOT_APP}.`,
-          ),
+        : untold.length === 0
+          ? permissions.ok(`Calls that want ${list(needed)} are answered.`)
+          : permissions.unknown(
+              `Whether ${list(untold)} ${untold.length === 1 ? 'is' : 'are'} granted shows here: ${HUBSPOT_KEY}, Scopes.`,
+            ),
+    ofRules(ruleRefusals),
   ];
   if (!('said' in properties))
     return [
       ...findings,
       fields.unknown(
-        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_APP}.`,
+        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_KEY}, Scopes.`,
       ),
     ];
   const { said: known } = properties;
@@ -339,6 +367,21 @@ function ofHubspot({
           `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types. ${lackingMeans(absent, laterProperties)}`,
         ),
   ];
+}
+
+/** Rules that administrators set: HubSpot does not list them, and refuses by them since version 2026-09. */
+function ofRules(refusals: Facts['ruleRefusals']): Finding {
+  const rules = about('HubSpot rules');
+  if (!('said' in refusals))
+    return rules.unknown(`Whether joins were refused by them is not known (${reasonOf(refusals)}).`);
+  const { said } = refusals;
+  if (said.length === 0)
+    return rules.ok(
+      'No join is refused by one. They are not listed: look at Settings, Objects, Contacts, Create Record for what every new contact must have.',
+    );
+  return rules.missing(
+    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}; afterwards: npm run operator -- contacts retry all${said.length > 1 ? `. And ${said.length - 1} more: npm run operator -- contacts failed` : ''}`,
+  );
 }
 
 /** What becomes of joins until the properties are made. */

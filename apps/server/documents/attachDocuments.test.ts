@@ -13,7 +13,7 @@ import { documentsRejectCommand } from './commands.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({}, { hubspotLimits: 'off' });
 });
 after(() => server.close());
 beforeEach(async () => {
@@ -175,19 +175,45 @@ test('two processes attach a document once', async () => {
 
 test('what HubSpot refuses is shown with its reason, holds up nothing else, and is sent again when staff say so', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
-  await control('POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write'] });
+  await control('POST', 'faults', {
+    kind: 'status',
+    status: 413,
+    path: FILES,
+    body: { message: 'Too large.' },
+  });
   assert.equal(await attach(), 1);
   assert.equal(await attach(), 0, 'it is set aside');
   await deliver(server);
   assert.match(
     (await runCommand(t, server, failedCommand, [])).out,
-    new RegExp(`${uuid}  .*document ${id}.*scopes`),
+    new RegExp(`${uuid}  .*document ${id}.*Too large`),
   );
   assert.match((await runCommand(t, server, statusCommand, [])).out, /refused/);
-  await control('POST', 'scopes', { scopes: null });
   assert.equal((await runCommand(t, server, retryCommand, [uuid])).code, 0);
   assert.equal(await attach(), 1);
   await onceAttached(id, '101');
+});
+
+test('while the key may not upload files, a document waits, and is attached without a hand when it may', async () => {
+  const { id } = await uploaded('transcript.pdf', '101');
+  await control('POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write'] });
+  assert.equal(await attach(), 1);
+  assert.equal(await attach(), 1);
+  await control('POST', 'scopes', { scopes: null });
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '101');
+});
+
+test('a document of a join whose contact was deleted is attached to the one that the join got instead', async () => {
+  const { uuid, id } = await uploaded('transcript.pdf', '104');
+  await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
+  assert.equal(await attach(), 0, 'it waits for that one');
+  await sql`update join_session set crm_contact_id = 'own:103' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '103');
+  await sql`update contact set deleted_at = null where id = '104'`.execute(server.deps.database);
 });
 
 test('a document that was rejected before it was sent is not sent', async (t) => {

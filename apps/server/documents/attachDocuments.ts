@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { acceptedDocuments, type DocumentType } from '#core/document.ts';
 import { repeat } from '../background.ts';
+import { crmId } from '../contacts/crmId.ts';
 import type { Deps } from '../deps.ts';
 import { CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
 
@@ -66,11 +67,11 @@ export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<num
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
     with due as (
-      select document.id, coalesce(document.contact_id, session.contact_id, substring(crm_contact_id from ':(.*)$')) as contact_id,
+      select document.id, coalesce(document.contact_id, ${crmId}) as contact_id,
         details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
-      from document left join join_session session on session.uuid = session_uuid
+      from document left join join_session on join_session.uuid = session_uuid
       where crm_note_id is null and document.crm_refusal is null and document.crm_next_try_at <= now() and review <> 'rejected'
-        and coalesce(document.contact_id, session.contact_id, substring(crm_contact_id from ':(.*)$')) is not null
+        and coalesce(document.contact_id, ${crmId}) is not null
       order by document.crm_next_try_at limit ${BATCH} for update of document skip locked
     )
     update document set crm_attempts = crm_attempts + 1,

@@ -11,7 +11,7 @@ import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
 import { tellPlan } from '../payments/commands.ts';
 import { followJoin, NotRefundable, refundJoin } from '../payments/refundJoin.ts';
-import { NotAtStripe } from '../stripe/provider.ts';
+import { NotAtStripe } from '../stripe/failures.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';
 

@@ -1,14 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createInflateRaw, inflateRawSync } from 'node:zlib';
-import { type Inspection, inspectDocument } from '#core/inspectDocument.ts';
+import { Inflate } from 'fflate';
+import {
+  type Bytes,
+  type Inflated,
+  type InflateLimits,
+  type Inspection,
+  inspectDocument,
+} from '#core/inspectDocument.ts';
 
-const PIECE = 65_536;
-/** By default 16 KiB, each a task of its own: of a hundred megabytes that is thousands. */
-const INFLATED_PIECE = 524_288;
-/** What is inflated in one go, packed and unpacked; a stream for each of thousands of small parts would take seconds. */
-const SMALL = 1_048_576;
+/** Of what is packed, in bytes: at most a thousand times as much comes out of it at once. */
+const PIECE = 4096;
 
 /** What a file is by its content. Constant memory. Reads and waits for the disk: for a thread of its own. */
 export async function inspectFile(path: string, size: number): Promise<Inspection> {
@@ -18,15 +19,13 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
     const buffer = memory ?? Buffer.allocUnsafe(wanted);
     return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
   };
+  const bytes: Bytes = {
+    size,
+    read: async (start, length, memory) => read(start, length, memory),
+    inflate: async (start, length, limits) => inflate(read, start, length, limits),
+  };
   try {
-    return await inspectDocument({
-      size,
-      read: async (start, length, memory) => read(start, length, memory),
-      inflatedSize: async (start, length, most) =>
-        length <= SMALL && most <= SMALL
-          ? inflatedAtOnce(read(start, length), most)
-          : inflatedByStream(read, start, length, most),
-    });
+    return await inspectDocument(bytes);
   } finally {
     closeSync(fd);
   }
@@ -34,32 +33,28 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
 
 type Read = (start: number, length: number) => Uint8Array;
 
-/** As much as `most` and one more. What cannot be inflated is less than it says. */
-function inflatedAtOnce(packed: Uint8Array, most: number): number {
-  try {
-    return inflateRawSync(packed, { maxOutputLength: most + 1 }).length;
-  } catch (error) {
-    return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? most + 1 : Math.max(0, most - 1);
-  }
-}
-
-/** Counts what a deflated part becomes, and keeps nothing of it. What cannot be inflated ends the count. */
-async function inflatedByStream(read: Read, start: number, length: number, most: number): Promise<number> {
-  const inflated = createInflateRaw({ chunkSize: INFLATED_PIECE });
-  const packed = pipeline(Readable.from(piecesOf(read, start, length)), inflated).catch(() => {});
+/**
+ * Inflates on this thread, at its priority: Node's own streams inflate in the pool that all who join need. What cannot be
+ * inflated ends the count.
+ */
+function inflate(
+  read: Read,
+  start: number,
+  length: number,
+  { mostBytes, headBytes }: InflateLimits,
+): Inflated {
+  const head = new Uint8Array(Math.min(headBytes, mostBytes));
   let size = 0;
+  const inflator = new Inflate((chunk) => {
+    if (size < head.length) head.set(chunk.subarray(0, head.length - size), size);
+    size += chunk.length;
+  });
+  const end = start + length;
   try {
-    for await (const chunk of inflated as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > most) break;
-    }
+    for (let at = start; at < end && size <= mostBytes; at += PIECE)
+      inflator.push(read(at, Math.min(PIECE, end - at)), at + PIECE >= end);
   } catch {
-    size = Math.min(size, most - 1);
+    size = Math.min(size, mostBytes - 1);
   }
-  await packed;
-  return size;
-}
-
-function* piecesOf(read: Read, start: number, length: number): Generator<Uint8Array> {
-  for (let at = start; at < start + length; at += PIECE) yield read(at, Math.min(PIECE, start + length - at));
+  return { size, head: head.subarray(0, Math.min(size, head.length)) };
 }

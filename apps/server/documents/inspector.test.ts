@@ -11,6 +11,7 @@ import {
   jpeg,
   jpegOfScans,
   pdf,
+  randomText,
   zip,
 } from '../../../local/testing/documents.ts';
 import { openInspector } from './inspector.ts';
@@ -33,7 +34,7 @@ function keep(t: TestContext, content: Buffer) {
   return { path, sizeBytes: content.length };
 }
 
-const large = { name: 'word/media/a.bmp', data: Buffer.alloc(5_000_000, 7) };
+const large = { name: 'word/media/a.bmp', data: randomText(5_000_000) };
 for (const [what, content, inspection] of [
   ['a PDF', pdf(), { type: 'application/pdf' }],
   ['a JPEG', jpeg(), { type: 'image/jpeg' }],
@@ -43,7 +44,7 @@ for (const [what, content, inspection] of [
   ['a Word document of 1,000 parts', docxOfParts(1_000), { type: docxType() }],
   [
     'a part that becomes more than it says',
-    zip([docxParts[0]!, { ...docxParts[1]!, data: Buffer.alloc(50_000), says: { size: 2000 } }]),
+    zip([docxParts[0]!, { ...docxParts[1]!, data: randomText(50_000), says: { size: 2000 } }]),
     { fault: 'bomb' },
   ],
   [
@@ -55,6 +56,16 @@ for (const [what, content, inspection] of [
     'a part that becomes less than it says',
     zip([docxParts[0]!, { ...docxParts[1]!, says: { size: 2000 } }]),
     { fault: 'wordBroken' },
+  ],
+  [
+    'a Word document whose text is none',
+    zip([docxParts[0]!, { ...docxParts[1]!, data: randomText(50_000) }]),
+    { fault: 'wordBroken' },
+  ],
+  [
+    'a Word document that unpacks to a hundred times its size',
+    zip([...docxParts, large, { name: 'z', data: Buffer.alloc(95_000_000) }]),
+    { type: docxType() },
   ],
 ] as const)
   test(`${what}, on a thread, is what it is`, async (t) => {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Data } from '#contract/schemas.ts';
 import { NO_CONTACT_ID } from '#core/document.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
+import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
@@ -28,7 +29,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
       id: randomUUID(),
       kind: 'resume',
       session_uuid: null,
-      contact_id: fields.contactId!,
+      contact_id: presentId(fields.contactId!),
       name: file.name,
       media_type: file.mediaType,
       size_bytes: file.sizeBytes,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
-import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
+import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
@@ -52,7 +52,12 @@ export async function checkEligibility(
     }
   }
 
-  if (!found.code || found.expired) return { status: 'failed', message: ELIGIBILITY_FAILED, contactId: null };
+  if (!found.code || found.expired)
+    return {
+      status: 'failed',
+      message: found.code ? INVITATION_EXPIRED : ELIGIBILITY_FAILED,
+      contactId: null,
+    };
   if (found.contact_id !== null && found.is_by_mirror_alone) {
     const { address } = given;
     if (await askAboutMember(deps, { contactId: found.contact_id, address })) found = await find();

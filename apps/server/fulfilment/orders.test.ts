@@ -58,7 +58,7 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
   const listed = await run(t, ordersListCommand);
   assert.deepEqual(of(listed.out, uuid), [
     `${uuid}  Jordan Rivera  paid ${today()}  waits for 0 days`,
-    'Honour Cord (product 2)  to send',
+    'Honor Cord (product 2)  to send',
     'Lapel Pin (product 30)  to send',
     'Engraved Medallion (product 10)  to send',
   ]);
@@ -71,11 +71,11 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
   assert.equal(rest.code, 0);
   assert.match(
     rest.out,
-    /^Honour Cord is sent\.\nEngraved Medallion is sent\.\nLapel Pin: sent on .* by Robin\[31m \(TRACK 1\[2J\)\.\n$/,
+    /^Honor Cord is sent\.\nEngraved Medallion is sent\.\nLapel Pin: sent on .* by Robin\[31m \(TRACK 1\[2J\)\.\n$/,
   );
   const again = await run(t, ordersShipCommand, uuid);
   assert.equal(again.code, 1);
-  assert.match(again.out, /Honour Cord: sent on .*\nNothing is sent\.\n/s);
+  assert.match(again.out, /Honor Cord: sent on .*\nNothing is sent\.\n/s);
   assert.deepEqual(of((await run(t, ordersListCommand)).out, uuid), []);
   assert.match(of((await run(t, ordersListCommand, '--all')).out, uuid)[0]!, /done$/);
 });
@@ -83,12 +83,12 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
 test('what was said to be sent is taken back, is to be sent again, and what was said is kept', async (t) => {
   const { uuid } = await join();
   await run(t, ordersShipCommand, uuid, '--note', 'first');
-  assert.deepEqual(await run(t, ordersUnshipCommand, uuid), { out: 'Honour Cord is taken back.\n', code: 0 });
+  assert.deepEqual(await run(t, ordersUnshipCommand, uuid), { out: 'Honor Cord is taken back.\n', code: 0 });
   assert.equal((await run(t, ordersUnshipCommand, uuid)).code, 1);
   const { out } = await run(t, ordersShowCommand, uuid);
-  assert.match(out, /Honour Cord \(product 2\) {2}to send/);
+  assert.match(out, /Honor Cord \(product 2\) {2}to send/);
   assert.match(out, /^to {2}12 Oak Street, Austin, Texas, 78701, United States$/m);
-  assert.match(out, /Honour Cord: said to be sent on .* by Robin\[31m, taken back on .* by Robin\[31m/);
+  assert.match(out, /Honor Cord: said to be sent on .* by Robin\[31m, taken back on .* by Robin\[31m/);
   assert.equal((await run(t, ordersShipCommand, uuid)).code, 0);
 });
 
@@ -97,9 +97,9 @@ test('what is refunded is not sent; what is refunded after it was sent is shown'
   await run(t, ordersShipCommand, refunded.uuid, '--item', '31');
   await run(t, refundCommand, refunded.uuid, '--items', '30,31', '--no-membership');
   const { out } = await run(t, ordersShowCommand, refunded.uuid);
-  assert.match(out, /Honour Cord \(product 2\) {2}to send/);
+  assert.match(out, /Honor Cord \(product 2\) {2}to send/);
   assert.match(out, /Lapel Pin \(product 30\) {2}not to be sent: refunded/);
-  assert.match(out, /Honour Stole \(product 31\) {2}sent on .*, and its money went back since/);
+  assert.match(out, /Honor Stole \(product 31\) {2}sent on .*, and its money went back since/);
   const named = await run(t, ordersShipCommand, refunded.uuid, '--item', '30');
   assert.deepEqual(named, {
     out: 'Lapel Pin: not to be sent: refunded.\nNothing is sent.\n',
@@ -108,7 +108,7 @@ test('what is refunded is not sent; what is refunded after it was sent is shown'
   await run(t, refundCommand, refunded.uuid, '--ineligible');
   assert.match(
     (await run(t, ordersShowCommand, refunded.uuid)).out,
-    /Honour Cord \(product 2\) {2}not to be sent/,
+    /Honor Cord \(product 2\) {2}not to be sent/,
   );
 });
 
@@ -119,7 +119,7 @@ test('what is disputed is held: listed as such, left out of the packing list, an
   const dispute = await server.stripeControl('disputes', { charge });
   await followPayment(server.deps, intentId);
   const listed = await run(t, ordersListCommand);
-  assert.deepEqual(of(listed.out, uuid)[1], 'Honour Cord (product 2)  held: its payment is disputed');
+  assert.deepEqual(of(listed.out, uuid)[1], 'Honor Cord (product 2)  held: its payment is disputed');
   assert.match(listed.out, /^1 held: staff decide/m);
   assert.doesNotMatch((await run(t, ordersListCommand, '--csv')).out, new RegExp(uuid));
   assert.equal((await run(t, ordersShipCommand, uuid)).code, 1);
@@ -142,7 +142,7 @@ test('the packing list can be opened by a spreadsheet, whatever people call them
   const line = out.split('\r\n').find((text) => text.includes(uuid))!;
   assert.equal(
     line.trim(),
-    `"'=HYPERLINK(""http://evil.example"") Ri""ver, a",'+1 Oak Street,'@home[2J,Austin,Texas,78701,United States,Honour Cord; Lapel Pin,${uuid},${today()}`,
+    `"'=HYPERLINK(""http://evil.example"") Ri""ver, a",'+1 Oak Street,'@home[2J,Austin,Texas,78701,United States,Honor Cord; Lapel Pin,${uuid},${today()}`,
   );
 });
 
@@ -173,7 +173,7 @@ test('a parcel that has nowhere to go says so', async (t) => {
   const listed = await run(t, ordersListCommand);
   assert.match(of(listed.out, uuid)[0]!, /Sam Okafor .* {2}NO ADDRESS$/);
   assert.match(listed.out, /^1 of them with no address\.$/m);
-  assert.match((await run(t, ordersListCommand, '--csv')).out, /^Sam Okafor,no address,,,,,,Honour Cord,/m);
+  assert.match((await run(t, ordersListCommand, '--csv')).out, /^Sam Okafor,no address,,,,,,Honor Cord,/m);
   assert.match((await run(t, ordersShowCommand, uuid)).out, /^to {2}no address$/m);
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { drainOnClose } from './drain.ts';
@@ -94,4 +95,19 @@ test('a server that is told to stop says with each answer that its connection en
   for (const each of [socket, (await open()).socket])
     assert.match(await askOn(each), /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
   await app.close();
+});
+
+test('a call that came while the process could not read is answered, however quiet its connection seemed', async () => {
+  const { app, open } = await listening(60_000);
+  const { socket, text } = await open();
+  await askOn(socket);
+  const closed = app.close();
+  await until(() => !app.server.listening, 5_000);
+  // Timers are next then, before what is there to read.
+  await setImmediate();
+  socket.write('GET /quick HTTP/1.1\r\nHost: induct\r\n\r\n');
+  const began = performance.now();
+  while (performance.now() - began < 1_100);
+  await closed;
+  assert.equal((await text).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
 });

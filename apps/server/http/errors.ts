@@ -35,11 +35,11 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
     if (error instanceof Refusal) {
       if (error.status >= 500)
         log.warn(
-          { reqId: request.id, status: error.status, said: error.message },
+          { reqId: request.id, status: error.status, said: error.sentence },
           'refused for a fault of ours',
         );
       if (error.retryAfter !== undefined) void reply.header('retry-after', String(error.retryAfter));
-      return send(error.status, error.message, {
+      return send(error.status, error.sentence, {
         ...(error.errors ? { errors: error.errors } : {}),
         ...(error.goOn ? { goOn: error.goOn } : {}),
         ...(error.code ? { code: error.code } : {}),

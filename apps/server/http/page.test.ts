@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { readSociety, toSite } from '../society.ts';
 import { handleErrors } from './errors.ts';
@@ -109,10 +109,53 @@ test('hashed files are for ever, in the smallest form, and a missing one is neve
   const file = await app.inject({ url: '/static/app.js', headers: { 'accept-encoding': 'br' } });
   assert.deepEqual([file.body, file.headers['content-encoding']], ['brotli', 'br']);
   assert.match(String(file.headers['cache-control']), /immutable/);
-  for (const url of ['/static/js/gone.js', '/api/nothing', '/emulated/nothing']) {
+  for (const url of ['/static/js/gone.js', '/api/nothing']) {
     const missing = await app.inject(url);
     assert.equal(missing.statusCode, 404, url);
     assert.match(String(missing.headers['content-type']), /json/);
+  }
+});
+
+test('every screen’s tab says its name before any script, and so does an address that is none', async (t) => {
+  const { app } = await build(t);
+  const title = async (url: string) => /<title>(.*?)<\/title>/.exec((await app.inject(url)).body)?.[1];
+  for (const [url, name] of [
+    ['/', 'Get Started'],
+    ['/registration/checkout?x=1', 'Checkout'],
+    ['/Registration/Student-Details/', 'Student Details'],
+    ['/registration/101/init', 'Your invitation'],
+    ['/upload-resume/101', 'Upload Your Resume'],
+    ['/upload-resume/101/extra', 'Page not found'],
+  ] as const)
+    assert.equal(await title(url), name, url);
+});
+
+test('the tab has an icon in the society’s colours, as SVG and as PNG', async (t) => {
+  const { app } = await build(t);
+  const svg = await app.inject('/favicon.svg');
+  assert.match(svg.body, /^<svg .*fill="#9E1B32".*fill="#E8B23A"/);
+  for (const [url, size] of [
+    ['/favicon.ico', 48],
+    ['/apple-touch-icon.png', 180],
+  ] as const) {
+    const { rawPayload, headers } = await app.inject(url);
+    assert.equal(headers['content-type'], 'image/png');
+    assert.deepEqual([rawPayload.readUInt32BE(16), rawPayload.readUInt32BE(20)], [size, size]);
+    const pixels = inflateSync(rawPayload.subarray(41, rawPayload.length - 16));
+    const at = (x: number, y: number) => {
+      const offset = Math.floor(y * size) * (1 + size * 4) + 1 + Math.floor(x * size) * 4;
+      return [...pixels.subarray(offset, offset + 4)];
+    };
+    // Outside of the shield, its left half, its right half, the star.
+    assert.deepEqual(
+      [at(0.02, 0.02), at(0.2, 0.3), at(0.72, 0.3), at(0.5, 0.48)],
+      [
+        [0, 0, 0, 0],
+        [0x9e, 0x1b, 0x32, 255],
+        [0xe8, 0xb2, 0x3a, 255],
+        [255, 255, 255, 255],
+      ],
+    );
   }
 });
 

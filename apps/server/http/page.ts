@@ -7,10 +7,20 @@ import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Site } from '#contract/schemas.ts';
 import type { ScriptFiles } from '#contract/scriptFiles.ts';
-import { isScreen, leadsTo, type ScreenName, screenPaths } from '#core/navigation.ts';
+import {
+  leadsTo,
+  NOT_FOUND_TITLE,
+  type ScreenName,
+  screenAt,
+  screenPaths,
+  screenTitles,
+} from '#core/navigation.ts';
+import { iconPng, iconSvg } from './icon.ts';
 
 /** The web app's page, written once at start with the society's data. */
 export interface Page {
+  /** In the society's colours, for tabs and home screens. */
+  icons: { svg: string; png: (size: number) => Buffer };
   /** With Get Started already painted; for the addresses that show it. */
   getStarted: string;
   /** For every other address: what it shows until the app draws it. */
@@ -38,7 +48,8 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
   )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
   const { html, css } = takeStyles(readFileSync(template, 'utf8'), buildDir);
-  const { gold, red } = site.society.colours;
+  const { colours } = site.society;
+  const { gold, red } = colours;
   const style = `${css}:root{--gold:${gold};--red:${red}}`;
   const write = (markup: string) =>
     fill(html, {
@@ -47,6 +58,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
       '<!--site-->': `<script type="application/json" id="site">${dataForScript(site)}</script>`,
     }).replaceAll('%society%', () => escapeHtml(site.society.name));
   return {
+    icons: { svg: iconSvg(colours), png: (size) => iconPng(colours, size) },
     getStarted: write(renderGetStarted(site)),
     waiting: write(renderWaiting(site)),
     styleHash: `'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -101,7 +113,14 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     index: false,
     preCompressed: true,
   });
-  const [getStarted, waiting] = [encode(page.getStarted), encode(page.waiting)];
+  const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
+  /** By title, each when it is first asked for. */
+  const waitings = new Map<string, Encoded>();
+  const waiting = (title: string) => {
+    const document = waitings.get(title) ?? encode(titled(page.waiting, title));
+    waitings.set(title, document);
+    return document;
+  };
   const encoded = (request: FastifyRequest, reply: FastifyReply, document: Encoded) => {
     const encoding = preferredEncoding(request.headers['accept-encoding'], document);
     if (encoding !== 'identity') void reply.header('content-encoding', encoding);
@@ -114,18 +133,32 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     return encoded(request, reply, document);
   };
   const hidden = { schema: { hide: true } };
-  app.get('/favicon.ico', hidden, (_, reply) => reply.status(204).send());
+  const icon = (path: string, type: string, draw: () => string | Buffer) => {
+    let drawn: string | Buffer | undefined;
+    app.get(path, hidden, (_, reply) => {
+      drawn ??= draw();
+      return reply.type(type).header('cache-control', 'public, max-age=86400').send(drawn);
+    });
+  };
+  icon('/favicon.svg', 'image/svg+xml', () => page.icons.svg);
+  icon('/favicon.ico', 'image/png', () => page.icons.png(48));
+  icon('/apple-touch-icon.png', 'image/png', () => page.icons.png(180));
   for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
-    const document = name === 'getStarted' ? getStarted : waiting;
-    app.get(path, hidden, (request, reply) => answer(request, reply, document, page.links[name]));
+    const document = () => (name === 'getStarted' ? getStarted : waiting(screenTitles[name]));
+    app.get(path, hidden, (request, reply) => answer(request, reply, document(), page.links[name]));
   }
   app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
-    if (/^\/(api|static|emulated)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
-    if (isScreen(request.url.split('?')[0]!)) return answer(request, reply, waiting);
+    if (/^\/(api|static)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
+    const screen = screenAt(request.url.split('?')[0]!);
+    if (screen) return answer(request, reply, waiting(screenTitles[screen]));
     void reply.status(404).headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' });
-    return encoded(request, reply, waiting);
+    return encoded(request, reply, waiting(NOT_FOUND_TITLE));
   });
+}
+
+function titled(html: string, title: string): string {
+  return html.replace(/<title>.*?<\/title>/s, `<title>${escapeHtml(title)}</title>`);
 }
 
 function preferredEncoding(

@@ -27,6 +27,11 @@ export class Refusal extends Error {
     this.code = more.code;
     this.retryAfter = more.retryAfter;
   }
+
+  /** What a joiner reads. */
+  get sentence(): string {
+    return this.message;
+  }
 }
 
 export const SESSION_NOT_FOUND = 'This join session was not found. Please start over.';

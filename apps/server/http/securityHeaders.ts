@@ -1,5 +1,6 @@
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Config } from '../config.ts';
+import { REPORTS_PATH } from '../reports/reports.ts';
 import type { Page } from './page.ts';
 
 /** Header name → value, the same for every answer of its kind: reckoned once, since helmet would do it for each. */
@@ -18,9 +19,12 @@ export function securityHeaders(config: Config, page: Page | null): SecurityHead
     page: {
       ...headersOf({
         contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
+        // The card form's frames open windows, for wallets: with `same-origin` the browser gives them none.
+        crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
         ...both,
       }),
       'permissions-policy': permissionsPolicy(config),
+      'reporting-endpoints': `${REPORTS}="${config.apiUrl}${REPORTS_PATH}"`,
     },
     // JSON is no document: what is about windows, frames and plug-ins is said by its policy.
     api: headersOf({
@@ -66,27 +70,55 @@ function permissionsPolicy({ providers }: Config): string {
     'midi',
     'usb',
   ];
-  const payment = providers.stripe.url === null ? '(self "https://js.stripe.com")' : '(self)';
-  return [...refused.map((feature) => `${feature}=()`), `payment=${payment}`].join(', ');
+  const payment = ['self', ...cardForm(providers).frames.map((origin) => `"${origin}"`)].join(' ');
+  return [...refused.map((feature) => `${feature}=()`), `payment=(${payment})`].join(', ');
 }
 
-/** Nothing inline but the page's own style sheet, nothing from anywhere but here and, with real keys, Stripe. */
+/** What browsers call the endpoint that takes their reports. */
+const REPORTS = 'reports';
+
+/** The origins of the card form: its script, what it frames, whom it calls, its pictures. */
+interface CardForm {
+  scripts: string[];
+  frames: string[];
+  calls: string[];
+  pictures: string[];
+}
+
+/**
+ * As Stripe documents them (https://docs.stripe.com/security/guide#content-security-policy). Without maps.googleapis.com, which
+ * serves anybody's scripts: addresses are suggested in Stripe's own frame, if at all.
+ */
+const STRIPE: CardForm = {
+  scripts: ['https://js.stripe.com', 'https://*.js.stripe.com'],
+  frames: ['https://js.stripe.com', 'https://*.js.stripe.com', 'https://hooks.stripe.com'],
+  calls: ['https://api.stripe.com', 'https://js.stripe.com'],
+  pictures: ['https://*.stripe.com'],
+};
+
+/** With the stand-in its one origin has every place that Stripe's have, and no other. */
+function cardForm({ stripe }: Config['providers']): CardForm {
+  if (stripe.browserUrl === null) return STRIPE;
+  const { origin } = new URL(stripe.browserUrl);
+  return { scripts: [origin], frames: [origin], calls: [origin], pictures: [origin] };
+}
+
+/** Nothing inline but the page's own style sheet, nothing from anywhere but here and the card form's origins. */
 function pagePolicy(config: Config, page: Page | null): Record<string, string[]> {
-  const stripe = config.providers.stripe.url === null;
+  const { scripts, frames, calls, pictures } = cardForm(config.providers);
   return {
     'default-src': ["'self'"],
     'base-uri': ["'none'"],
     'object-src': ["'none'"],
     'frame-ancestors': ["'none'"],
     'form-action': ["'self'"],
-    'img-src': ["'self'", 'data:', ...(stripe ? ['https://*.stripe.com'] : [])],
+    'img-src': ["'self'", 'data:', ...pictures],
     'style-src': ["'self'", ...(page ? [page.styleHash] : [])],
-    'script-src': ["'self'", ...(stripe ? ['https://js.stripe.com'] : [])],
-    'frame-src': stripe ? ['https://js.stripe.com', 'https://hooks.stripe.com'] : ["'self'"],
-    'connect-src': [
-      "'self'",
-      ...(config.apiUrl ? [config.apiUrl] : []),
-      ...(stripe ? ['https://api.stripe.com', 'https://js.stripe.com'] : []),
-    ],
+    'script-src': ["'self'", ...scripts],
+    'frame-src': frames,
+    'connect-src': ["'self'", ...(config.apiUrl ? [config.apiUrl] : []), ...calls],
+    'report-to': [REPORTS],
+    // For browsers that do not know `report-to`; the others leave it aside.
+    'report-uri': [config.apiUrl + REPORTS_PATH],
   };
 }

@@ -51,7 +51,7 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
 }
 
 function isCall(path: string): boolean {
-  return /^\/(api|static|emulated)(\/|$)/.test(path);
+  return /^\/(api|static)(\/|$)/.test(path);
 }
 
 function listen(

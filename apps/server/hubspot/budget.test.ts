@@ -88,6 +88,17 @@ test('told to wait, every process waits as long', async () => {
   assert.equal(await two.take('call', 'joiner'), 0);
 });
 
+test('told to wait with all calls, as by a daily limit, every process waits with searches too', async () => {
+  await pass(3600);
+  await one.limited('search', 1_000);
+  assert.equal(await two.take('call', 'joiner'), 0, 'one kind says nothing of the other');
+  await one.limited('all', 900_000);
+  for (const kind of ['call', 'search'] as const) {
+    const wait = await two.take(kind, 'joiner');
+    assert.ok(wait > 890_000 && wait <= 900_000, `${kind}: ${wait} ms`);
+  }
+});
+
 test('after five failures in a row HubSpot is left alone, then one call at a time probes, and an answer opens it for all', async () => {
   await pass(3600);
   for (let failure = 0; failure < 4; failure++) await one.failed('call');

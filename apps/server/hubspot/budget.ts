@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/client.ts';
 
 /**
- * HubSpot's limits for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
+ * HubSpot's limits for a service key, as for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
  * calls in any ten seconds, 4 searches in any second. A bucket of `capacity` that refills at `perSecond` never lets more
  * than capacity + seconds * perSecond through; what is left over is for clocks and networks that are not even.
  */
@@ -35,8 +35,8 @@ export interface Budget {
   /** Takes one call, or says how long to wait (ms, at least 1). */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
-  /** HubSpot said to wait: 429. */
-  limited(kind: CallKind, retryAfterMs: number): Promise<void>;
+  /** HubSpot said to wait: with calls of a kind, or with all. */
+  limited(kind: CallKind | 'all', retryAfterMs: number): Promise<void>;
   /** Down, or slower than it may be. */
   failed(kind: CallKind): Promise<void>;
   /** How long HubSpot is left alone (ms), taking nothing. */
@@ -86,7 +86,7 @@ export function sharedBudget(database: Database): Budget {
       await sql`
         update crm_budget set tokens = 0, refilled_at = now(),
           blocked_until = greatest(blocked_until, now() + make_interval(secs => ${retryAfterMs / 1000}::float))
-        where name = ${kind}`.execute(database);
+        where name = ${kind} or ${kind} = 'all'`.execute(database);
     },
     async failed(kind) {
       failing.add(kind);

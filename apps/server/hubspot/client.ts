@@ -3,8 +3,10 @@ import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
+import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
+import { failureOf, reasonOf, refusedRecord } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
-import { type Properties, readProperties } from './properties.ts';
+import { MERGED_IDS, type Properties, readProperties } from './properties.ts';
 
 /** A contact as HubSpot returns it; `id` is its record id, digits. */
 export interface CrmContact {
@@ -13,12 +15,29 @@ export interface CrmContact {
   createdAt: string;
 }
 
-/** HubSpot cannot take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
+/** A contact with when it was last changed, in HubSpot's clock. */
+export interface ChangedContact extends CrmContact {
+  changedAt: Date;
+}
+
+/** HubSpot does not take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs = 0) {
+  /** Whether what was sent may be what HubSpot fails on. */
+  readonly perhapsRecord: boolean;
+  constructor(message: string, retryAfterMs = 0, perhapsRecord = false) {
     super(message);
     this.retryAfterMs = retryAfterMs;
+    this.perhapsRecord = perhapsRecord;
+  }
+}
+
+/** The key may not make this call (401, 403), or HubSpot does not know its address: until somebody puts that right. */
+export class CrmDenied extends CrmUnavailable {
+  readonly status: number;
+  constructor(status: number, message: string, retryAfterMs: number) {
+    super(message, retryAfterMs);
+    this.status = status;
   }
 }
 
@@ -38,9 +57,13 @@ export interface BatchWrite {
   id: string | null;
   properties: Record<string, string>;
 }
-/** What became of it. A conflict is a contact with that email, by its id if HubSpot says it. */
+/**
+ * What became of it. A conflict is a contact with that email, by its id if HubSpot says it; `gone` is one that HubSpot does
+ * not know, or has no more. One that was written under another id than was asked for has been merged.
+ */
 export type BatchOutcome =
-  | { kind: 'written'; id: string }
+  | { kind: 'written'; id: string; isMerged: boolean }
+  | { kind: 'gone' }
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string };
 
@@ -53,6 +76,22 @@ export interface CrmFile {
   bytes: Readable;
 }
 
+export type CrmPropertyType = 'string' | 'number' | 'datetime' | 'date' | 'bool' | 'enumeration';
+
+/** A contact property (https://developers.hubspot.com/docs/api-reference/crm-properties-v3/guide). */
+export interface CrmProperty {
+  name: string;
+  label: string;
+  type: CrmPropertyType;
+  fieldType: string;
+  groupName: string;
+  options: { label: string; value: string }[];
+}
+export interface ExistingProperty extends CrmProperty {
+  /** HubSpot alone writes it. */
+  isReadOnly: boolean;
+}
+
 export interface HubspotClient {
   /** Null when HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
@@ -61,7 +100,7 @@ export interface HubspotClient {
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Those of at most 100 that HubSpot knows, by id, with these properties. */
+  /** Those of at most 100 that HubSpot knows, by the id that was asked for: one that was merged has another. */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
@@ -72,11 +111,15 @@ export interface HubspotClient {
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   /** A page of all contacts, oldest first; `after` null at the end. */
   listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
-  /** Contacts changed at or after a time, the longest unchanged first, at most 100; `after` null at the end. */
-  changedContacts(
-    since: Date,
-    after: string | null,
-  ): Promise<{ contacts: (CrmContact & { changedAt: Date })[]; after: string | null }>;
+  /** A page of the ids of contacts that were deleted; `after` null at the end. */
+  deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
+  /**
+   * Contacts changed at or after a time, the longest unchanged first, {@link LARGEST_PAGE} at most. There is no next page:
+   * whoever changes meanwhile would move everybody behind them up by one. Ask again from the last one's time.
+   */
+  changedContacts(since: Date): Promise<ChangedContact[]>;
+  /** Contacts last changed at just this time, by rising id, after an id; {@link LARGEST_PAGE} at most. */
+  contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
   /**
    * Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. What kept
    * its bytes from being read is thrown as it is.
@@ -88,8 +131,14 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** The id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Names of every contact property of the account; null when HubSpot does not know this API version. */
+  /** Every contact property of the account; null when HubSpot does not know this API version. */
+  getProperties(): Promise<ExistingProperty[] | null>;
+  /** Their names. */
   getPropertyNames(): Promise<Set<string> | null>;
+  /** Makes a contact property. One that exists, or does not fit, is refused. */
+  createProperty(property: CrmProperty): Promise<void>;
+  /** Whether contacts may be written, by a call that writes none: throws {@link CrmDenied} when they may not. */
+  mayWrite(): Promise<void>;
   /** What the token may do; null when HubSpot does not know it as a private app's. */
   getScopes(): Promise<Set<string> | null>;
 }
@@ -97,7 +146,8 @@ export interface HubspotClient {
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Work in the background waits so long for its turn; after that it says so, and is done later. */
 const LONGEST_WAIT_MS = 2_000;
-const LARGEST_PAGE = 100;
+/** Of contacts that are listed or searched. */
+export const LARGEST_PAGE = 100;
 /** An upload that is slower is given up: 50 KB a second. */
 const SLOWEST_BYTES_PER_MS = 50;
 /** HubSpot's own type of that association. */
@@ -105,16 +155,19 @@ const NOTE_TO_CONTACT = 202;
 
 /**
  * HubSpot's contacts API (dated version) over fetch, with a time limit on every call and within the budget of all
- * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn.
+ * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn. What
+ * HubSpot does not do is told.
  */
 export function hubspotClient(
   { url, accessToken, apiVersion }: Providers['hubspot'],
   rules: FieldRules,
   budget: Budget,
   urgency: 'joiner' | 'background',
+  tell: TellTrouble,
 ): HubspotClient {
   const base = `${url}/crm/objects/${apiVersion}/contacts`;
   const notes = `${url}/crm/objects/${apiVersion}/notes`;
+  const propertiesBase = `${url}/crm/properties/${apiVersion}/contacts`;
   const files = `${url}/files/${apiVersion}/files`;
   const properties = readProperties(rules);
 
@@ -128,6 +181,7 @@ export function hubspotClient(
     }
   }
 
+  /** Null when HubSpot does not know the record, where the call is about one. */
   async function call<T>(
     method: string,
     path: string,
@@ -137,9 +191,11 @@ export function hubspotClient(
       kind = 'call' as CallKind,
       under = base,
       who = urgency as Urgency,
+      isAboutOne = false,
     } = {},
   ): Promise<T | null> {
     await takeTurn(kind, who);
+    const name = nameOf(method, under.slice(url.length), path);
     let response: Response;
     let answer: string;
     try {
@@ -154,23 +210,40 @@ export function hubspotClient(
       });
       answer = await response.text();
     } catch (error) {
-      await budget.failed(kind);
-      throw new CrmUnavailable(error instanceof Error ? error.message : String(error));
+      await Promise.all([budget.failed(kind), tell(noAnswer(name, error))]);
+      throw new CrmUnavailable(error instanceof Error ? error.message : String(error), 0, true);
     }
-    if (response.status === 429) {
-      const seconds = Number(response.headers.get('retry-after') ?? '1');
-      const retryAfterMs = (Number.isFinite(seconds) && seconds > 0 ? seconds : 1) * 1000;
-      await budget.limited(kind, retryAfterMs);
-      throw new CrmUnavailable('HubSpot answered 429', retryAfterMs);
+    const { status } = response;
+    if (response.ok) {
+      await budget.answered(kind);
+      return parsed<T>(answer);
     }
-    if (response.status >= 500) {
-      await budget.failed(kind);
-      throw new CrmUnavailable(`HubSpot answered ${response.status}`);
+    if (status === 404 && isAboutOne) {
+      await budget.answered(kind);
+      return null;
     }
-    await budget.answered(kind);
-    if (response.ok) return JSON.parse(answer) as T;
-    if (response.status === 404) return null;
-    throw new CrmRefused(response.status, messageOf(answer));
+    const failure = failureOf(name, {
+      status,
+      retryAfter: response.headers.get('retry-after'),
+      text: answer,
+    });
+    await tell(failure.trouble);
+    switch (failure.kind) {
+      case 'refused':
+        await budget.answered(kind);
+        throw new CrmRefused(status, failure.message);
+      case 'denied':
+        await budget.answered(kind);
+        throw new CrmDenied(status, failure.message, failure.retryAfterMs);
+      case 'limited':
+        await budget.limited(failure.ofAll ? 'all' : kind, failure.retryAfterMs);
+        throw new CrmUnavailable(failure.message, failure.retryAfterMs);
+      case 'down':
+        await budget.failed(kind);
+        throw status === 401
+          ? new CrmDenied(status, failure.message, failure.retryAfterMs)
+          : new CrmUnavailable(failure.message, failure.retryAfterMs, failure.perhapsRecord);
+    }
   }
 
   async function search<T>(
@@ -180,20 +253,57 @@ export function hubspotClient(
     return call<T>('POST', '/search', request, { kind: 'search', ...options });
   }
 
+  async function getProperties(): Promise<ExistingProperty[] | null> {
+    const answer = await call<{ results: PropertyAnswer[] }>('GET', '', undefined, {
+      under: propertiesBase,
+      isAboutOne: true,
+    });
+    if (answer === null) return null;
+    return answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
+      name,
+      label,
+      type,
+      fieldType,
+      groupName,
+      options: options.map((option) => ({ label: option.label, value: option.value })),
+      isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
+    }));
+  }
+
+  async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
+    const found = await search<Page>({
+      filterGroups: [{ filters }],
+      sorts: [{ propertyName: sortedBy, direction: 'ASCENDING' }],
+      properties: [...properties, CHANGED],
+      limit: LARGEST_PAGE,
+    });
+    return (found?.results ?? []).map((contact) => ({
+      ...contact,
+      changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
+    }));
+  }
+
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
     const inputs = writes.map(({ mark, id, properties }) => ({
       ...(id === null ? {} : { id }),
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = (await call<BatchAnswer>('POST', path, { inputs })) ?? { results: [] };
+    const answer = (await call<BatchAnswer>('POST', path, { inputs }))!;
+    const name = nameOf('POST', base.slice(url.length), path);
+    for (const error of answer.errors ?? [])
+      if (error.category !== 'CONFLICT' && error.category !== 'OBJECT_NOT_FOUND')
+        await tell(refusedRecord(name, error));
     return outcomesOf(writes, answer);
   }
 
   const query = new URLSearchParams({ properties: properties.join(',') });
   return {
     getContact: (id, timeoutMs) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, { timeoutMs }),
+      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, {
+        timeoutMs,
+        isAboutOne: true,
+      }),
     async findByCode(value, options) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
@@ -203,16 +313,18 @@ export function hubspotClient(
     },
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`),
+      call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`, undefined, {
+        isAboutOne: true,
+      }),
     async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
       const answer = await call<{ results: CrmContact[] }>(
         'POST',
         '/batch/read',
-        { inputs, properties: wanted, propertiesWithHistory: [] },
+        { inputs, properties: [...new Set([...wanted, MERGED_IDS])], propertiesWithHistory: [] },
         timeoutMs === undefined ? {} : { timeoutMs },
       );
-      return new Map((answer?.results ?? []).map((contact) => [contact.id, contact]));
+      return byAskedId(ids, answer!.results);
     },
     updateContacts: (writes) => write('/batch/update', writes),
     createContacts: (writes) => write('/batch/create', writes),
@@ -223,26 +335,22 @@ export function hubspotClient(
       const answer = await call<Page>('GET', `?${page}`);
       return { contacts: answer?.results ?? [], after: answer?.paging?.next.after ?? null };
     },
-    async changedContacts(since, after) {
-      const answer = await search<Page>({
-        filterGroups: [
-          {
-            filters: [{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }],
-          },
-        ],
-        sorts: [{ propertyName: CHANGED, direction: 'ASCENDING' }],
-        properties: [...properties, CHANGED],
-        limit: LARGEST_PAGE,
-        ...(after === null ? {} : { after }),
-      });
-      return {
-        contacts: (answer?.results ?? []).map((contact) => ({
-          ...contact,
-          changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
-        })),
-        after: answer?.paging?.next.after ?? null,
-      };
+    async deletedContacts(after) {
+      const page = new URLSearchParams({ archived: 'true', limit: String(LARGEST_PAGE) });
+      if (after !== null) page.set('after', after);
+      const answer = await call<Page>('GET', `?${page}`);
+      return { ids: answer!.results.map(({ id }) => id), after: answer!.paging?.next.after ?? null };
     },
+    changedContacts: (since) =>
+      changed([{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }], CHANGED),
+    contactsChangedAt: (at, afterId) =>
+      changed(
+        [
+          { propertyName: CHANGED, operator: 'EQ', value: String(at.getTime()) },
+          { propertyName: RECORD_ID, operator: 'GT', value: afterId },
+        ],
+        RECORD_ID,
+      ),
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
       // Noted before anything is waited for: an error that nobody listens to would end this process.
       let unread: Error | null = null;
@@ -259,7 +367,7 @@ export function hubspotClient(
           under: files,
           timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
         });
-        return idOf(answer);
+        return answer!.id;
       } catch (error) {
         throw unread ?? error;
       } finally {
@@ -271,7 +379,7 @@ export function hubspotClient(
         'GET',
         `/stat/${encodeURIComponent(path)}`,
         undefined,
-        { under: files },
+        { under: files, isAboutOne: true },
       );
       return found?.file?.id ?? null;
     },
@@ -290,12 +398,14 @@ export function hubspotClient(
         },
         { under: notes },
       );
-      return idOf(answer);
+      return answer!.id;
     },
     async findNote(contactId, fileId) {
       const contact = await call<{ associations?: { notes?: { results: { id: string }[] } } }>(
         'GET',
         `/${encodeURIComponent(contactId)}?associations=notes`,
+        undefined,
+        { isAboutOne: true },
       );
       const ids = contact?.associations?.notes?.results.map(({ id }) => id) ?? [];
       // The newest are the last, and the one that is looked for was made just now.
@@ -311,10 +421,31 @@ export function hubspotClient(
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return read?.results.find(holds)?.id ?? null;
     },
+    getProperties,
     async getPropertyNames() {
-      const under = `${url}/crm/properties/${apiVersion}/contacts`;
-      const answer = await call<{ results: { name: string }[] }>('GET', '', undefined, { under });
-      return answer && new Set(answer.results.map(({ name }) => name));
+      const found = await getProperties();
+      return found && new Set(found.map(({ name }) => name));
+    },
+    async createProperty(property) {
+      const options = property.options.map((option, displayOrder) => ({
+        ...option,
+        displayOrder,
+        hidden: false,
+      }));
+      await call(
+        'POST',
+        '',
+        { ...property, options: options.length > 0 ? options : undefined },
+        { under: propertiesBase },
+      );
+    },
+    async mayWrite() {
+      try {
+        await call('POST', '/batch/update', { inputs: [] });
+      } catch (error) {
+        // Permitted, and then nothing to do: that is what it was for.
+        if (!(error instanceof CrmRefused)) throw error;
+      }
     },
     async getScopes() {
       // The call that tells a private app's scopes has no dated version.
@@ -322,7 +453,7 @@ export function hubspotClient(
         'POST',
         '/get/access-token-info',
         { tokenKey: accessToken },
-        { under: `${url}/oauth/v2/private-apps` },
+        { under: `${url}/oauth/v2/private-apps`, isAboutOne: true },
       );
       return answer && new Set(answer.scopes);
     },
@@ -330,42 +461,58 @@ export function hubspotClient(
 }
 
 const CHANGED = 'lastmodifieddate';
+const RECORD_ID = 'hs_object_id';
 
 interface Page {
   results: CrmContact[];
   paging?: { next: { after: string } };
+}
+interface PropertyAnswer extends Omit<CrmProperty, 'options'> {
+  options?: { label: string; value: string }[];
+  calculated?: boolean;
+  modificationMetadata?: { readOnlyValue?: boolean };
 }
 interface BatchAnswer {
   results: CrmContact[];
   errors?: {
     category?: string;
     message: string;
+    errors?: { message: string; code?: string; context?: Record<string, unknown> }[];
     context?: { objectWriteTraceId?: string[]; ids?: string[] };
   }[];
+}
+
+/** HubSpot answers with the contact that an id leads to, and does not say which id that was. */
+function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
+  const found = new Map<string, CrmContact>();
+  for (const contact of results)
+    for (const id of [contact.id, ...(contact.properties[MERGED_IDS] ?? '').split(';')])
+      if (ids.includes(id)) found.set(id, contact);
+  return found;
 }
 
 /** Errors name the mark or the id of what they are about; everything else was written. */
 function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
-  for (const { category, message, context } of answer.errors ?? []) {
+  for (const { category, message, errors, context } of answer.errors ?? []) {
     const about = writes.filter(
       ({ mark, id }) =>
         context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
     );
-    for (const { mark, id } of about)
+    for (const { mark } of about)
       outcomes.set(
         mark,
         category === 'CONFLICT'
           ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
-          : {
-              kind: 'refused',
-              reason: category === 'OBJECT_NOT_FOUND' ? `HubSpot does not know contact ${id}.` : message,
-            },
+          : category === 'OBJECT_NOT_FOUND'
+            ? { kind: 'gone' }
+            : { kind: 'refused', reason: reasonOf({ message, errors }) ?? message },
       );
   }
   const byEmail = new Map(
     answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
   );
+  const answered = new Set(answer.results.map(({ id }) => id));
   for (const { mark, id, properties } of writes) {
     if (outcomes.has(mark)) continue;
     const written = id ?? byEmail.get(properties.email?.toLowerCase());
@@ -374,16 +521,10 @@ function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<str
       written === undefined
         ? // It did not say what became of it: to be looked for by its email.
           { kind: 'conflict', id: null }
-        : { kind: 'written', id: written },
+        : { kind: 'written', id: written, isMerged: id !== null && !answered.has(id) },
     );
   }
   return outcomes;
-}
-
-function idOf(answer: { id: string } | null): string {
-  // HubSpot does not know the address: of this version of its API.
-  if (answer === null) throw new CrmRefused(404, 'HubSpot does not know this call (HUBSPOT_API_VERSION).');
-  return answer.id;
 }
 
 /** A file for a form, whose bytes are read while it is sent: a form would otherwise want all of them in memory. */
@@ -404,10 +545,22 @@ async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
   } catch {}
 }
 
-function messageOf(answer: string): string {
+/** A call as the log names it: nobody's id, email or file. */
+function nameOf(method: string, under: string, path: string): string {
+  const [named] = path.split('?', 1);
+  return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;
+}
+
+/** Something between us and HubSpot answers in its place. */
+function parsed<T>(answer: string): T {
   try {
-    return String((JSON.parse(answer) as { message?: unknown }).message ?? 'HubSpot refused the record.');
+    return JSON.parse(answer) as T;
   } catch {
-    return 'HubSpot refused the record.';
+    throw new CrmUnavailable('what answered is not HubSpot');
   }
+}
+
+function noAnswer(call: string, error: unknown): ProviderTrouble {
+  const code = error instanceof Error ? error.name : null;
+  return { provider: 'HubSpot', call, status: null, code, param: null, requestId: null, notice: null };
 }

@@ -14,13 +14,18 @@ import type { ContactProfile } from '../database/types.ts';
 
 /** The status of who is a member. */
 export const MEMBER = 'member';
+/** And of who was one. */
+export const FORMER = 'former';
 
 export type Properties = Record<string, string | null | undefined>;
+
+/** The ids of contacts that were merged into one, separated by semicolons: HubSpot's own property. */
+export const MERGED_IDS = 'hs_merged_object_ids';
 
 /** What we ask HubSpot for on every read of a contact. */
 export function readProperties(rules: FieldRules): string[] {
   const read: CrmField[] = [...contactFields, 'invitationCode', 'membershipStatus'];
-  return read.flatMap((field) => rules[field].property ?? []);
+  return [...read.flatMap((field) => rules[field].property ?? []), MERGED_IDS];
 }
 
 /** Every property that must exist in HubSpot. */

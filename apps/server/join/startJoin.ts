@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
@@ -89,11 +90,11 @@ export async function startLinkedJoin(
       coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
       id, ${addressHash}
     from contact
-    where id = ${given.contactId} and not ${isMemberNow('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+    where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
     returning uuid, programme`,
     sql`
     select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
-    from contact where id = ${given.contactId}`,
+    from contact where id = ${presentId(given.contactId)}`,
     given,
   );
 }
@@ -114,7 +115,7 @@ async function startByCode(
   // A school's code is shared by design: only a personal one is counted.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
-  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId} and (expires_at is null or expires_at > now())`;
+  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and (expires_at is null or expires_at > now())`;
   return startOrRefuse(
     deps,
     sql`

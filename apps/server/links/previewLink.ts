@@ -1,6 +1,7 @@
 import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
+import { presentId } from '../contacts/crmId.ts';
 import { Refusal } from '../http/refusal.ts';
 import { isMemberNow } from '../session/isMemberNow.ts';
 import type { Wired } from '../wire.ts';
@@ -54,7 +55,7 @@ export async function previewLink(
   const contact = await database
     .selectFrom('contact')
     .select(['profile', isMemberNow('contact.id').as('is_member')])
-    .where('id', '=', target.contactId)
+    .where('id', '=', presentId(target.contactId))
     .executeTakeFirst();
   const name = [contact?.profile.firstName, contact?.profile.lastName].filter(Boolean).join(' ');
   lines.push(

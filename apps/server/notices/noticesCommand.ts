@@ -1,9 +1,10 @@
 import { type Command, misused, readArgs } from '../command.ts';
+import { blockedKinds } from '../reports/reports.ts';
 
 export const noticesCommand: Command = {
   usage: 'notices [--days N]',
   summary:
-    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days).',
+    'Show what staff should know: payments returned, refunds and disputes from outside, differences (30 days); and what browsers block on our pages.',
   async run(args, { database }) {
     const read = readArgs(args, { days: { type: 'string', default: '30' } });
     if (!read || read.positionals.length > 0 || !/^[1-9]\d{0,4}$/.test(read.values.days))
@@ -20,6 +21,8 @@ export const noticesCommand: Command = {
         `${created_at.toISOString().slice(0, 16)}Z  ${message}${session_uuid ? `  (join ${session_uuid})` : ''}`,
       );
     if (notices.length === 0) console.log('Nothing.');
+    const blocked = await blockedKinds(database);
+    if (blocked.length > 0) console.log(['', 'What browsers block on our pages:', ...blocked].join('\n  '));
     return 0;
   },
 };

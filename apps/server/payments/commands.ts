@@ -2,7 +2,7 @@ import { displayPrice } from '#core/money.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
-import { NotAtStripe } from '../stripe/provider.ts';
+import { NotAtStripe } from '../stripe/failures.ts';
 import { sayWhatFor } from './assignRefund.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';

@@ -8,16 +8,17 @@ import { displayPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
 import type { PaidLine } from '#core/refunds.ts';
-import { isEmail } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, stateAllows, upgradeOffer, whyNot } from '../join/standing.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
-import { type Intent, UnexpectedState } from '../stripe/provider.ts';
-import { cancelIntent } from './cancelIntent.ts';
+import { NotAtStripe, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
+import type { Intent } from '../stripe/provider.ts';
+import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
+import { payerEmails, receiptEmail } from './payer.ts';
 import { countingFailures } from './providerFailures.ts';
 
 /** How long a change of the intent may take before it is given up (ms), and how often one looks. */
@@ -32,8 +33,8 @@ export interface Order {
   totalCents: number;
   /** An upgrade will be offered after it: its intent is to save the card. */
   saveCard: boolean;
-  email: string | null;
-  name: string | null;
+  /** {@link payerEmails} */
+  emails: (string | null)[];
   identity: JoinIdentity;
   /** How many intents this session has had, and how often Stripe failed to make one: parts of the next one's idempotency key. */
   attempts: number;
@@ -79,7 +80,7 @@ export async function createPaymentIntent(
   for (let round = 1; ; round++) {
     const order = await orderOf(deps, uuid);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
-    const email = order.email ?? (isEmail(given.billingEmail) ? given.billingEmail : null);
+    const email = receiptEmail(order.emails, given.billingEmail);
     const { open, change } = order;
     const isReady =
       open?.revision === order.revision &&
@@ -136,13 +137,19 @@ async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, askedOf(deps, uuid, order, email));
   } catch (error) {
-    if (error instanceof Refusal) {
+    // Out of reach: an answer that was refused has changed nothing.
+    if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
       );
       throw error;
     }
     await endChange(deps, uuid, mark);
+    // Another account's, as after a change of keys: nothing can ever be paid by it here.
+    if (error instanceof NotAtStripe) {
+      await markCanceled(deps.database, intentId);
+      return false;
+    }
     if (!(error instanceof UnexpectedState)) throw error;
     const status = await confirmPayment(deps, intentId);
     if (status === 'succeeded' || status === 'processing') throw await whyNot(deps, 'changeOrder', uuid);
@@ -200,30 +207,17 @@ function askedOf(deps: Deps, uuid: string, order: Order, email: string | null) {
  * Keys come from the session, the attempt and what is asked for, so a call repeated after a crash or by a second tab
  * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key. A failure of
  * Stripe's own, which it would repeat for a day, makes the next call another attempt; what it may have made all the same is
- * cancelled when its event is caught up with.
+ * cancelled when its event is caught up with. One call, which the joiner waits for: a customer is made where an upgrade is bought.
  */
 async function openIntent(deps: Deps, uuid: string, order: Order, email: string | null): Promise<Intent> {
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
   const asked = askedOf(deps, uuid, order, email);
-  const digest = createHash('sha256')
-    .update(JSON.stringify([order.name, asked]))
-    .digest('base64url');
+  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const key = `${deps.environment}-${uuid}-join-${attempt}-${order.providerFailures}-${digest.slice(0, 16)}`;
-  const { customerId, intent } = await countingFailures(deps, uuid, order.providerFailures, async () => {
-    const customerId = await deps.payments.createCustomer({
-      email,
-      name: order.name,
-      sessionUuid: uuid,
-      idempotencyKey: `${key}-customer`,
-    });
-    const intent = await deps.payments.createIntent({
-      ...asked,
-      customerId,
-      idempotencyKey: `${key}-intent`,
-    });
-    return { customerId, intent };
-  });
+  const intent = await countingFailures(deps, uuid, order.providerFailures, () =>
+    deps.payments.createIntent({ ...asked, customerId: null, idempotencyKey: key }),
+  );
   const inserted = await deps.database
     .insertInto('payment')
     .values({
@@ -233,7 +227,7 @@ async function openIntent(deps: Deps, uuid: string, order: Order, email: string 
       attempt,
       status: 'open',
       client_secret: intent.clientSecret,
-      customer_id: customerId,
+      customer_id: '',
       amount_cents: order.totalCents,
       revision: order.revision,
       receipt_email: email,
@@ -290,8 +284,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     state: string;
     revision: number;
     upsell_product_id: number | null;
-    email: string | null;
-    name: string | null;
+    emails: (string | null)[];
     identity: JoinIdentity;
     attempts: number;
     recent_attempts: number;
@@ -304,8 +297,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     lines: OpenLine[];
   }>`
     select state, revision, upsell_product_id,
-      coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
-      nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
+      ${payerEmails} as emails,
       json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
         'firstName', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'),
         'lastName', coalesce(details ->> 'lastName', contact.profile ->> 'lastName')) as identity,
@@ -333,8 +325,7 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
     totalCents: totalDueTodayCents,
     saveCard: upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
-    email: row.email,
-    name: row.name,
+    emails: row.emails,
     identity: row.identity,
     attempts: row.attempts,
     providerFailures: row.provider_failures,

@@ -3,7 +3,7 @@ import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { NotAtStripe, ProviderFailed, RefundRefused } from '../stripe/provider.ts';
+import { NotAtStripe, ProviderFailed, RefundRefused } from '../stripe/failures.ts';
 import { followPayment, tell } from './followPayment.ts';
 
 /** Decides a refund, in the transaction of what it follows from. Stripe is asked after the commit: {@link giveBack}. */

@@ -410,7 +410,7 @@ test('a provider that is down is 503 with Retry-After, and the next try goes thr
   const uuid = await orderingJoin(client);
   await fetch(`${server.stripeUrl}/_emulator/faults`, {
     method: 'POST',
-    body: JSON.stringify({ kind: 'status', status: 500, path: '/v1/customers', times: 3 }),
+    body: JSON.stringify({ kind: 'status', status: 500, path: '/v1/payment_intents', times: 3 }),
   });
   const failed = await client.call('createPaymentIntent', {
     params: { uuid },

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { ProviderFailed } from '../stripe/provider.ts';
+import { ProviderFailed, ProviderRefused } from '../stripe/failures.ts';
 
 /**
  * Runs calls to Stripe whose idempotency keys carry `failures`, the number of failures that the session has seen. One more is
- * counted, so that the next try has other keys: Stripe would repeat a kept failure for a day. What it may have made all the
+ * counted, so that the next try has other keys: Stripe would repeat a kept failure, or refusal, for a day. What it may have made all the
  * same is found by its event and cancelled (catchUp.ts).
  */
 export async function countingFailures<T>(
@@ -16,7 +16,7 @@ export async function countingFailures<T>(
   try {
     return await calls();
   } catch (error) {
-    if (error instanceof ProviderFailed)
+    if (error instanceof ProviderFailed || error instanceof ProviderRefused)
       await sql`
         update join_session set provider_failures = provider_failures + 1
         where uuid = ${sessionUuid} and provider_failures = ${failures}`.execute(deps.database);

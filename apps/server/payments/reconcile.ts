@@ -6,7 +6,8 @@ import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
-import { type Intent, NotAtStripe } from '../stripe/provider.ts';
+import { NotAtStripe } from '../stripe/failures.ts';
+import type { Intent } from '../stripe/provider.ts';
 import { type IntentOf, intentOf } from './confirmPayment.ts';
 import { giveUpgradeBack, refundsOfPayment, UPGRADE_ALONE, upgradesAlone } from './followPayment.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { RefundRefused } from '../stripe/provider.ts';
+import { NotAtStripe, ProviderRefused, RefundRefused } from '../stripe/failures.ts';
 import { confirmPayment, intentOf, recordSuccess } from './confirmPayment.ts';
 import { followPayment, lockSession, paidOrders, recount } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
@@ -33,7 +33,9 @@ async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Refusal) || error instanceof NotAtStripe) throw error;
+    if (error instanceof ProviderRefused)
+      throw new NotRefundable(`Stripe refuses to say what has gone back already: ${error.message}`);
     throw new NotRefundable(
       'Stripe does not answer, so what has gone back already is not known. Nothing was decided; please try again.',
     );

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
-import { RefundRefused } from '../stripe/provider.ts';
+import { RefundRefused } from '../stripe/failures.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { noticesOf } from '../testing/rows.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
@@ -520,3 +520,52 @@ for (const answer of ['pending', 'requires_action'])
     assert.deepEqual(await state(), ['failed', 'active']);
     assert.deepEqual(await differencesOf(intentId), []);
   });
+
+test('a refund that waits is ended by a dispute; won, the membership is there again and can be refunded', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'pending' });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const standing = async () => (await membershipsOf(uuid))[0]?.standing;
+  assert.equal(await standing(), 'refunded');
+  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(intentId) });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual([await standing(), (await refundsOf(intentId))[0]?.status], ['disputed', 'failed']);
+  assert.ok((await noticesOf(server, uuid)).some((text) => /^The refund of \$65\.00 .* failed/.test(text)));
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
+  await followPayment(server.deps, intentId);
+  assert.equal(await standing(), 'active');
+  assert.deepEqual(await differencesOf(intentId), []);
+
+  const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual([notes, await standing()], [[], 'refunded']);
+  assert.deepEqual(
+    (await refundsOf(intentId)).map(({ status, amount_cents }) => [status, amount_cents]),
+    [
+      ['failed', 6500],
+      ['succeeded', 6500],
+    ],
+  );
+  assert.deepEqual(await differencesOf(intentId), []);
+});
+
+test('who paid and is held for review is a member; given back as fraud, the membership ends', async () => {
+  await server.stripeControl('reviews', { hold: true });
+  const [good, bad] = [
+    await paidJoin(server, server.client(), 'LINCOLN2026'),
+    await paidJoin(server, server.client(), 'LINCOLN2026'),
+  ];
+  await server.stripeControl('reviews', { hold: false });
+  const reviewOf = async (intentId: string) =>
+    (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.review as unknown as string;
+  for (const [{ uuid, intentId }, reason, standing] of [
+    [good, 'approved', 'active'],
+    [bad, 'refunded_as_fraud', 'refunded'],
+  ] as const) {
+    assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing: 'active' }]);
+    await server.stripeControl(`reviews/${await reviewOf(intentId)}/close`, { reason });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await membershipsOf(uuid), [{ type: 'membership', standing }]);
+    assert.deepEqual(await differencesOf(intentId), []);
+  }
+});

@@ -4,6 +4,7 @@ import { sessionNotFound } from '../http/refusal.ts';
 import { serve } from '../http/routes.ts';
 import { standingOf } from '../join/standing.ts';
 import { beginPayment } from './beginPayment.ts';
+import { prepareCustomer } from './cardCustomer.ts';
 import { createPaymentIntent } from './createPaymentIntent.ts';
 import { handlePaymentReturn } from './handlePaymentReturn.ts';
 import { settlePaying } from './settlePaying.ts';
@@ -26,7 +27,10 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'postPayment', async ({ params, body, reply }) => {
     const data = await handlePaymentReturn(deps, params.uuid, body);
     // Who brings the client secret is the browser that paid.
-    if (data.status === 'succeeded') deps.browser.give(reply, params.uuid);
+    if (data.status === 'succeeded') {
+      deps.browser.give(reply, params.uuid);
+      prepareCustomer(deps, params.uuid, data.paymentIntent);
+    }
     return { data };
   });
   void app.register(stripeWebhook, { deps });

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { isMembershipType } from '#core/product.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { NotAtStripe } from '../stripe/provider.ts';
+import { NotAtStripe } from '../stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { confirmPayment } from './confirmPayment.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { NotAtStripe } from '../stripe/provider.ts';
+import { NotAtStripe } from '../stripe/failures.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { catchUpOnEvents } from './catchUp.ts';

@@ -29,6 +29,13 @@ export interface StripeAccount {
   /** By the name that the Dashboard gives the permission: whether the key may read what the server works with. */
   reads: Record<string, Answer<unknown>>;
   /**
+   * The same for what it writes: asked to change what does not exist, Stripe says that the key may not, or that there is
+   * nothing to change.
+   */
+  writes: Record<string, Answer<'may'>>;
+  /** How far this machine's clock is before Stripe's (ms); negative when it is behind. To the second. */
+  clockAheadMs: Answer<number>;
+  /**
    * Whether the publishable key opens the account's newest payment intent, as only that account's key does. `unproven`:
    * there is no intent yet; the key is one that Stripe knows.
    */
@@ -67,16 +74,27 @@ export async function askStripe(
     Balance: ask(() => stripe.balanceTransactions.list({ limit: 1 })),
     Payouts: ask(() => stripe.payouts.list({ limit: 1 })),
   };
-  const [account, publishable, endpoints, domain, ...read] = await Promise.all([
+  const probe = { metadata: { probe: 'induct' } };
+  const writes: Record<string, Promise<Answer<'may'>>> = {
+    Customers: askToWrite(() => stripe.customers.update('cus_induct_none', probe)),
+    PaymentIntents: askToWrite(() => stripe.paymentIntents.update('pi_induct_none', probe)),
+    Refunds: askToWrite(() => stripe.refunds.update('re_induct_none', probe)),
+  };
+  const written = Promise.all(Object.values(writes));
+  const [account, publishable, endpoints, domain, clockAheadMs, ...read] = await Promise.all([
     ask(() => stripe.accounts.retrieveCurrent()),
     newest.then((answer) =>
       openIntent(client(publishableKey), 'said' in answer ? answer.said.data[0] : undefined),
     ),
     ask(() => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 })),
     ask(() => stripe.paymentMethodDomains.list({ domain_name: domainName, limit: 1 })),
+    askClock(stripe),
     ...Object.values(reads),
   ]);
+  const may = await written;
   return {
+    writes: Object.fromEntries(Object.keys(writes).map((name, index) => [name, may[index]!])),
+    clockAheadMs,
     account: mapped(account, ({ id, charges_enabled }) => ({ id, mayCharge: charges_enabled })),
     reads: Object.fromEntries(Object.keys(reads).map((name, index) => [name, read[index]!])),
     publishable,
@@ -113,6 +131,31 @@ async function openIntent(
   // 401 is said of the key. Any other refusal is said of the intent, by an account that knows the key.
   if ('down' in answer || answer.refused.status === 401) return answer;
   return { said: intent ? 'other' : 'unproven' };
+}
+
+async function askToWrite(call: () => PromiseLike<unknown>): Promise<Answer<'may'>> {
+  const answer = await ask(call);
+  return 'refused' in answer && answer.refused.status !== 404
+    ? answer
+    : 'down' in answer
+      ? answer
+      : { said: 'may' };
+}
+
+/** Compares the time of an answer, whatever it is, with the middle of the time that it took. */
+async function askClock(stripe: Stripe): Promise<Answer<number>> {
+  const askedAt = Date.now();
+  let headers: Record<string, string> | undefined;
+  try {
+    headers = (await stripe.balance.retrieve()).lastResponse.headers;
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    headers = error.headers;
+  }
+  const stripesTime = Date.parse(headers?.date ?? '');
+  if (Number.isNaN(stripesTime)) return { down: 'no answer told the time' };
+  // Whole seconds, cut off.
+  return { said: Math.round((askedAt + Date.now()) / 2 - (stripesTime + 500)) };
 }
 
 async function ask<T>(call: () => PromiseLike<T>): Promise<Answer<T>> {

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
+import { shorten } from '#core/intentText.ts';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../config.ts';
-import { Refusal } from '../http/refusal.ts';
+import { type CallFailure, isInvalidEmail, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
 /** What the join needs to know of a Stripe PaymentIntent. Amounts are cents. */
@@ -43,7 +44,9 @@ export interface IntentMetadata {
 
 export interface NewIntent {
   amountCents: number;
-  customerId: string;
+  /** Null: of nobody yet. A card that is kept can be given to a customer afterwards. */
+  customerId: string | null;
+  /** Left out where Stripe does not take it. */
   receiptEmail: string | null;
   /** Keeps the card for an upgrade with the member present. */
   saveCard: boolean;
@@ -77,56 +80,18 @@ export interface MoneyBack {
   dispute: Dispute | null;
 }
 
-/** The bank said no. The message is Stripe's, made for the cardholder; the intent stays behind in Stripe. */
-export class Declined extends Error {
-  readonly intentId: string | null;
-  constructor(message: string, intentId: string | null) {
-    super(message);
-    this.intentId = intentId;
-  }
-}
-
-/**
- * Stripe has answered with a failure of its own (5xx), perhaps after doing the work. It keeps that answer under the call's
- * idempotency key for a day (docs.stripe.com/api/idempotent_requests): another try needs another key.
- */
-export class ProviderFailed extends Refusal {}
-
-/** The intent has moved on and does not take this change any more (Stripe: payment_intent_unexpected_state). */
-export class UnexpectedState extends Error {}
-
-/** Stripe knows no such object on this account. */
-export class NotAtStripe extends Error {}
-
-/**
- * Stripe refuses this refund. For good when it was refunded meanwhile, is disputed, or is more than is left; otherwise for
- * now, as while the account's balance does not suffice. Stripe keeps the answer under the idempotency key.
- */
-export class RefundRefused extends Error {
-  readonly isFinal: boolean;
-  constructor(message: string, { isFinal, ...options }: { isFinal: boolean; cause: unknown }) {
-    super(message, options);
-    this.isFinal = isFinal;
-  }
-}
-
-/** Codes with which a refund will never be made (https://docs.stripe.com/error-codes). */
-const REFUSED_FOR_GOOD = [
-  'charge_already_refunded',
-  'charge_disputed',
-  'charge_not_refundable',
-  'refund_disputed_payment',
-  'amount_too_large',
-  'amount_too_small',
-];
-
+/** Every call throws a `Refusal` when Stripe is out of reach or refuses it for a fault of ours (failures.ts). */
 export interface PaymentProvider {
+  /** Somebody whom a card is kept for, with that card: one that was paid with and `saveCard`. Throws {@link Declined}. */
   createCustomer(customer: {
     email: string | null;
     name: string | null;
+    paymentMethodId: string;
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
+  /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
+  customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** An intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /** All that follows from the order in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
@@ -161,21 +126,26 @@ export interface PaymentProvider {
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
-const UNAVAILABLE =
-  'The payment service did not answer. Nothing was charged by this step; please try again in a moment.';
-const PERHAPS_CHARGED =
-  'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
+/** Characters that Stripe takes of a customer's name (https://docs.stripe.com/api/customers/create). */
+const LONGEST_NAME = 256;
 
 /** Stripe's library is a fifth of all code that the server loads, and the first pages need nothing of it. */
 const library = () => import('stripe').then((module) => module.default);
 
-/** The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. */
+/**
+ * The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. Every
+ * failure of a call is told to `onFailure`, which must not throw, before the call throws it.
+ */
 export function stripeProvider({
   secretKey,
   webhookSecret,
   url,
   timeoutMs = 20_000,
-}: Providers['stripe'] & { timeoutMs?: number }): PaymentProvider {
+  onFailure = async () => {},
+}: Providers['stripe'] & {
+  timeoutMs?: number;
+  onFailure?: (failure: CallFailure) => Promise<void>;
+}): PaymentProvider {
   const address = url === null ? null : new URL(url);
   let made: Promise<Stripe> | undefined;
   const client = () => {
@@ -193,19 +163,77 @@ export function stripeProvider({
   };
   const withCard = { expand: ['payment_method', 'latest_charge'] };
 
+  type Understand = typeof understood;
+  const failed = async (call: keyof PaymentProvider, error: unknown, understand: Understand) => {
+    const { thrown, failure } = await understand(error, call);
+    if (failure) await onFailure(failure);
+    return thrown;
+  };
+
+  /** Makes one call; what it throws is what the join understands: a decline, an intent that moved on, a refusal, or an outage. */
+  async function attempt<T>(
+    call: keyof PaymentProvider,
+    make: (stripe: Stripe) => Promise<T>,
+    understand: Understand = understood,
+  ): Promise<T> {
+    try {
+      return await make(await client());
+    } catch (error) {
+      throw await failed(call, error, understand);
+    }
+  }
+
+  /** The same for a list, whose pages are fetched as it is read. */
+  async function* attemptEach<T>(
+    call: keyof PaymentProvider,
+    list: (stripe: Stripe) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    try {
+      yield* list(await client());
+    } catch (error) {
+      throw await failed(call, error, understood);
+    }
+  }
+
+  /**
+   * Makes a call with the email, and once more without it where Stripe does not take it: nobody may be kept from paying by an
+   * email that they cannot change. The second call is another request, so it has a key of its own.
+   */
+  async function attemptWithEmail<T>(
+    call: keyof PaymentProvider,
+    email: string | null,
+    make: (stripe: Stripe, email: string | null, keyEnding: string) => Promise<T>,
+  ): Promise<T> {
+    return attempt(call, async (stripe) => {
+      try {
+        return await make(stripe, email, '');
+      } catch (error) {
+        if (email === null || !(await isInvalidEmail(error))) throw error;
+        return make(stripe, null, '-without-email');
+      }
+    });
+  }
+
   return {
-    async createCustomer({ email, name, sessionUuid, idempotencyKey }) {
-      const customer = await attempt(async () =>
-        (await client()).customers.create(
+    async createCustomer({ email, name, paymentMethodId, sessionUuid, idempotencyKey }) {
+      const customer = await attemptWithEmail('createCustomer', email, (stripe, email, keyEnding) =>
+        stripe.customers.create(
           {
             ...(email ? { email } : {}),
-            ...(name ? { name } : {}),
+            ...(name ? { name: shorten(name, LONGEST_NAME) } : {}),
+            payment_method: paymentMethodId,
             metadata: { app: 'induct', session: sessionUuid },
           },
-          { idempotencyKey },
+          { idempotencyKey: idempotencyKey + keyEnding },
         ),
       );
       return customer.id;
+    },
+    async customerOfCard(paymentMethodId) {
+      const { customer } = await attempt('customerOfCard', (stripe) =>
+        stripe.paymentMethods.retrieve(paymentMethodId),
+      );
+      return typeof customer === 'string' ? customer : (customer?.id ?? null);
     },
     async createIntent({
       amountCents,
@@ -217,117 +245,120 @@ export function stripeProvider({
       idempotencyKey,
     }) {
       return read(
-        await attempt(async () =>
-          (await client()).paymentIntents.create(
+        await attemptWithEmail('createIntent', receiptEmail, (stripe, email, keyEnding) =>
+          stripe.paymentIntents.create(
             {
               amount: amountCents,
               currency: 'usd',
-              customer: customerId,
+              ...(customerId ? { customer: customerId } : {}),
               allowed_payment_method_types: ['card'],
               description,
               metadata,
-              ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
+              ...(email ? { receipt_email: email } : {}),
               ...(saveCard ? { setup_future_usage: 'on_session' } : {}),
               ...withCard,
             },
-            { idempotencyKey },
+            { idempotencyKey: idempotencyKey + keyEnding },
           ),
         ),
       );
     },
     async updateIntent(id, { amountCents, receiptEmail, saveCard, description, metadata }) {
       return read(
-        await attempt(async () =>
-          (await client()).paymentIntents.update(id, {
+        await attemptWithEmail('updateIntent', receiptEmail, (stripe, email) =>
+          stripe.paymentIntents.update(id, {
             amount: amountCents,
             description,
             metadata,
             setup_future_usage: saveCard ? 'on_session' : '',
-            ...(receiptEmail ? { receipt_email: receiptEmail } : {}),
+            receipt_email: email ?? '',
             ...withCard,
           }),
         ),
       );
     },
     async retrieveIntent(id) {
-      return read(await attempt(async () => (await client()).paymentIntents.retrieve(id, withCard)));
+      return read(await attempt('retrieveIntent', (stripe) => stripe.paymentIntents.retrieve(id, withCard)));
     },
     async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
       return read(
-        await attempt(
-          async () =>
-            (await client()).paymentIntents.confirm(
-              id,
-              { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
-              { idempotencyKey },
-            ),
-          PERHAPS_CHARGED,
+        await attempt('confirmWithSavedCard', (stripe) =>
+          stripe.paymentIntents.confirm(
+            id,
+            { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
+            { idempotencyKey },
+          ),
         ),
       );
     },
     async cancelIntent(id) {
-      return read(await attempt(async () => (await client()).paymentIntents.cancel(id, withCard)));
+      return read(await attempt('cancelIntent', (stripe) => stripe.paymentIntents.cancel(id, withCard)));
     },
     async *listIntents(since) {
-      const list = (await client()).paymentIntents.list({
-        limit: 100,
-        expand: ['data.payment_method', 'data.latest_charge'],
-        ...(since ? { created: { gte: seconds(since) } } : {}),
-      });
-      for await (const intent of attemptEach(list)) yield read(intent);
+      const intents = attemptEach('listIntents', (stripe) =>
+        stripe.paymentIntents.list({
+          limit: 100,
+          expand: ['data.payment_method', 'data.latest_charge'],
+          ...(since ? { created: { gte: seconds(since) } } : {}),
+        }),
+      );
+      for await (const intent of intents) yield read(intent);
     },
     async refund({ intentId, amountCents, metadata, idempotencyKey }) {
-      try {
-        await (await client()).refunds.create(
-          { payment_intent: intentId, amount: amountCents, metadata },
-          { idempotencyKey },
-        );
-      } catch (error) {
-        throw await understoodOfRefund(error);
-      }
+      await attempt(
+        'refund',
+        (stripe) =>
+          stripe.refunds.create(
+            { payment_intent: intentId, amount: amountCents, metadata },
+            { idempotencyKey },
+          ),
+        understoodOfRefund,
+      );
     },
     async moneyBack(intentId) {
-      const stripe = await client();
       const refunds: MoneyBack['refunds'] = [];
       const disputes: Stripe.Dispute[] = [];
-      const of = { payment_intent: intentId, limit: 100 };
-      for await (const { id, amount, status, metadata } of attemptEach(stripe.refunds.list(of)))
+      const ofIntent = { payment_intent: intentId, limit: 100 };
+      for await (const { id, amount, status, metadata } of attemptEach('moneyBack', (stripe) =>
+        stripe.refunds.list(ofIntent),
+      ))
         refunds.push({
           id,
           amountCents: amount,
           status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
           uuid: metadata?.refund ?? null,
         });
-      for await (const dispute of attemptEach(stripe.disputes.list(of))) disputes.push(dispute);
+      for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
+        disputes.push(dispute);
       return { refunds, dispute: worst(disputes) };
     },
     async *listMovements(from, until) {
-      const list = (await client()).balanceTransactions.list({
-        created: { gte: seconds(from), lt: seconds(until) },
-        limit: 100,
-        expand: movementSources,
-      });
-      for await (const transaction of attemptEach(list)) yield readMovement(transaction);
+      const transactions = attemptEach('listMovements', (stripe) =>
+        stripe.balanceTransactions.list({
+          created: { gte: seconds(from), lt: seconds(until) },
+          limit: 100,
+          expand: movementSources,
+        }),
+      );
+      for await (const transaction of transactions) yield readMovement(transaction);
     },
     async *listPaidOut(from, until) {
-      const stripe = await client();
-      const payouts = stripe.payouts.list({
-        created: { gte: seconds(from), lt: seconds(until) },
-        limit: 100,
-      });
-      for await (const payout of attemptEach(payouts)) {
+      const payouts = attemptEach('listPaidOut', (stripe) =>
+        stripe.payouts.list({ created: { gte: seconds(from), lt: seconds(until) }, limit: 100 }),
+      );
+      for await (const payout of payouts) {
         if (!tellsItsMovements(payout)) continue;
-        const taken = stripe.balanceTransactions.list({ payout: payout.id, limit: 100 });
-        for await (const { id } of attemptEach(taken)) yield { movementId: id, payoutId: payout.id };
+        const taken = attemptEach('listPaidOut', (stripe) =>
+          stripe.balanceTransactions.list({ payout: payout.id, limit: 100 }),
+        );
+        for await (const { id } of taken) yield { movementId: id, payoutId: payout.id };
       }
     },
     async *listEvents(types, since) {
-      const list = (await client()).events.list({
-        types: [...types],
-        created: { gte: seconds(since) },
-        limit: 100,
-      });
-      for await (const event of attemptEach(list)) yield readEvent(event);
+      const events = attemptEach('listEvents', (stripe) =>
+        stripe.events.list({ types: [...types], created: { gte: seconds(since) }, limit: 100 }),
+      );
+      for await (const event of events) yield readEvent(event);
     },
     async readEvent(rawBody, signature) {
       const { webhooks } = await client();
@@ -411,52 +442,4 @@ function brandName(brand: string): string {
     unionpay: 'UnionPay',
   };
   return names[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1);
-}
-
-/** Stripe's errors as the join understands them: a decline, an intent that moved on, unknown, or a provider that is down. */
-async function attempt<T>(call: () => Promise<T>, unanswered = UNAVAILABLE): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw await understood(error, unanswered);
-  }
-}
-
-/** The same for a list, whose pages are fetched as it is read. */
-async function* attemptEach<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* list;
-  } catch (error) {
-    throw await understood(error);
-  }
-}
-
-async function understood(error: unknown, unanswered = UNAVAILABLE): Promise<unknown> {
-  const { errors } = await library();
-  if (!(error instanceof errors.StripeError)) return error;
-  if (error instanceof errors.StripeCardError)
-    return new Declined(error.message, error.payment_intent?.id ?? null);
-  if (error.code === 'resource_missing' && error.statusCode === 404)
-    return new NotAtStripe(error.message, { cause: error });
-  if (error.code === 'payment_intent_unexpected_state')
-    return new UnexpectedState(error.message, { cause: error });
-  if (
-    error instanceof errors.StripeConnectionError ||
-    error instanceof errors.StripeRateLimitError ||
-    // The same call is still under way at Stripe.
-    error.statusCode === 409
-  )
-    return new Refusal(503, unanswered, { retryAfter: 5 });
-  if ((error.statusCode ?? 0) >= 500) return new ProviderFailed(503, unanswered, { retryAfter: 5 });
-  return error;
-}
-
-async function understoodOfRefund(error: unknown): Promise<unknown> {
-  const { errors } = await library();
-  const status = error instanceof errors.StripeError ? (error.statusCode ?? 0) : 0;
-  const isRefusal = status >= 400 && status < 500 && status !== 409 && status !== 429;
-  if (!(error instanceof errors.StripeError) || !isRefusal) return understood(error);
-  // An amount that is more than is left has no code of its own.
-  const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
-  return new RefundRefused(error.message, { isFinal, cause: error });
 }

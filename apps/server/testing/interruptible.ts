@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { RunningPostgres } from '../../../local/postgres.ts';
+import { type RunningPostgres, startPostgres } from '../../../local/postgres.ts';
 import { startTestPostgres } from '../../../local/testing/database.ts';
 import type { ServerProcess } from './serverProcess.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from './steps.ts';
@@ -24,9 +24,11 @@ export interface Interruptible {
 /** For a statement: the connections of everybody else. */
 export const otherConnections = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
-export async function startInterruptible(): Promise<Interruptible> {
+/** `durable`: what it has committed outlives a crash, as it does not for other tests. */
+export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
-  let postgres: RunningPostgres = await startTestPostgres(folder);
+  const start = () => (durable ? startPostgres({ dataDir: folder }) : startTestPostgres(folder));
+  let postgres: RunningPostgres = await start();
   const arranged = await startTestServer({}, { postgresUrl: postgres.url });
   return {
     arranged,
@@ -36,7 +38,7 @@ export async function startInterruptible(): Promise<Interruptible> {
       await postgres.lost;
     },
     async begin() {
-      postgres = await startTestPostgres(folder);
+      postgres = await start();
     },
     async admin<Row extends pg.QueryResultRow>(text: string) {
       const client = new pg.Client({ connectionString: arranged.deps.config.databaseUrl });

@@ -70,7 +70,8 @@ export interface TestServer {
 
 /**
  * The real server on a real database, with both providers emulated; `env` adds settings, limits are off unless it says
- * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end;
+ * otherwise. `stripeClock` is Stripe's, in milliseconds; `hubspotLimits: 'off'` lets HubSpot be asked without end, and
+ * `searchLagMs` is how long its search does not know of a write;
  * `postgresUrl` is a PostgreSQL of the test's own, which it may interrupt.
  */
 export async function startTestServer(
@@ -78,8 +79,14 @@ export async function startTestServer(
   {
     stripeClock = Date.now,
     hubspotLimits,
+    searchLagMs,
     postgresUrl,
-  }: { stripeClock?: () => number; hubspotLimits?: 'off'; postgresUrl?: string } = {},
+  }: {
+    stripeClock?: () => number;
+    hubspotLimits?: 'off';
+    searchLagMs?: number;
+    postgresUrl?: string;
+  } = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
   const [database, stripe, hubspot] = await Promise.all([
@@ -96,6 +103,7 @@ export async function startTestServer(
       port: 0,
       dataDir: join(folder, 'hubspot'),
       ...(hubspotLimits ? { limits: hubspotLimits } : {}),
+      ...(searchLagMs === undefined ? {} : { searchLagMs }),
     }),
   ]);
   const config = readConfig({

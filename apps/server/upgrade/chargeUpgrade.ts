@@ -8,16 +8,21 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
-import { noteFailure, pauseSeconds, tooManyDeclined } from '../payments/cardFailures.ts';
+import { customerOf, payerOf, type SavedCard } from '../payments/cardCustomer.ts';
+import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
+
 import { countingFailures } from '../payments/providerFailures.ts';
 import type { CatalogueProduct } from '../society.ts';
-import { Declined, type Intent, ProviderFailed, UnexpectedState } from '../stripe/provider.ts';
+import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
+import type { Intent } from '../stripe/provider.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
   'For your safety, an upgrade can only be bought in the browser that paid for the membership.';
 const OTHER_PAYMENT = 'This payment does not belong to this join.';
+const BOUGHT_ELSEWHERE =
+  'This upgrade is being bought with another card in another window. Finish it there, or try again.';
 const RETURNED =
   'Your membership has changed meanwhile, so this upgrade could not be sold. Your payment goes back in full.';
 
@@ -29,6 +34,8 @@ interface OpenUpgrade {
   clientSecret: string;
   amountCents: number;
   attempt: number;
+  /** Null: the bank declined to have the card kept, and it was opened for another one. It cannot take the kept one. */
+  customerId: string | null;
 }
 
 /**
@@ -68,14 +75,23 @@ export async function chargeUpgrade(
   if (pause > 0) throw tooManyDeclined(pause);
   const amountCents = offer.price!;
   if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
-  if (open && open.amountCents !== amountCents) {
+  const isOfNobody = open !== null && open.customerId === null;
+  let { customerId } = card;
+  if (!open || (charge && isOfNobody)) {
+    const payer = await customerOf(deps, uuid, { ...card, paymentIntent, failures });
+    if ('customerId' in payer) ({ customerId } = payer);
+    else if (charge) return { status: 'failed', message: payer.declined };
+  }
+  if (open && (open.amountCents !== amountCents || (charge && isOfNobody))) {
     if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
     open = null;
   }
-  open ??= await openUpgrade(deps, uuid, offer, card, { attempt: attempts + 1, failures });
+  open ??= await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
+
+  if (charge && open.customerId === null) throw new Refusal(409, BOUGHT_ELSEWHERE);
 
   const { clientSecret } = open;
   if (!charge) return { status: 'requires_payment_method', clientSecret };
@@ -105,8 +121,12 @@ async function chargeSavedCard(
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe would repeat its failure for a day. The next press asks first whether this one was charged all the same.
-    else if (error instanceof ProviderFailed) await endAttempt();
+    // Stripe would repeat its failure, or refusal, for a day. The next press asks first whether this one was charged all the same.
+    else if (
+      error instanceof ProviderFailed ||
+      (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
+    )
+      await endAttempt();
     if (!(error instanceof Declined || error instanceof UnexpectedState)) throw error;
   }
   await endAttempt();
@@ -154,12 +174,6 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   }
 }
 
-interface SavedCard {
-  customerId: string;
-  paymentMethodId: string | null;
-  email: string | null;
-}
-
 /**
  * A new intent, which nobody can pay before our row of it and the snapshot of what it buys are written. Null when the
  * offer was skipped or taken meanwhile; another one when another tab was first.
@@ -190,7 +204,7 @@ async function openUpgrade(
         revision: String(attempt),
         ...lineMetadata(items),
       },
-      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}`,
+      idempotencyKey: `${deps.environment}-${uuid}-upgrade-${attempt}-${failures}-${amountCents}${customerId === null ? '-nobody' : ''}`,
     }),
   );
   await sql`
@@ -198,7 +212,7 @@ async function openUpgrade(
       select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
     ), opened as (
       insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
-      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId}, ${amountCents}::int, ${attempt}::int from session
+      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
       on conflict do nothing returning session_uuid
     )
     insert into order_snapshot (session_uuid, kind, revision, amount_cents, items)
@@ -214,7 +228,7 @@ async function openUpgrade(
 async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | null> {
   const row = await deps.database
     .selectFrom('payment')
-    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt'])
+    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt', 'customer_id'])
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'upgrade')
     .where('status', '=', 'open')
@@ -225,6 +239,7 @@ async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | nu
     clientSecret: row.client_secret,
     amountCents: row.amount_cents,
     attempt: row.attempt,
+    customerId: row.customer_id || null,
   };
 }
 
@@ -234,28 +249,4 @@ async function isBought(deps: Deps, uuid: string): Promise<boolean> {
     deps.database,
   );
   return rows.length > 0;
-}
-
-/** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
-async function payerOf(
-  deps: Deps,
-  uuid: string,
-  paymentIntent: string,
-): Promise<{ card: SavedCard; attempts: number; failures: number; pause: number }> {
-  const { rows } = await sql<{
-    customer_id: string;
-    payment_method_id: string | null;
-    email: string | null;
-    attempts: number;
-    failures: number;
-    pause: number;
-  }>`
-    select customer_id, payment_method_id,
-      coalesce(details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email) as email,
-      (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
-      provider_failures as failures, ${pauseSeconds(deps)} as pause
-    from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
-    where session.uuid = ${uuid}`.execute(deps.database);
-  const { customer_id, payment_method_id, email, ...counted } = rows[0]!;
-  return { card: { customerId: customer_id, paymentMethodId: payment_method_id, email }, ...counted };
 }

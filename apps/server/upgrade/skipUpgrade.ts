@@ -5,7 +5,7 @@ import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 
 /**
- * Skip is honoured: the offer does not come back, and an intent that a card form may still hold is cancelled. One that
+ * Skip is honored: the offer does not come back, and an intent that a card form may still hold is cancelled. One that
  * was paid in this very moment confirms. Answers where the join goes on.
  */
 export async function skipUpgrade(deps: Deps, uuid: string): Promise<string> {

@@ -90,17 +90,12 @@ async function declineSavedCard(uuid: string, declines: string | null): Promise<
 
 /** Makes the saved card another one: the member's bank has changed its mind. */
 async function saveOtherCard(uuid: string, card: string): Promise<void> {
-  const { customer_id } = await server.deps.database
-    .selectFrom('payment')
-    .select('customer_id')
-    .where('session_uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  const { body } = await server.stripe('POST', `/v1/payment_methods/${card}/attach`, {
-    customer: customer_id,
-  });
+  const customer = await server.stripe('POST', '/v1/customers', { payment_method: card });
+  const { body } = await server.stripe('GET', `/v1/payment_methods?customer=${customer.body.id}`);
+  const [method] = (body as unknown as { data: { id: string }[] }).data;
   await server.deps.database
     .updateTable('payment')
-    .set({ payment_method_id: body.id })
+    .set({ customer_id: customer.body.id, payment_method_id: method!.id })
     .where('session_uuid', '=', uuid)
     .execute();
 }
@@ -185,7 +180,7 @@ test('half an hour after paying the offer is closed', async () => {
   assert.equal((await charge(client, uuid, intentId)).status, 409);
 });
 
-test('Skip is honoured: the offer does not come back and nothing can be charged', async () => {
+test('Skip is honored: the offer does not come back and nothing can be charged', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });

@@ -8,17 +8,20 @@ import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
 /**
- * Around a card form of the provider's: shows it once the provider's script is there; without it a sentence and another
- * try. `room` is a class with the height of the form that comes. Another client secret is another, empty form.
+ * Around a card form of the provider's: shows it once the provider's script is there; without it, or when a part of the form
+ * does not load (`children` passes `onLoadError` on to each), a sentence and another try. `room` is a class with the height of
+ * the form that comes. Another client secret is another, empty form. `onTryAgain`: what else another try begins with.
  */
 export function CardElements({
   clientSecret,
   room,
+  onTryAgain,
   children,
 }: {
   clientSecret: string;
   room?: string | undefined;
-  children: ReactNode;
+  onTryAgain?: () => void;
+  children: (onLoadError: (event: { error: unknown }) => void) => ReactNode;
 }) {
   const { payments } = useSite();
   const [stripe, setStripe] = useState<Stripe | null>(null);
@@ -42,7 +45,13 @@ export function CardElements({
     return (
       <div className={styles.unloaded}>
         <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
-        <Button look="second" onClick={load}>
+        <Button
+          look="second"
+          onClick={() => {
+            onTryAgain?.();
+            load();
+          }}
+        >
           Try again
         </Button>
       </div>
@@ -57,7 +66,10 @@ export function CardElements({
   }
   return (
     <Elements key={clientSecret} stripe={stripe} options={options}>
-      {children}
+      {children(({ error }) => {
+        console.error('A part of the card form did not load.', error);
+        setFailed(true);
+      })}
     </Elements>
   );
 }

@@ -15,6 +15,11 @@ interface Shown extends ToastMessage {
   id: number;
 }
 
+/** What is said again takes the place of what was said, also under another reference. */
+function saysTheSame(one: ToastMessage, other: ToastMessage): boolean {
+  return one.kind === other.kind && one.title === other.title && one.text === other.text;
+}
+
 /**
  * Time stands still while the pointer or the focus is on a toast, or another window is in use. F6 brings the focus here from
  * anywhere, and closing brings it back.
@@ -31,7 +36,11 @@ export function Toaster() {
       connectToaster((toast) => {
         const id = ++count.current;
         // After the screen that it comes with.
-        startTransition(() => setToasts((now) => [{ ...toast, id }, ...now].slice(0, LIMIT)));
+        startTransition(() =>
+          setToasts((now) =>
+            [{ ...toast, id }, ...now.filter((one) => !saysTheSame(one, toast))].slice(0, LIMIT),
+          ),
+        );
       }),
     [],
   );

@@ -1,4 +1,6 @@
-import { useRouteError } from 'react-router';
+import { useLocation, useRouteError } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { storedSession } from '../session.ts';
 import { phoneLink, useSite } from '../site.ts';
 import { Button } from './Button.tsx';
 import { Card } from './Card.tsx';
@@ -9,13 +11,16 @@ import ui from './ui.module.css';
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
+  // Get Started keeps nothing that was typed, and without a join nothing is kept at all.
+  const { pathname } = useLocation();
+  const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (
     <Card>
       <PageHeading title="Unexpected Application Error!" takesFocus />
       <div className={ui.stack}>
         <p role="alert">
-          This page could not be shown. What you have entered so far is kept: load the page again, or call{' '}
-          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+          This page could not be shown. {isKept ? 'What you have entered so far is kept: load' : 'Load'} the
+          page again, or call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
         </p>
         <Button onClick={() => window.location.reload()}>Load again</Button>
         <p className={ui.hint}>{error instanceof Error ? error.message : String(error)}</p>

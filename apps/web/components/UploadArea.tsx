@@ -8,11 +8,12 @@ import {
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#core/document.ts';
-import { messageOf } from '../api.ts';
+import { messageOf, type RetryMs, retryMsOf } from '../api.ts';
 import { useSite } from '../site.ts';
 import { Alert } from './Alert.tsx';
 import { Icon } from './allIcons.tsx';
 import { Button } from './Button.tsx';
+import { TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
 
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
@@ -25,8 +26,19 @@ interface UploadState {
   error: string | null;
   /** Before it was sent: it would be refused again. */
   isRefused: boolean;
+  retryMs: RetryMs;
+  /** How often it was sent again by itself. */
+  tries: number;
 }
-const idle: UploadState = { file: null, uploading: false, percent: 0, error: null, isRefused: false };
+const idle: UploadState = {
+  file: null,
+  uploading: false,
+  percent: 0,
+  error: null,
+  isRefused: false,
+  retryMs: null,
+  tries: 0,
+};
 
 /** Without HEIC among them an iPhone hands over JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
@@ -59,7 +71,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
     return null;
   }
 
-  async function start(file: File) {
+  async function start(file: File, tries = 0) {
     const refuse = (fault: string) => setState({ ...idle, file, isRefused: true, error: fault });
     const refused = refusal(file);
     if (refused) return refuse(refused);
@@ -76,7 +88,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
     } catch (error) {
       if (signal.aborted) return;
       const sentence = messageOf(error, error instanceof Refused ? error.message : UPLOAD_FAILED);
-      setState({ ...idle, file, error: sentence });
+      setState({ ...idle, file, error: sentence, retryMs: retryMsOf(error), tries });
     }
   }
 
@@ -154,9 +166,13 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         </Alert>
       )}
       {state.error && state.file && !state.isRefused && (
-        <Button look="second" onClick={() => state.file && void start(state.file)}>
-          Try again
-        </Button>
+        <TryAgain
+          look="second"
+          message={null}
+          retryMs={state.retryMs}
+          triedBefore={state.tries}
+          again={(tries) => state.file && void start(state.file, tries)}
+        />
       )}
       <p className="sr" role="status">
         {state.uploading && state.file ? `Uploading ${state.file.name}` : ''}

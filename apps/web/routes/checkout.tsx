@@ -14,8 +14,6 @@ import { call, messageOf, type Outcome, requireSession } from '../api.ts';
 import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
-import { Button } from '../components/Button.tsx';
-import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
 import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
@@ -23,6 +21,7 @@ import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { StartOver } from '../components/StartOver.tsx';
+import { LoadAgainPage } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { loadPayments } from '../payments.ts';
 import { storedSession } from '../session.ts';
@@ -84,7 +83,8 @@ export async function action({ request }: ActionFunctionArgs): Promise<Changed> 
       case 'removeDonation':
       case 'removeProduct': {
         const { sessionProductUuid } = change;
-        await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+        const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+        if ((status as string) !== 'success') return { error: sentences[change.kind] };
       }
     }
     return { error: null };
@@ -116,25 +116,13 @@ export function Component() {
   return shown ? (
     <Screen checkout={shown} error={error} />
   ) : (
-    <Failed message={error ?? fallback.getCheckoutDetails} />
-  );
-}
-
-function Failed({ message }: { message: string }) {
-  const { revalidate, state } = useRevalidator();
-  return (
-    <Card>
-      <PageHeading title="Checkout" />
-      <div className={styles.failed}>
-        <Alert>{message}</Alert>
-        <Button busy={state !== 'idle' && 'Loading…'} onClick={() => void revalidate()}>
-          Try again
-        </Button>
-      </div>
-      <div className={ui.foot}>
-        <StartOver />
-      </div>
-    </Card>
+    <LoadAgainPage
+      title="Checkout"
+      message={error ?? fallback.getCheckoutDetails}
+      retryMs={'message' in outcome ? outcome.retryMs : null}
+    >
+      <StartOver />
+    </LoadAgainPage>
   );
 }
 

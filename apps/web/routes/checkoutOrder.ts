@@ -71,7 +71,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
       if (isRefused && refused === details.revision)
-        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true, isLater: false };
+        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true, retryMs: null };
       if (!isRefused || attempt === ATTEMPTS)
         return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
       refused = details.revision;

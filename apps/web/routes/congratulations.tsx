@@ -4,7 +4,7 @@ import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import { call, outcomeOf, requireSession } from '../api.ts';
+import { call, outcomeOf, type RetryMs, requireSession } from '../api.ts';
 import { Alert, Note } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
@@ -14,6 +14,7 @@ import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { StartOver } from '../components/StartOver.tsx';
+import { LoadAgain } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { drop } from '../session.ts';
 import { phoneLink, useSite } from '../site.ts';
@@ -23,8 +24,7 @@ type Welcome = Data<'getWelcome'>;
 
 interface Loaded {
   welcome: Welcome | null;
-  error: string | null;
-  isLost: boolean;
+  failure: { message: string; isLost: boolean; retryMs: RetryMs } | null;
 }
 
 export async function loader(): Promise<Loaded | Response> {
@@ -34,21 +34,21 @@ export async function loader(): Promise<Loaded | Response> {
     'We could not look up your membership just now.',
   );
   if ('goOn' in outcome) return redirect(outcome.goOn);
-  if ('message' in outcome) return { welcome: null, error: outcome.message, isLost: outcome.isLost };
+  if ('message' in outcome) return { welcome: null, failure: outcome };
   drop('joinDraft');
-  return { welcome: outcome.data, error: null, isLost: false };
+  return { welcome: outcome.data, failure: null };
 }
 
 export function Component() {
-  const { welcome, error, isLost } = useLoaderData() as Loaded;
-  if (isLost && error) return <Lost title="Congratulations" message={error} />;
+  const { welcome, failure } = useLoaderData() as Loaded;
+  if (failure?.isLost) return <Lost title="Congratulations" message={failure.message} />;
   const [main] = welcome?.memberships ?? [];
   return (
     <Card>
       {welcome && main && !isHeld(main.standing) ? (
         <Ended welcome={welcome} name={main.name} standing={main.standing} />
       ) : (
-        <Member welcome={welcome} error={error} />
+        <Member welcome={welcome} failure={failure} />
       )}
       <Help />
     </Card>
@@ -101,7 +101,7 @@ function Ended({
   );
 }
 
-function Member({ welcome, error }: { welcome: Welcome | null; error: string | null }) {
+function Member({ welcome, failure }: Loaded) {
   const { society, congratulations } = useSite();
   const { store } = congratulations;
   return (
@@ -116,7 +116,11 @@ function Member({ welcome, error }: { welcome: Welcome | null; error: string | n
           </p>
         )}
       </header>
-      {error && <Alert>{error}</Alert>}
+      {failure && (
+        <div className={ui.stack}>
+          <LoadAgain message={failure.message} retryMs={failure.retryMs} />
+        </div>
+      )}
       {welcome && <Told welcome={welcome} />}
       {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
       {welcome?.owesTranscript && (

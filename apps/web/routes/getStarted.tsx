@@ -10,7 +10,7 @@ import { Card } from '../components/Card.tsx';
 import { Checkbox, TextField } from '../components/Field.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
-import { useSite } from '../site.ts';
+import { phoneLink, useSite } from '../site.ts';
 import styles from './getStarted.module.css';
 import type { Submission } from './startJoin.ts';
 
@@ -118,6 +118,7 @@ export function Component() {
             Submit
           </Button>
           {error && <Alert>{error}</Alert>}
+          {error && mode === 'invite' && <OtherWays onSelfNominate={() => setMode('self')} />}
         </div>
       </form>
       <ul className={styles.facts}>
@@ -129,6 +130,21 @@ export function Component() {
         ))}
       </ul>
     </Card>
+  );
+}
+
+/** For somebody whose code opens nothing. */
+function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
+  const { society } = useSite();
+  return (
+    <p className={styles.otherWays}>
+      You do not need a code:{' '}
+      <button type="button" className={ui.plain} onClick={onSelfNominate}>
+        nominate yourself
+      </button>
+      , call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
+      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+    </p>
   );
 }
 

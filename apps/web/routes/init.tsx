@@ -10,7 +10,7 @@ import { GoOn } from '../components/GoOn.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
-import { TryAgain } from '../components/TryAgain.tsx';
+import { LoadAgainPage } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { storeSession } from '../session.ts';
 import { signatureOf } from './signature.ts';
@@ -43,16 +43,16 @@ export function Component() {
   const otherWay = (
     <>
       <p>You can also begin with the invite code that is printed on your invitation.</p>
-      <Link className={outcome.isLater ? ui.plain : ui.button} to={screens.getStarted}>
+      <Link className={outcome.retryMs !== null ? ui.plain : ui.button} to={screens.getStarted}>
         Get Started
       </Link>
     </>
   );
-  if (outcome.isLater)
+  if (outcome.retryMs !== null)
     return (
-      <TryAgain title="Your invitation" message={outcome.message}>
+      <LoadAgainPage title="Your invitation" message={outcome.message} retryMs={outcome.retryMs}>
         {otherWay}
-      </TryAgain>
+      </LoadAgainPage>
     );
   return (
     <Card>

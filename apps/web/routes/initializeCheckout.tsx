@@ -10,7 +10,7 @@ import { GoOn } from '../components/GoOn.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
-import { TryAgain } from '../components/TryAgain.tsx';
+import { LoadAgainPage } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { storeSession } from '../session.ts';
 import { keepAnswer } from './answerAhead.ts';
@@ -67,7 +67,8 @@ function Started({ started }: { started: Promise<Outcome<true>> }) {
   if (!outcome) return <PageLoader title="Checkout" text="Preparing your checkout…" />;
   if ('data' in outcome) return <GoOn to={screens.checkout} />;
   if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
-  if (outcome.isLater) return <TryAgain title="Checkout" message={`Error: ${outcome.message}`} />;
+  if (outcome.retryMs !== null)
+    return <LoadAgainPage title="Checkout" message={`Error: ${outcome.message}`} retryMs={outcome.retryMs} />;
   return (
     <Card>
       <PageHeading title="Checkout" />

@@ -14,6 +14,7 @@ import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
 import { download, useAhead } from '../ahead.ts';
 import { call, messageOf, type Outcome, outcomeOf, requireSession } from '../api.ts';
 import { useArrived } from '../arrived.ts';
+import { Alert } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
@@ -24,6 +25,7 @@ import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
+import { LoadAgain } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
@@ -64,7 +66,8 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   const uuid = storedSession();
   if (!uuid) return { error: NO_SESSION_FOR_MEMBERSHIP };
   try {
-    await call('setMembership', { params: { uuid }, body: { membershipId } });
+    const { status } = await call('setMembership', { params: { uuid }, body: { membershipId } });
+    if ((status as string) !== 'success') return { error: fallback.setMembership };
   } catch (error) {
     return { error: messageOf(error, fallback.setMembership) };
   }
@@ -102,9 +105,13 @@ function Loaded({ details }: ReturnType<typeof loader>) {
     return (
       <>
         <PageHeading title="Membership" />
-        <p className={styles.error} role="alert">
-          {outcome.message}
-        </p>
+        <div className={ui.stack}>
+          {outcome.isLost ? (
+            <Alert>{outcome.message}</Alert>
+          ) : (
+            <LoadAgain message={outcome.message} retryMs={outcome.retryMs} />
+          )}
+        </div>
         <Foot />
       </>
     );
@@ -116,8 +123,8 @@ function Choice({ details }: { details: Details }) {
   const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
   useAhead(fetchCheckout);
   const { payments } = useSite();
-  // Only its connection: Checkout alone loads the provider's script. In test mode a stand-in's comes from here.
-  if (payments.scriptUrl === null) preconnect(PAYMENTS_HOST);
+  // Only its connection: Checkout alone loads the provider's script.
+  preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
   const fetcher = useFetcher<typeof action>();
   const [chosen, setChosen] = useState(details.selectedMembershipId);
   const busy = fetcher.state !== 'idle';

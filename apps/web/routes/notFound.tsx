@@ -3,17 +3,25 @@ import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
+import { storedSession } from '../session.ts';
 
 export function Component() {
+  // Some addresses that are none are shown to people without a join, too.
+  const hasJoin = storedSession() !== null;
   return (
     <Card>
       <PageHeading title="Page not found" />
       <div className={ui.stack}>
-        <p>There is no page at this address. Your join is safe: it goes on where you left it.</p>
-        <Link className={ui.button} to={screens.studentDetails}>
-          Continue your join
-        </Link>
-        <Link className={ui.plain} to={screens.getStarted}>
+        <p>
+          There is no page at this address.
+          {hasJoin && ' Your join is safe: it goes on where you left it.'}
+        </p>
+        {hasJoin && (
+          <Link className={ui.button} to={screens.studentDetails}>
+            Continue your join
+          </Link>
+        )}
+        <Link className={hasJoin ? ui.plain : ui.button} to={screens.getStarted}>
           Get Started
         </Link>
       </div>

@@ -4,18 +4,30 @@ import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { download, fetchAhead } from '../ahead.ts';
-import { call, requireSession } from '../api.ts';
+import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../api.ts';
 import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
 import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { StartOver } from '../components/StartOver.tsx';
+import { TryAgain } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { drop, keep, recall, returnFromPaying } from '../session.ts';
 import { useSite } from '../site.ts';
 
 type Settled = Data<'postPayment'>;
+
+/** How the payment ended could not be learned. Without `retryMs` there is nothing to ask about. */
+interface Unknown {
+  retryMs: RetryMs | undefined;
+  /** The look that failed; another one is under way while the screen counts more. */
+  looks?: number;
+}
+
+const NOT_KNOWN =
+  'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
+const NOT_COMPLETED = 'Your payment was not completed, and nothing was charged.';
 
 /** What the card provider adds to the return address. */
 interface Return {
@@ -61,12 +73,13 @@ async function settle(uuid: string, body: Return, gone: AbortSignal): Promise<Se
 export function Component() {
   const { uuid, returned } = useLoaderData<typeof loader>();
   const navigate = useNavigate();
-  const [ended, setEnded] = useState<'failed' | Settled | null>(null);
+  const [ended, setEnded] = useState<Unknown | Settled | null>(null);
+  const [looks, setLooks] = useState(0);
 
   useEffect(() => {
     if (!returned) {
       console.error('The payment return misses its parameters.');
-      setEnded('failed');
+      setEnded({ retryMs: undefined });
       return;
     }
     fetchAhead(download.upgrade, download.cleaner);
@@ -88,27 +101,46 @@ export function Component() {
       },
       (error: unknown) => {
         console.error(error);
-        if (!signal.aborted) setEnded('failed');
+        // A server that did not answer, or not as it should, may do so later.
+        const isRefused = error instanceof ApiError && error.status < 500;
+        if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), looks });
       },
     );
     return () => leaving.abort();
-  }, [uuid, returned, navigate]);
+  }, [uuid, returned, navigate, looks]);
 
-  const settled = ended === 'failed' ? null : ended;
+  const settled = ended && 'status' in ended ? ended : null;
+  const unknown = ended && !('status' in ended) ? ended : null;
   if (settled?.refunded) return <Refunded payment={settled.refunded} goOn={settled.goOn} />;
   return (
     <Card>
       <PageHeading title="Payment" />
-      <div className={cardStyles.loader}>
-        {ended ? (
-          <Onward goOn={settled?.goOn ?? screens.checkout} />
-        ) : (
+      {settled ? (
+        <div className={ui.stack}>
+          {(settled.goOn ?? screens.checkout) === screens.checkout && <Note>{NOT_COMPLETED}</Note>}
+          <Onward goOn={settled.goOn ?? screens.checkout} />
+        </div>
+      ) : unknown ? (
+        <div className={ui.stack}>
+          <Note>{NOT_KNOWN}</Note>
+          {unknown.retryMs !== undefined && (
+            <TryAgain
+              message={null}
+              retryMs={unknown.retryMs}
+              again={() => setLooks(looks + 1)}
+              busy={unknown.looks !== looks}
+            />
+          )}
+          <Onward goOn={screens.checkout} />
+        </div>
+      ) : (
+        <div className={cardStyles.loader}>
           <div className={cardStyles.waiting} role="status" data-waiting>
             <span className={cardStyles.spinner} />
             <p>Confirming your payment…</p>
           </div>
-        )}
-      </div>
+        </div>
+      )}
     </Card>
   );
 }

@@ -122,6 +122,14 @@ function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (has
   if (!arrived) return <Placeholder />;
   const { contact, place } = arrived;
   if ('goOn' in contact) return <GoOn to={contact.goOn} />;
+  // Nothing that would be typed could be saved.
+  if ('message' in contact && contact.isLost)
+    return (
+      <div className={ui.stack}>
+        <Alert>{contact.message}</Alert>
+        <StartOver />
+      </div>
+    );
   const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
   return (
     <DetailsForm
@@ -328,9 +336,21 @@ function DetailsForm({
             {refusal.message} {refusal.goOn && <a href={refusal.goOn}>Continue where you left off</a>}
           </Alert>
         )}
-        <Button type="submit" full disabled={hasErrors} busy={busy && 'Submitting...'}>
+        <Button
+          type="submit"
+          full
+          disabled={hasErrors}
+          busy={busy && 'Submitting...'}
+          aria-describedby={hasErrors ? 'whyNotSaved' : undefined}
+        >
           Save
         </Button>
+        {hasErrors && (
+          <p className={ui.hint} id="whyNotSaved">
+            {broken.length === 1 ? 'One answer is' : `${broken.length} answers are`} missing or not right yet:
+            they are marked above, and listed at the top.
+          </p>
+        )}
         <div className={ui.foot}>
           <StartOver />
         </div>

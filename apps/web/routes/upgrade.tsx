@@ -18,6 +18,7 @@ import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';
 import { StartOver } from '../components/StartOver.tsx';
+import { LoadAgain } from '../components/TryAgain.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';
 import { useSite } from '../site.ts';
@@ -26,7 +27,16 @@ import { type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from '
 import { OTHER_CARD, OtherCard } from './upgrade/OtherCard.tsx';
 import styles from './upgrade.module.css';
 
-type Details = Data<'getUpgradeDetails'>;
+type Answer = Data<'getUpgradeDetails'>;
+/** What the specification does not name: `refundNote`, `card` and `goOn` may be missing. */
+type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
+type Details = Specified & Pick<Answer, 'card' | 'goOn'>;
+
+/** Without our own fields the screen follows the specification (section 4): self-nominators go on to their transcript. */
+function whole(answer: Specified): Details {
+  const goOn = answer.goOn ?? (answer.isSelfNomination ? screens.uploadTranscript : screens.congratulations);
+  return { ...answer, goOn, card: answer.card ?? null };
+}
 
 export function loader({ request }: LoaderFunctionArgs) {
   const uuid = requireSession();
@@ -58,7 +68,7 @@ function Loaded({
   details,
   paymentIntent,
 }: {
-  details: Promise<Outcome<Details>>;
+  details: Promise<Outcome<Answer>>;
   paymentIntent: string | null;
 }) {
   const outcome = useArrived(details);
@@ -69,21 +79,27 @@ function Loaded({
       <>
         <PageHeading title="Upgrade Membership" />
         <div className={ui.stack}>
-          <Alert>Error: {outcome.message}</Alert>
           {outcome.isLost ? (
-            <StartOver />
+            <>
+              <Alert>Error: {outcome.message}</Alert>
+              <StartOver />
+            </>
           ) : (
-            <Link className={ui.plain} to={screens.congratulations}>
-              Continue without the upgrade
-            </Link>
+            <>
+              <LoadAgain message={`Error: ${outcome.message}`} retryMs={outcome.retryMs} />
+              <Link className={ui.plain} to={screens.congratulations}>
+                Continue without the upgrade
+              </Link>
+            </>
           )}
         </div>
       </>
     );
   }
-  const { isEligibleForUpgrade, upgradeOption, goOn } = outcome.data;
+  const offered = whole(outcome.data);
+  const { isEligibleForUpgrade, upgradeOption, goOn } = offered;
   if (!isEligibleForUpgrade || !upgradeOption) return <GoOn to={goOn} />;
-  return <Offer details={outcome.data} option={upgradeOption} paymentIntent={paymentIntent} />;
+  return <Offer details={offered} option={upgradeOption} paymentIntent={paymentIntent} />;
 }
 
 function Offer({
@@ -240,10 +256,12 @@ function Offer({
             </Button>
           )}
         </div>
-        <p className={ui.refund}>
-          <Icon name="shield" size={18} />
-          {details.refundNote}
-        </p>
+        {details.refundNote && (
+          <p className={ui.refund}>
+            <Icon name="shield" size={18} />
+            {details.refundNote}
+          </p>
+        )}
       </section>
     </>
   );

@@ -1,22 +1,25 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
 import { UPLOAD_LINK_OVER } from '#core/document.ts';
-import { call, outcomeOf } from '../api.ts';
+import { call, outcomeOf, type RetryMs } from '../api.ts';
 import { Alert, Note } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
+import { LoadAgain } from '../components/TryAgain.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../components/UploadArea.tsx';
 import ui from '../components/ui.module.css';
 import { upload } from '../upload.ts';
 
 /** What stands in the way, if anything does. Nothing else is known here of the join. */
-export async function loader({ params }: LoaderFunctionArgs): Promise<{ fault: string | null }> {
+export async function loader({ params }: LoaderFunctionArgs): Promise<{
+  fault: { message: string; retryMs: RetryMs } | null;
+}> {
   const token = params.token ?? '';
   const outcome = await outcomeOf(
     call('getUploadLink', { params: { token }, quiet: true }),
     UPLOAD_LINK_OVER,
   );
-  return { fault: 'message' in outcome ? outcome.message : null };
+  return { fault: 'message' in outcome ? outcome : null };
 }
 
 /** On a phone, for a join that goes on at a computer: it sends the transcript there, and leads nowhere else. */
@@ -33,7 +36,7 @@ export function Component() {
       <PageHeading title="Upload Transcript" />
       {fault ? (
         <div className={ui.stack}>
-          <Alert>{fault}</Alert>
+          {fault.retryMs === null ? <Alert>{fault.message}</Alert> : <LoadAgain {...fault} />}
         </div>
       ) : (
         <>

@@ -264,3 +264,45 @@ test('a test token becomes a card that pays', async (t) => {
   const none = { type: 'card', card: { token: 'tok_none' } } as const;
   assert.equal((await errorOf(stripe.paymentMethods.create(none))).code, 'resource_missing');
 });
+
+test('a card that paid without a customer and is to be kept can be given to one afterwards, and then pays again', async (t) => {
+  const { stripe, afterwards } = await subject(t);
+  const paid = { ...CARDS_ONLY, amount: 500, payment_method: 'pm_card_visa', confirm: true } as const;
+  const { payment_method: card } = await stripe.paymentIntents.create({
+    ...paid,
+    setup_future_usage: 'on_session',
+  });
+  const payment_method = card as string;
+  const again = await errorOf(stripe.paymentIntents.create({ ...paid, payment_method }));
+  assert.deepEqual(
+    [again.statusCode, again.rawType],
+    [400, 'invalid_request_error'],
+    'not while it is nobody’s',
+  );
+  const customer = await stripe.customers.create({ payment_method });
+  afterwards(() => stripe.customers.del(customer.id));
+  assert.equal((await stripe.paymentMethods.retrieve(payment_method)).customer, customer.id);
+  const second = await stripe.paymentIntents.create({ ...paid, payment_method, customer: customer.id });
+  assert.equal(second.status, 'succeeded');
+});
+
+test('a card that paid without a customer and is not to be kept can be given to none', async (t) => {
+  const { stripe } = await subject(t);
+  const { payment_method } = await stripe.paymentIntents.create({
+    ...CARDS_ONLY,
+    amount: 500,
+    payment_method: 'pm_card_visa',
+    confirm: true,
+  });
+  const error = await errorOf(stripe.customers.create({ payment_method: payment_method as string }));
+  assert.equal(error.statusCode, 400);
+  assert.match(error.message, /may not be used again/);
+});
+
+test('the email of a receipt can be taken away again', async (t) => {
+  const { stripe, afterwards } = await subject(t);
+  const order = { ...CARDS_ONLY, amount: 500, receipt_email: 'payer@example.com' };
+  const { id } = await stripe.paymentIntents.create(order);
+  afterwards(() => stripe.paymentIntents.cancel(id));
+  assert.equal((await stripe.paymentIntents.update(id, { receipt_email: '' })).receipt_email, null);
+});

@@ -17,8 +17,8 @@ const invalidCreates: [string, object, string | undefined, string | undefined, R
     'payment_method_types, which the current API refuses',
     { currency: 'usd', amount: 500, payment_method_types: ['card'] },
     'payment_method_types',
-    'parameter_unknown',
-    /^Received unknown parameter: payment_method_types/,
+    'payment_method_types_no_longer_supported',
+    /payment_method_types/,
   ],
   [
     'an unknown nested parameter',

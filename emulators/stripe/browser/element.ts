@@ -1,5 +1,4 @@
-import { IntegrationError, make } from './dom.ts';
-import { Emitter } from './emitter.ts';
+import { make } from './dom.ts';
 import type { Appearance } from './style.ts';
 import { adoptStyles, applyAppearance } from './style.ts';
 
@@ -10,83 +9,57 @@ export interface ValidationError {
   message: string;
 }
 
-/** What the group of elements lends to each of its elements. */
-export interface Group {
-  readonly appearance: Appearance | undefined;
-  readonly rules: CSSStyleSheet;
-  /** Settles when the provider has answered what is being paid; rejects with the error when it has not. */
-  readonly loaded: Promise<void>;
-  has(type: string): boolean;
-  forget(element: BaseElement): void;
-}
+/** Tells the page of an event, such as `change`. */
+export type Tell = (name: string, event: object) => void;
 
-/** An element in the light DOM of the node it is mounted on: no frame, no shadow root. */
-export abstract class BaseElement extends Emitter {
+/** The fields of an Element, inside its frame. */
+export abstract class ElementFields {
   abstract readonly type: string;
-  protected readonly group: Group;
-  protected readonly root: HTMLDivElement;
+  readonly root: HTMLDivElement;
+  readonly #tell: Tell;
+  readonly #rules = new CSSStyleSheet();
   #focused = false;
-  #destroyed = false;
 
-  constructor(group: Group) {
-    super();
-    this.group = group;
+  constructor(tell: Tell, appearance: Appearance | undefined) {
+    this.#tell = tell;
     adoptStyles();
+    document.adoptedStyleSheets.push(this.#rules);
     this.root = make('div', { class: 'EmulatedStripe' });
     this.root.addEventListener('focusin', () => this.#setFocused(true));
     this.root.addEventListener('focusout', (event) => {
       if (!this.root.contains(event.relatedTarget as Node | null)) this.#setFocused(false);
     });
     this.root.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape') this.emit('escape', { elementType: this.type });
+      if (event.key === 'Escape') this.emit('escape', {});
+      if (event.key === 'Enter' && event.target instanceof HTMLInputElement) this.emit('enter', {});
     });
-    this.restyle();
+    this.restyle(appearance);
   }
 
   /** Shows what is wrong with every field; the first of it and where, or undefined when all is well. */
   abstract validate(): { error: ValidationError; control: HTMLElement } | undefined;
 
-  mount(target: string | HTMLElement): void {
-    if (this.#destroyed)
-      throw new IntegrationError('This Element has already been destroyed. Please create a new one.');
-    const node = typeof target === 'string' ? document.querySelector<HTMLElement>(target) : target;
-    if (!node)
-      throw new IntegrationError(
-        `The selector you specified (${target}) applies to no DOM elements that are currently on the page.`,
-      );
-    node.replaceChildren(this.root);
-    queueMicrotask(() => this.emit('loaderstart', { elementType: this.type }));
-    this.group.loaded.then(
-      () => this.root.isConnected && this.emit('ready', { elementType: this.type }),
-      (error: object) => this.root.isConnected && this.emit('loaderror', { elementType: this.type, error }),
-    );
-  }
-
-  unmount(): void {
-    this.root.remove();
-  }
-
-  destroy(): void {
-    this.unmount();
-    this.#destroyed = true;
-    this.group.forget(this);
-  }
+  abstract clear(): void;
 
   focus(): void {
     this.root.querySelector<HTMLElement>('input, select')?.focus();
   }
 
   blur(): void {
-    if (this.root.contains(document.activeElement)) (document.activeElement as HTMLElement).blur();
+    (document.activeElement as HTMLElement | null)?.blur();
   }
 
-  restyle(): void {
-    applyAppearance(this.root, this.group.appearance, this.group.rules);
+  restyle(appearance: Appearance | undefined): void {
+    applyAppearance(this.root, appearance, this.#rules);
+  }
+
+  protected emit(name: string, event: object): void {
+    this.#tell(name, { elementType: this.type, ...event });
   }
 
   #setFocused(focused: boolean): void {
     if (focused === this.#focused) return;
     this.#focused = focused;
-    this.emit(focused ? 'focus' : 'blur', { elementType: this.type });
+    this.emit(focused ? 'focus' : 'blur', {});
   }
 }

@@ -1,8 +1,8 @@
-import { AddressElement, type AddressOptions } from './address-element.ts';
-import { callApi, intentIdOf, type PublicIntent, type StripeJsError } from './api.ts';
+import type { AddressValue } from './address-fields.ts';
+import { callApi, intentIdOf, type PublicIntent, type Result, type StripeJsError } from './api.ts';
 import { IntegrationError } from './dom.ts';
-import type { BaseElement, Group, ValidationError } from './element.ts';
-import { PaymentElement } from './payment-element.ts';
+import type { ValidationError } from './element.ts';
+import { FramedElement, type Group } from './framed-element.ts';
 import type { Appearance } from './style.ts';
 
 export interface ElementsOptions {
@@ -17,8 +17,7 @@ export interface ElementsOptions {
 export class Elements implements Group {
   readonly key: string;
   readonly loaded: Promise<void>;
-  readonly rules = new CSSStyleSheet();
-  readonly #elements = new Map<string, BaseElement>();
+  readonly #elements = new Map<string, FramedElement>();
   #options: ElementsOptions;
 
   constructor(key: string, options: ElementsOptions) {
@@ -34,10 +33,7 @@ export class Elements implements Group {
     }
     this.key = key;
     this.#options = options;
-    document.adoptedStyleSheets.push(this.rules);
-    this.loaded = this.fetchUpdates().then(({ error }) => {
-      if (error) throw error;
-    });
+    this.loaded = this.#load();
     // Elements that are mounted tell of a failure; without any there is nobody to tell.
     this.loaded.catch(() => {});
   }
@@ -50,39 +46,28 @@ export class Elements implements Group {
     return this.#options.clientSecret;
   }
 
-  get payment(): PaymentElement | undefined {
-    return this.#elements.get('payment') as PaymentElement | undefined;
+  get payment(): FramedElement | undefined {
+    return this.#elements.get('payment');
   }
 
-  get address(): AddressElement | undefined {
-    return this.#elements.get('address') as AddressElement | undefined;
-  }
-
-  create(type: string, options?: object): BaseElement {
+  create(type: string, options?: object): FramedElement {
     if (this.#elements.has(type)) {
       throw new IntegrationError(
         `Can only create one Element of type ${type} through the same Elements group.`,
       );
     }
-    const element = this.#make(type, options);
+    if (type !== 'payment' && type !== 'address')
+      throw new IntegrationError(`The emulator does not stand in for Elements of type ${type}.`);
+    const { mode } = (options ?? {}) as { mode?: string };
+    if (type === 'address' && mode !== 'billing' && mode !== 'shipping')
+      throw new IntegrationError("You must supply options.mode. mode must be 'billing' or 'shipping'.");
+    const element = new FramedElement(this, type, options);
     this.#elements.set(type, element);
-    this.payment?.arrange();
+    this.#arrange();
     return element;
   }
 
-  #make(type: string, options: object | undefined): BaseElement {
-    if (type === 'payment') return new PaymentElement(this);
-    if (type === 'address') {
-      const { mode } = (options ?? {}) as AddressOptions;
-      if (mode !== 'billing' && mode !== 'shipping') {
-        throw new IntegrationError("You must supply options.mode. mode must be 'billing' or 'shipping'.");
-      }
-      return new AddressElement(this, options as AddressOptions);
-    }
-    throw new IntegrationError(`The emulator does not stand in for Elements of type ${type}.`);
-  }
-
-  getElement(type: string): BaseElement | null {
+  getElement(type: string): FramedElement | null {
     return this.#elements.get(type) ?? null;
   }
 
@@ -90,31 +75,38 @@ export class Elements implements Group {
     return this.#elements.has(type);
   }
 
-  forget(element: BaseElement): void {
+  forget(element: FramedElement): void {
     if (this.#elements.get(element.type) === element) this.#elements.delete(element.type);
-    this.payment?.arrange();
+    this.#arrange();
   }
 
   update(options: Partial<ElementsOptions>): void {
     this.#options = { ...this.#options, ...options };
-    for (const element of this.#elements.values()) element.restyle();
+    for (const element of this.#elements.values()) element.send('restyle', this.appearance);
   }
 
   /** Asks again what is to be paid. What was typed stays. */
   async fetchUpdates(): Promise<{ error?: StripeJsError }> {
-    const { clientSecret } = this.#options;
-    if (!clientSecret) return {};
-    const path = `payment_intents/${intentIdOf(clientSecret)}`;
-    const { error } = await callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
+    const { error } = await this.#fetchIntent();
     return error ? { error } : {};
   }
 
   /** Validates every element; the focus goes to the first fault. */
   async submit(): Promise<{ error?: ValidationError; selectedPaymentMethod?: string }> {
-    const [first] = [...this.#elements.values()].flatMap((element) => element.validate() ?? []);
-    if (!first) return { selectedPaymentMethod: 'card' };
-    first.control.focus();
-    return { error: first.error };
+    const elements = [...this.#elements.values()];
+    const errors = await Promise.all(elements.map((element) => element.ask<ValidationError>('validate')));
+    const index = errors.findIndex(Boolean);
+    if (index < 0) return { selectedPaymentMethod: 'card' };
+    elements[index]!.send('focusFault');
+    return { error: errors[index]! };
+  }
+
+  /** Calls the API from the card's frame, with the card and the billing details as typed; what the page gives goes before. */
+  async send<Value>(path: string, params: object, given: object = {}): Promise<Result<'value', Value>> {
+    const typed = await this.#elements.get('address')?.ask<{ value: AddressValue }>('getValue');
+    return this.payment!.ask('send', path, params, { ...typed?.value, ...given }) as Promise<
+      Result<'value', Value>
+    >;
   }
 
   on(): this {
@@ -123,5 +115,28 @@ export class Elements implements Group {
 
   off(): this {
     return this;
+  }
+
+  /** Since 2025-09-30 Elements do not load for an intent that is over (https://docs.stripe.com/changelog). */
+  async #load(): Promise<void> {
+    const { error, value } = await this.#fetchIntent();
+    if (error) throw error;
+    if (!value || !['succeeded', 'canceled'].includes(value.status)) return;
+    throw {
+      type: 'invalid_request_error',
+      code: 'payment_intent_unexpected_state',
+      message: `The client secret is of a PaymentIntent in a terminal state: ${value.status}. Make a new one.`,
+    } satisfies StripeJsError;
+  }
+
+  async #fetchIntent(): Promise<{ error?: StripeJsError | undefined; value?: PublicIntent | undefined }> {
+    const { clientSecret } = this.#options;
+    if (!clientSecret) return {};
+    const path = `payment_intents/${intentIdOf(clientSecret)}`;
+    return callApi<PublicIntent>(this.key, 'GET', path, { client_secret: clientSecret });
+  }
+
+  #arrange(): void {
+    this.payment?.send('arrange', this.has('address'));
   }
 }

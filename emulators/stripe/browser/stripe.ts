@@ -49,10 +49,11 @@ class StripeJs {
       if (error) return { error };
     }
     const { payment_method_data: data, ...rest } = confirmParams;
-    const method = elements?.payment
-      ? { payment_method_data: methodData(elements, data?.billing_details) }
-      : {};
-    const confirmed = await this.#confirm(clientSecret, { ...rest, ...method });
+    const confirmed = await this.#confirm(
+      clientSecret,
+      rest,
+      elements?.payment && ((path, params) => elements.send(path, params, data?.billing_details)),
+    );
     if (confirmed.error || redirect === 'if_required') return confirmed;
     return leaveFor(confirmed.paymentIntent, confirmParams.return_url!);
   }
@@ -73,7 +74,7 @@ class StripeJs {
         'The emulator does not stand in for card Elements: confirm with confirmPayment.',
       );
     }
-    return this.#confirm(clientSecret, data, options.handleActions !== false);
+    return this.#confirm(clientSecret, data, undefined, options.handleActions !== false);
   }
 
   /** Does what the intent asks for next, in the page. */
@@ -107,9 +108,7 @@ class StripeJs {
       throw new IntegrationError('stripe.createPaymentMethod(): elements with a payment Element are needed.');
     const { error } = await elements.submit();
     if (error) return { error };
-    const made = await callApi<object>(this.#key, 'POST', 'payment_methods', {
-      ...methodData(elements, params?.billing_details),
-    });
+    const made = await elements.send<object>('payment_methods', {}, params?.billing_details);
     return made.error ? { error: made.error } : { paymentMethod: made.value };
   }
 
@@ -121,21 +120,21 @@ class StripeJs {
 
   _registerWrapper(): void {}
 
-  async #confirm(clientSecret: string, params: object, handleActions = true): Promise<IntentResult> {
+  /** Sends the confirmation, from the card's frame where there is one, and asks for what the intent asks for. */
+  async #confirm(
+    clientSecret: string,
+    params: object,
+    sendCard?: (path: string, params: object) => Promise<Result<'value', PublicIntent>>,
+    handleActions = true,
+  ): Promise<IntentResult> {
     const path = `payment_intents/${intentIdOf(clientSecret)}/confirm`;
     const sent = { ...params, use_stripe_sdk: true, client_secret: clientSecret };
-    const confirmed = intentResult(await callApi<PublicIntent>(this.#key, 'POST', path, sent));
+    const answer = sendCard ? sendCard(path, sent) : callApi<PublicIntent>(this.#key, 'POST', path, sent);
+    const confirmed = intentResult(await answer);
     if (confirmed.error || confirmed.paymentIntent.status !== 'requires_action' || !handleActions)
       return confirmed;
     return settle(confirmed.paymentIntent);
   }
-}
-
-/** Card and billing details as typed; what the page's code gives goes before. */
-function methodData(elements: Elements, given: Record<string, unknown> = {}): object {
-  const { address, payment } = elements;
-  const typed = address?.value ?? { address: payment!.place };
-  return { type: 'card', card: payment!.card, billing_details: { ...typed, ...given } };
 }
 
 /** Asks for authentication and says how it went. */

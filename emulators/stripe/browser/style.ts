@@ -54,18 +54,19 @@ const SHEET = `
 .EmulatedStripe .TestCard { min-height: 44px; padding: 4px 0; border: 0; border-radius: 4px; background: none;
   color: var(--colorPrimary); font: inherit; text-align: start; text-decoration: underline; text-underline-offset: 3px;
   font-variant-numeric: tabular-nums; cursor: pointer; }
-.EmulatedStripe .TestCard:focus-visible, .EmulatedStripeDialog button:focus-visible {
+.EmulatedStripe button:focus-visible {
   outline: 3px solid var(--colorPrimary); outline-offset: 2px; }
 .EmulatedStripeDialog { width: min(26rem, calc(100vw - 32px)); padding: 28px; border: 0; border-radius: 12px;
   background: #fff; color: #1d1d1f; box-shadow: 0 16px 64px #0005; }
 .EmulatedStripeDialog::backdrop { background: #1118; }
-.EmulatedStripeDialog h2 { margin: 0 0 8px; font-size: 1.25rem; }
-.EmulatedStripeDialog p { margin: 0 0 16px; }
-.EmulatedStripeDialog button { display: block; width: 100%; min-height: 48px; margin-top: 12px; padding: 8px 16px;
+.EmulatedStripe.Question { gap: 12px; }
+.EmulatedStripe.Question h2 { margin: 0; font-size: 1.25rem; }
+.EmulatedStripe.Question p { margin: 0; }
+.EmulatedStripe.Question button, .EmulatedStripe .Wallet { display: block; width: 100%; min-height: 48px; padding: 8px 16px;
   border: 1px solid var(--colorPrimary); border-radius: var(--borderRadius); background: #fff; color: var(--colorPrimary);
   font: inherit; font-weight: 600; cursor: pointer; }
-.EmulatedStripeDialog button[autofocus] { background: var(--colorPrimary); color: #fff; }
-.EmulatedStripeDialog button:disabled { opacity: 0.6; cursor: progress; }
+.EmulatedStripe.Question .First { background: var(--colorPrimary); color: #fff; }
+.EmulatedStripe.Question button:disabled { opacity: 0.6; cursor: progress; }
 @media (prefers-reduced-motion: reduce) { .EmulatedStripe .Input { transition: none; } }
 `;
 

@@ -29,10 +29,34 @@ export function OrderPanel({
     lastLines.current = lines;
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, [lines]);
+  const toggle = useRef<HTMLButtonElement>(null);
+  const summary = useRef<HTMLDivElement>(null);
+  // On wide screens nothing opens or closes. Under the bar, what is open would cover what one goes on to.
+  useEffect(() => {
+    if (!open) return;
+    const listening = new AbortController();
+    const { signal } = listening;
+    const leave = ({ target }: Event) => {
+      if (!summary.current?.contains(target as Node)) setOpen(false);
+    };
+    document.addEventListener('focusin', leave, { signal });
+    document.addEventListener('pointerdown', leave, { signal });
+    // The card form is a frame: all that is heard of the focus there is that it left.
+    const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
+    window.addEventListener('blur', leaveForFrame, { signal });
+    const closeByKey = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      setOpen(false);
+      toggle.current?.focus();
+    };
+    document.addEventListener('keydown', closeByKey, { signal });
+    return () => listening.abort();
+  }, [open]);
   return (
-    <>
+    <div className={styles.summary} ref={summary}>
       <div className={styles.bar}>
         <button
+          ref={toggle}
           type="button"
           className={styles.barButton}
           aria-expanded={open}
@@ -90,7 +114,7 @@ export function OrderPanel({
           {children}
         </div>
       </aside>
-    </>
+    </div>
   );
 }
 

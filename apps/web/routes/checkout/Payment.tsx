@@ -1,5 +1,5 @@
 import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
@@ -10,12 +10,15 @@ import { Alert, Note } from '../../components/Alert.tsx';
 import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
 import { leaveToPay, storedSession } from '../../session.ts';
 import { useSite } from '../../site.ts';
 import styles from '../checkout.module.css';
 import type { CheckoutDetails, PaymentIntent } from '../checkoutOrder.ts';
 
+const NOT_UPDATED =
+  'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
 const POLICIES_REQUIRED = 'You must agree to the policies.';
 
 interface Props {
@@ -25,21 +28,33 @@ interface Props {
 }
 
 export function Payment(props: Props) {
+  const { revalidate } = useRevalidator();
   return (
-    <CardElements clientSecret={props.intent.clientSecret} room={styles.roomy}>
-      <CardForm {...props} />
+    <CardElements
+      clientSecret={props.intent.clientSecret}
+      room={styles.roomy}
+      // The form of a payment that is over does not load: then this leads on, or to another payment.
+      onTryAgain={() => void revalidate()}
+    >
+      {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
     </CardElements>
   );
 }
 
-function CardForm({ details, intent, orderIsChanging }: Props) {
+function CardForm({
+  details,
+  intent,
+  orderIsChanging,
+  onLoadError,
+}: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const { society, checkout } = useSite();
   const stripe = useStripe();
   const elements = useElements();
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  const [updating, setUpdating] = useState(false);
+  /** A total that the form does not know of yet: a wallet would show the one before. */
+  const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
   const [question, setQuestion] = useState<string | null>(null);
@@ -55,18 +70,24 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
 
   // A changed total has the same client secret: the form asks the provider again and keeps what was typed.
   const shownRevision = useRef(intent.revision);
+  const fetchUpdates = useCallback(async () => {
+    if (!elements) return;
+    const revision = shownRevision.current;
+    setOutdated('updating');
+    const failure = await elements.fetchUpdates().then(
+      ({ error: refused }) => refused,
+      (cause: unknown) => cause,
+    );
+    // Another change meanwhile has its own answer.
+    if (revision !== shownRevision.current) return;
+    if (failure) console.error('The card form does not know the new total.', failure);
+    setOutdated(failure ? 'failed' : null);
+  }, [elements]);
   useEffect(() => {
     if (!elements || shownRevision.current === intent.revision) return;
     shownRevision.current = intent.revision;
-    setUpdating(true);
-    elements
-      .fetchUpdates()
-      .then(
-        ({ error: refused }) => refused && console.error(refused),
-        (cause) => console.error(cause),
-      )
-      .finally(() => setUpdating(false));
-  }, [elements, intent.revision]);
+    void fetchUpdates();
+  }, [elements, intent.revision, fetchUpdates]);
 
   // Back from the provider's page, out of the browser's memory: the form may be used again.
   useEffect(() => {
@@ -84,7 +105,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
   async function buy({ isForAnother = false } = {}) {
-    if (atWork.current || !stripe || !elements) return;
+    if (atWork.current || !stripe || !elements || orderIsChanging || outdated) return;
     setError(null);
     setChanged(null);
     setQuestion(null);
@@ -136,10 +157,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
     try {
       const { error: refused } = await stripe.confirmPayment({
         elements,
-        confirmParams: {
-          return_url: window.location.origin + screens.postPayment,
-          receipt_email: details.billingEmail,
-        },
+        confirmParams: { return_url: window.location.origin + screens.postPayment },
       });
       return await release(uuid, refused.message ?? fallback.payment);
     } catch (cause) {
@@ -176,6 +194,7 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
         <div className={styles.address} data-ready={ready.address || undefined}>
           <AddressElement
             options={addressOptions}
+            onLoadError={onLoadError}
             onReady={() => setReady((now) => ({ ...now, address: true }))}
           />
         </div>
@@ -183,7 +202,11 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
       <section className={styles.block} aria-labelledby="card">
         <h2 id="card">Card</h2>
         <div className={styles.element} data-ready={ready.card || undefined}>
-          <PaymentElement onReady={() => setReady((now) => ({ ...now, card: true }))} />
+          <PaymentElement
+            options={cardOptions}
+            onLoadError={onLoadError}
+            onReady={() => setReady((now) => ({ ...now, card: true }))}
+          />
         </div>
       </section>
       <div className={styles.buy}>
@@ -209,11 +232,19 @@ function CardForm({ details, intent, orderIsChanging }: Props) {
         <Button
           type="submit"
           full
-          disabled={!stripe || !elements || orderIsChanging || updating}
+          disabled={!stripe || !elements || orderIsChanging || outdated !== null}
           busy={processing && 'Processing…'}
         >
           Buy Now
         </Button>
+        {outdated === 'failed' && (
+          <>
+            <Alert>{NOT_UPDATED}</Alert>
+            <Button look="second" full onClick={() => void fetchUpdates()}>
+              Try again
+            </Button>
+          </>
+        )}
         {question && (
           <>
             <Note>{question} Nothing was charged yet.</Note>

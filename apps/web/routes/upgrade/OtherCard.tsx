@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { UPGRADE_FAILED } from '#core/sentences.ts';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
 import styles from '../upgrade.module.css';
 
 /** The form's id: its button stands outside, so that Skip has its place before the form is there. */
@@ -35,13 +36,18 @@ export function OtherCard(props: Props) {
         </Button>
       </div>
       <CardElements clientSecret={props.clientSecret} room={styles.roomy}>
-        <CardForm {...props} />
+        {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
       </CardElements>
     </section>
   );
 }
 
-function CardForm({ onReady, onError, onPay }: Props) {
+function CardForm({
+  onReady,
+  onError,
+  onPay,
+  onLoadError,
+}: Props & { onLoadError: (event: { error: unknown }) => void }) {
   const stripe = useStripe();
   const elements = useElements();
   const [ready, setReady] = useState(false);
@@ -64,6 +70,8 @@ function CardForm({ onReady, onError, onPay }: Props) {
       }}
     >
       <PaymentElement
+        options={cardOptions}
+        onLoadError={onLoadError}
         onReady={() => {
           setReady(true);
           onReady();

@@ -1,7 +1,8 @@
 import { make } from './dom.ts';
-import { BaseElement, type Group } from './element.ts';
+import { ElementFields, type Tell } from './element.ts';
 import { Field } from './field.ts';
 import { countriesOf, postalFault, regionsOf } from './regions.ts';
+import type { Appearance } from './style.ts';
 
 export interface AddressOptions {
   mode: 'billing' | 'shipping';
@@ -30,15 +31,15 @@ export interface AddressValue {
 }
 
 /** Name and address, limited to the countries that the page allows. */
-export class AddressElement extends BaseElement {
+export class AddressFields extends ElementFields {
   readonly type = 'address';
   readonly #options: AddressOptions;
   readonly #fields: Record<'name' | 'country' | 'line1' | 'line2' | 'city' | 'postal_code' | 'phone', Field>;
   readonly #row: HTMLDivElement;
   #state: Field;
 
-  constructor(group: Group, options: AddressOptions) {
-    super(group);
+  constructor(tell: Tell, appearance: Appearance | undefined, options: AddressOptions) {
+    super(tell, appearance);
     this.#options = options;
     const countries = countriesOf(options.allowedCountries);
     const section = options.mode;
@@ -68,10 +69,7 @@ export class AddressElement extends BaseElement {
     this.root.append(country.root, line1.root, line2.root, this.#row);
     if (options.fields?.phone === 'always') this.root.append(phone.root);
     // What the page gave is told as a change, as Stripe.js does.
-    this.group.loaded.then(
-      () => this.#tell(),
-      () => {},
-    );
+    this.#tell();
   }
 
   get value(): AddressValue {
@@ -94,16 +92,10 @@ export class AddressElement extends BaseElement {
     return this.#shown().every(([, field]) => this.#faultOf(field) === undefined);
   }
 
-  async getValue(): Promise<{ complete: boolean; isNewAddress: boolean; value: AddressValue }> {
-    return { complete: this.complete, isNewAddress: true, value: this.value };
-  }
-
-  update(options: Partial<AddressOptions>): this {
-    if (options.defaultValues) {
-      this.#fill(options.defaultValues);
-      this.#tell();
-    }
-    return this;
+  update(options: Partial<AddressOptions>): void {
+    if (!options.defaultValues) return;
+    this.#fill(options.defaultValues);
+    this.#tell();
   }
 
   clear(): void {
@@ -114,8 +106,8 @@ export class AddressElement extends BaseElement {
     this.#tell();
   }
 
-  validate(): ReturnType<BaseElement['validate']> {
-    let first: ReturnType<BaseElement['validate']>;
+  validate(): ReturnType<ElementFields['validate']> {
+    let first: ReturnType<ElementFields['validate']>;
     for (const [name, field] of this.#shown()) {
       const message = this.#faultOf(field);
       field.showError(message);
@@ -210,7 +202,6 @@ export class AddressElement extends BaseElement {
   #tell(): void {
     const { name, address } = this.value;
     this.emit('change', {
-      elementType: 'address',
       elementMode: this.#options.mode,
       empty: name === '' && address.line1 === '' && address.city === '' && address.postal_code === '',
       complete: this.complete,

@@ -12,9 +12,11 @@ import {
   numberFault,
 } from './card.ts';
 import { make } from './dom.ts';
-import { BaseElement, type Group } from './element.ts';
+import { ElementFields, type Tell } from './element.ts';
 import { Field } from './field.ts';
 import { countriesOf, postalFault } from './regions.ts';
+import type { Appearance } from './style.ts';
+import { openWallet } from './wallet.ts';
 
 /** Card details as the API takes them. */
 export interface CardInput {
@@ -41,14 +43,14 @@ const BRAND_NAMES: Record<CardBrand, string> = {
 type FieldName = 'number' | 'expiry' | 'cvc' | 'country' | 'postal';
 
 /** The card form. It asks for country and ZIP code only where no address element does. */
-export class PaymentElement extends BaseElement {
+export class PaymentFields extends ElementFields {
   readonly type = 'payment';
   readonly #fields: Record<FieldName, Field>;
   readonly #brand: HTMLSpanElement;
   readonly #place: HTMLDivElement;
 
-  constructor(group: Group) {
-    super(group);
+  constructor(tell: Tell, appearance: Appearance | undefined, hasAddress: boolean) {
+    super(tell, appearance);
     const field = (name: FieldName, label: string, autocomplete: string, more = {}): Field =>
       new Field(
         { label, autocomplete, ...more },
@@ -82,12 +84,13 @@ export class PaymentElement extends BaseElement {
       this.#fields.number.root,
       make('div', { class: 'Row' }, this.#fields.expiry.root, this.#fields.cvc.root),
     );
-    this.arrange();
+    if (document.documentElement.hasAttribute('data-wallet')) this.root.prepend(this.#walletButton());
+    this.arrange(hasAddress);
   }
 
   /** Called when an address element comes or goes. */
-  arrange(): void {
-    if (this.group.has('address')) this.#place.remove();
+  arrange(hasAddress: boolean): void {
+    if (hasAddress) this.#place.remove();
     else this.root.append(this.#place);
   }
 
@@ -108,14 +111,6 @@ export class PaymentElement extends BaseElement {
       : { country: this.#fields.country.value, postal_code: this.#fields.postal.value };
   }
 
-  update(): this {
-    return this;
-  }
-
-  collapse(): this {
-    return this;
-  }
-
   clear(): void {
     for (const name of ['number', 'expiry', 'cvc', 'postal'] as const) {
       this.#fields[name].value = '';
@@ -124,8 +119,8 @@ export class PaymentElement extends BaseElement {
     this.#tell();
   }
 
-  validate(): ReturnType<BaseElement['validate']> {
-    let first: ReturnType<BaseElement['validate']>;
+  validate(): ReturnType<ElementFields['validate']> {
+    let first: ReturnType<ElementFields['validate']>;
     for (const name of this.#shown()) {
       const fault = this.#faultOf(name);
       this.#fields[name].showError(fault?.message);
@@ -143,6 +138,20 @@ export class PaymentElement extends BaseElement {
       return make('li', {}, button);
     });
     return make('div', { class: 'TestNote' }, title, make('ul', { class: 'TestCards' }, ...cards));
+  }
+
+  /** A wallet has a window of its own, which tells its opener what was chosen there. */
+  #walletButton(): HTMLDivElement {
+    const said = make('p', { class: 'Error', role: 'alert' });
+    said.hidden = true;
+    const button = make('button', { type: 'button', class: 'Wallet' }, 'Pay with a wallet');
+    button.addEventListener('click', async () => {
+      const number = await openWallet();
+      said.textContent = number === null ? "The wallet's window could not be opened." : '';
+      said.hidden = number !== null;
+      if (number !== null) this.#use(number);
+    });
+    return make('div', {}, button, said);
   }
 
   #use(number: string): void {
@@ -208,7 +217,6 @@ export class PaymentElement extends BaseElement {
   #tell(): void {
     const shown = this.#shown();
     this.emit('change', {
-      elementType: 'payment',
       collapsed: false,
       complete: shown.every((name) => this.#faultOf(name) === undefined),
       empty: (['number', 'expiry', 'cvc'] as const).every((name) => this.#fields[name].value === ''),

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../local/ports.ts';
+import { until } from '../../local/testing/startedInduct.ts';
+import { NO_DATABASE } from './http/errors.ts';
+import { reconcile } from './payments/reconcile.ts';
+import { otherConnections, startInterruptible } from './testing/interruptible.ts';
+import { nginxProgram, startNginx } from './testing/nginx.ts';
+import { type ServerProcess, startServerProcess, withSettings } from './testing/serverProcess.ts';
+import { paidJoin } from './testing/steps.ts';
+import { browser, type Client } from './testing/testServer.ts';
+
+const isLong = process.env.TEST_LENGTH === 'long';
+/** Joiners at the same time. */
+const JOINERS = 8;
+const ROUNDS = isLong ? 5 : 1;
+/** How long the database hangs, and how long it is gone (ms). */
+const HANGS_MS = isLong ? 20_000 : 4_000;
+const GONE_MS = isLong ? 60_000 : 4_000;
+/** After which a person presses again (ms). */
+const AGAIN_MS = 300;
+const PATIENCE_MS = 120_000;
+
+/** What stood in the way of a call: a sentence of ours, or nothing that we said. */
+interface Failure {
+  call: string;
+  text: string;
+  isOurs: boolean;
+}
+
+/** Somebody who presses again until the call is done. */
+function persistent(url: string, failed: (failure: Failure) => void, signal: AbortSignal): Client {
+  const client = browser(url);
+  return {
+    ...client,
+    async call(name, options) {
+      for (;;) {
+        const answered = await client.call(name, options).catch(({ message }: Error) => message);
+        if (typeof answered === 'string') failed({ call: name, text: answered, isOurs: false });
+        else if (answered.status === 200) return answered;
+        else failed({ call: name, text: answered.message!, isOurs: true });
+        await pause(AGAIN_MS, undefined, { signal });
+      }
+    },
+  };
+}
+
+test('two servers behind nginx lose nothing and nobody, whatever is restarted, killed, hung or gone', {
+  skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
+  timeout: 900_000,
+}, async (t) => {
+  const database = await startInterruptible({ durable: true });
+  t.after(() => database.close());
+  const { arranged } = database;
+  const ports = [(await freePort())!, (await freePort())!] as const;
+  const start = (port: number) =>
+    startServerProcess(
+      withSettings(arranged, { PORT: String(port), TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'error' }),
+    );
+  const servers: ServerProcess[] = await Promise.all(ports.map(start));
+  t.after(() => Promise.all(servers.map((server) => server.kill())));
+  const nginx = await startNginx(ports);
+  t.after(() => nginx.close());
+
+  let failures: Failure[] = [];
+  let joined = 0;
+  let isOver = false;
+  const left = new AbortController();
+  t.after(() => left.abort());
+  const joining = Array.from({ length: JOINERS }, async (_, lane) => {
+    for (let number = 0; !isOver; number++) {
+      const client = persistent(nginx.url, (failure) => failures.push(failure), left.signal);
+      await paidJoin(arranged, client, undefined, {
+        firstName: `Jordan ${'IVX'[lane % 3]}${lane}`,
+        lastName: `Rivera ${number}`,
+        personalEmail: `joiner.${lane}.${number}@example.com`,
+      });
+      joined += 1;
+    }
+  });
+  // One that cannot go on ends the test.
+  const broken = Promise.race(joining).then(() => {
+    if (!isOver) throw new Error('A joiner has stopped.');
+  });
+  /** What failed while this was done, and until two joins a joiner went through after it. */
+  const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
+    failures = [];
+    await Promise.race([work(), broken]);
+    const sofar = joined;
+    await Promise.race([until(() => joined >= sofar + 2 * JOINERS, PATIENCE_MS), broken]);
+    return failures;
+  };
+
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const index of [0, 1]) {
+      const restarted = await during(async () => {
+        assert.equal(await servers[index]!.stop(), 0);
+        servers[index] = await start(ports[index]!);
+      });
+      assert.deepEqual(ofNginx(restarted), [], nginx.log());
+
+      const killed = await during(async () => {
+        await servers[index]!.kill();
+        servers[index] = await start(ports[index]!);
+      });
+      assert.ok(ofNginx(killed).length <= JOINERS, `not only what was under way: ${JSON.stringify(killed)}`);
+    }
+    const restart = await during(async () => {
+      await database.end('SIGINT');
+      await database.begin();
+    });
+    const hung = await during(async () => {
+      const backends = await database.admin<{ pid: number }>(`select pid ${otherConnections}`);
+      const all = [database.pid(), ...backends.map(({ pid }) => pid)];
+      const signal = (name: NodeJS.Signals) => {
+        for (const pid of all) process.kill(pid, name);
+      };
+      signal('SIGSTOP');
+      await pause(HANGS_MS).finally(() => signal('SIGCONT'));
+    });
+    const gone = await during(async () => {
+      await database.end('SIGQUIT');
+      await pause(GONE_MS);
+      await database.begin();
+    });
+    for (const failed of [hung, gone]) assert.ok(failed.some(({ text }) => text === NO_DATABASE));
+    assert.deepEqual(ofNginx([...restart, ...hung, ...gone]), [], nginx.log());
+    assert.deepEqual(
+      servers.map((server) => server.ended()),
+      [null, null],
+    );
+  }
+  isOver = true;
+  await Promise.all(joining);
+
+  const members = await database.admin<{ count: number }>(
+    `select count(*)::int from membership where type = 'membership' and standing = 'active'`,
+  );
+  assert.deepEqual(members, [{ count: joined }]);
+  const { differences } = await reconcile(arranged.deps, { graceMinutes: 0 });
+  assert.deepEqual(differences, []);
+});
+
+/** nginx answers with a page where a server did not answer, and the client cannot read it. */
+function ofNginx(failures: readonly Failure[]): Failure[] {
+  return failures.filter(({ isOurs }) => !isOurs);
+}

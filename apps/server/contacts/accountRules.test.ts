@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
+import { noticesCommand } from '../notices/noticesCommand.ts';
+import { deliver } from '../testing/deliver.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { failedCommand, retryCommand } from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+});
+after(() => server.close());
+beforeEach(async () => {
+  await rule(null);
+  await sql`delete from staff_notice`.execute(server.background);
+});
+
+const rule = (rule: object | null) =>
+  fetch(`${server.hubspotUrl}/_emulator/rules`, {
+    method: rule ? 'POST' : 'DELETE',
+    ...(rule ? { body: JSON.stringify(rule) } : {}),
+  });
+const submit = async (code: string, more: object) => {
+  const client = server.client();
+  const uuid = await startJoin(client, code);
+  await client.call('submitDetails', { params: { uuid }, body: details(more) });
+  return uuid;
+};
+
+for (const [what, code, given, words] of [
+  [
+    'every new contact must have',
+    'LINCOLN2026',
+    { property: 'phone', required: true },
+    'A rule in HubSpot wants phone of every new contact, and the join does not have it. Make it optional (HubSpot: Settings, Objects, Contacts, Create Record).',
+  ],
+  [
+    'a contact in Texas must have',
+    'HONOR102',
+    { property: 'phone', requiredWhen: { property: 'state', value: 'Texas' } },
+    'A rule in HubSpot wants phone because of the value of state, and the join does not have it. Change the rule (HubSpot: Settings, Properties, state, conditional logic).',
+  ],
+] as const)
+  test(`a join without what ${what} waits with the rule in words; staff and the doctor know, others go through, and so does it afterwards`, async (t) => {
+    await rule(given);
+    const refused = [
+      await submit(code, { personalEmail: `${code}@example.com`, state: 'Texas', country: 'United States' }),
+    ];
+    const other = await submit('HONOR103', {
+      state: 'Ontario',
+      country: 'Canada',
+      personalEmail: 'o@example.com',
+    });
+    await deliver(server);
+    const { rows } = await sql<{ uuid: string; crm_refusal: string | null }>`
+      select uuid, crm_refusal from join_session where uuid = any(${[...refused, other]}) order by created_at`.execute(
+      server.background,
+    );
+    assert.deepEqual(
+      rows.map(({ crm_refusal }) => crm_refusal),
+      [words, null],
+    );
+    assert.match((await runCommand(t, server, failedCommand, [])).out, /A rule in HubSpot wants phone/);
+    const { out } = await runCommand(t, server, noticesCommand, []);
+    assert.equal(out.split(words).length, 2, out);
+    assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), {
+      said: [{ reason: words, joins: 1 }],
+    });
+    await rule(null);
+    assert.equal((await runCommand(t, server, retryCommand, ['all'])).code, 0);
+    await deliver(server);
+    assert.deepEqual(await askRuleRefusals(server.deps.config.databaseUrl), { said: [] });
+  });

@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+
+/** The contact that an id stands for: the one that it was merged into, or itself. */
+export function presentId(contactId: string) {
+  return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
+}
+
+/** The contact that the invitation or link of a join session named, unless HubSpot has it no more. */
+const namedContact = sql`case when not exists (
+  select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;
+
+/**
+ * How a join session is written to HubSpot, of a query's `join_session`:
+ * - `named`: the invitation or link named the contact, or this join created it;
+ * - `shared`: into somebody's with the same email;
+ * - `new`: it has no contact there yet, or has it no more.
+ */
+export const whose = sql`case when ${namedContact} is not null or crm_contact_id like 'own:%' then 'named'
+  when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
+
+/** Its contact's id in HubSpot; null when it is new. */
+export const crmId = sql<string | null>`coalesce(${namedContact}, substring(crm_contact_id from ':(.*)$'))`;

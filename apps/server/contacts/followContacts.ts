@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely';
+import type { FieldRules } from '#core/crmFields.ts';
+import type { Database } from '../database/client.ts';
+import type { Tables } from '../database/types.ts';
+import type { CrmContact, HubspotClient } from '../hubspot/client.ts';
+import { MERGED_IDS, readProperties } from '../hubspot/properties.ts';
+import { keepContacts } from './contacts.ts';
+
+/** The kind of the notice about two contacts that became one, and both hold the same. */
+const MERGED_TWICE = 'merged_contacts';
+/** HubSpot's largest batch. */
+const BATCH = 100;
+
+/**
+ * Asks HubSpot about contacts and takes in what it says: what it has is kept, merged ones are followed
+ * ({@link followMerges}), and what it has no more is forgotten.
+ */
+export async function lookAtContacts(
+  database: Database,
+  hubspot: HubspotClient,
+  rules: FieldRules,
+  ids: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const asked = ids.slice(from, from + BATCH);
+    await takeIn(database, rules, asked, await hubspot.readContacts(asked, readProperties(rules)));
+  }
+}
+
+/** What HubSpot answered to a question about these ids; see {@link lookAtContacts}. */
+export async function takeIn(
+  database: Database,
+  rules: FieldRules,
+  asked: readonly string[],
+  found: ReadonlyMap<string, CrmContact>,
+): Promise<void> {
+  await keepContacts(database, rules, [...new Set(found.values())]);
+  const moved = asked.flatMap((id) => {
+    const present = found.get(id)?.id ?? id;
+    return present === id ? [] : [{ id, present }];
+  });
+  // A link may name an id that was merged before it came here.
+  if (moved.length > 0)
+    await sql`
+      insert into contact (id, merged_into)
+      select id, present from json_to_recordset(${JSON.stringify(moved)}::json) as moved (id text, present text)
+      on conflict (id) do update set merged_into = excluded.merged_into`.execute(database);
+  await forgetContacts(
+    database,
+    asked.filter((id) => !found.has(id)),
+  );
+}
+
+/**
+ * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had: one that an import or
+ * a link named, and HubSpot never knew, stays as it was told.
+ */
+async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
+    where id = any(${ids}) and fetched_at is not null and deleted_at is null and merged_into is null`.execute(
+    database,
+  );
+}
+
+/**
+ * Contacts that were merged into others in HubSpot: their invitations, joins, memberships and documents are the other
+ * one's, so that one person does not buy twice. A membership of which the other one holds the same already stays where it
+ * is, and staff are told to give one back; a join that is being paid stays for the next time.
+ */
+export async function followMerges(database: Database, contacts: readonly CrmContact[]): Promise<void> {
+  const merges = contacts.flatMap(({ id, properties }) =>
+    (properties[MERGED_IDS] ?? '')
+      .split(';')
+      .filter((old) => /^\d{1,20}$/.test(old) && old !== id)
+      .map((old) => ({ old, present: id })),
+  );
+  if (merges.length === 0) return;
+  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
+  await database.transaction().execute((trx) => write(trx, merges));
+}
+
+async function write(
+  trx: Kysely<Tables>,
+  merges: readonly { old: string; present: string }[],
+): Promise<void> {
+  const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
+  await sql`
+    update join_session set contact_id = merged.present from ${merged}
+    where contact_id = merged.old and paying_since is null`.execute(trx);
+  await sql`
+    update join_session set crm_contact_id = split_part(crm_contact_id, ':', 1) || ':' || merged.present from ${merged}
+    where crm_contact_id in ('own:' || merged.old, 'shared:' || merged.old)`.execute(trx);
+  await sql`
+    with moving as (
+      select membership.session_uuid, membership.type, merged.present, is_held,
+        row_number() over (partition by merged.present, membership.type, is_held order by membership.created_at) as turn
+      from membership join ${merged} on membership.contact_id = merged.old
+    )
+    update membership set contact_id = moving.present from moving
+    where membership.session_uuid = moving.session_uuid and membership.type = moving.type and (not moving.is_held or moving.turn = 1 and not exists (
+      select from membership held where held.contact_id = moving.present and held.type = moving.type and held.is_held))`.execute(
+    trx,
+  );
+  await sql`
+    insert into staff_notice (kind, session_uuid, message)
+    select ${MERGED_TWICE}, left_over.session_uuid, 'Contact ' || merged.old || ' was merged into ' || merged.present
+      || ' in HubSpot, and both hold a ' || replace(left_over.type::text, '_', ' ') || ' bought here, by the joins ' || held.session_uuid || ' and ' || left_over.session_uuid
+      || '. Give one of them back: npm run operator -- refund ' || left_over.session_uuid
+    from ${merged} join membership left_over on left_over.contact_id = merged.old and left_over.is_held
+      join membership held on held.contact_id = merged.present and held.is_held and held.type = left_over.type
+    where not exists (select from staff_notice earlier where earlier.kind = ${MERGED_TWICE} and earlier.session_uuid = left_over.session_uuid)`.execute(
+    trx,
+  );
+  await sql`update invitation set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
+    trx,
+  );
+  await sql`update document set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
+    trx,
+  );
+  await sql`
+    update contact set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null
+    from ${merged} where contact.id = merged.old and merged_into is distinct from merged.present`.execute(
+    trx,
+  );
+}

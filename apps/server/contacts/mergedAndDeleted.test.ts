@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { noBudget } from '../hubspot/budget.ts';
+import { hubspotClient } from '../hubspot/client.ts';
+import { noticesCommand } from '../notices/noticesCommand.ts';
+import { tellNobody } from '../notices/providerTrouble.ts';
+import { atHubspot, deliver } from '../testing/deliver.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { syncContacts } from './syncContacts.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+});
+after(() => server.close());
+
+async function atCrm(method: string, path: string, body?: object) {
+  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts${path}`, {
+    method,
+    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
+  return (response.status === 204 ? {} : await response.json()) as { id: string };
+}
+let people = 0;
+/** A contact with an invite code of their own, and of whom HubSpot says no more. */
+async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {
+  const code = `PERSON${++people}`;
+  const { id } = await atCrm('POST', '', {
+    properties: { email: `person${people}@example.com`, firstname: 'Ada', invitation_code: code, ...more },
+  });
+  return { id, code };
+}
+const merge = async (primary: string, other: string) =>
+  (await atCrm('POST', '/merge', { primaryObjectId: primary, objectIdToMerge: other })).id;
+const sync = () => {
+  const { config, society } = server.deps;
+  const hubspot = hubspotClient(
+    config.providers.hubspot,
+    society.crm.fields,
+    noBudget,
+    'background',
+    tellNobody,
+  );
+  return syncContacts({ ...server.deps, database: server.background }, hubspot);
+};
+const contactOf = async (uuid: string) =>
+  (
+    await sql<{
+      contact_id: string | null;
+      crm_contact_id: string | null;
+      crm_refusal: string | null;
+      due: boolean;
+    }>`
+      select contact_id, crm_contact_id, crm_refusal, profile_revision <> crm_revision as due from join_session where uuid = ${uuid}`.execute(
+      server.background,
+    )
+  ).rows[0]!;
+const profileOf = async (id: string) =>
+  (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
+    .rows[0]?.profile;
+/** What learns of it: the joiner's own page, or a command of staff. */
+const ways: [string, (id: string) => Promise<unknown>][] = [
+  ['a read', (id) => server.deps.contacts.refresh(id)],
+  ['a sync', sync],
+  [
+    'a sync from scratch',
+    () =>
+      syncContacts({ ...server.deps, database: server.background }, server.hubspot, { fromScratch: true }),
+  ],
+];
+
+for (const [way, learn] of ways)
+  test(`after ${way} nothing is known of a contact that was deleted in HubSpot, and its code opens an empty form`, async () => {
+    await sync();
+    const { id, code } = await person({ lastname: 'Lovelace', membership_status: 'member' });
+    const client = server.client();
+    assert.equal(
+      (await client.call('checkEligibility', { body: { invitationCode: code } })).data.status,
+      'failed',
+      'a member, says HubSpot',
+    );
+    await atCrm('DELETE', `/${id}`);
+    await learn(id);
+    assert.deepEqual(await profileOf(id), {});
+    const uuid = await startJoin(client, code);
+    const shown = (await client.call('getContact', { params: { uuid } })).data;
+    assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
+  });
+
+test('a join of a contact that was deleted gets a contact of its own, once', async () => {
+  const { id, code } = await person();
+  const client = server.client();
+  const uuid = await orderingJoin(client, code, { personalEmail: 'was.deleted@example.com' });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  await atCrm('DELETE', `/${id}`);
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  const held = await contactOf(uuid);
+  assert.deepEqual([held.crm_refusal, held.due], [null, false]);
+  const own = /^own:(\d+)$/.exec(held.crm_contact_id ?? '')?.[1];
+  assert.ok(own && own !== id, `${held.crm_contact_id}`);
+  const now = await atHubspot(server, own, 'membership_status', 'city', 'amount_paid');
+  assert.deepEqual([now.membership_status, now.amount_paid], ['member', '65.00']);
+  await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  assert.equal((await contactOf(uuid)).crm_contact_id, `own:${own}`);
+});
+
+test('a contact that a join created and somebody deleted is created again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'again@example.com' });
+  await deliver(server);
+  const first = (await contactOf(uuid)).crm_contact_id!.slice(4);
+  await atCrm('DELETE', `/${first}`);
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'again@example.com', city: 'Waco' }),
+  });
+  await deliver(server);
+  const second = (await contactOf(uuid)).crm_contact_id!.slice(4);
+  assert.notEqual(second, first);
+  assert.equal((await atHubspot(server, second, 'city')).city, 'Waco');
+});
+
+test('a contact that was restored in HubSpot is shown again', async () => {
+  const { id } = await person();
+  await server.deps.contacts.refresh(id);
+  await sql`update contact set deleted_at = now(), profile = '{}' where id = ${id}`.execute(
+    server.background,
+  );
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  assert.match(JSON.stringify(await profileOf(id)), /Ada/);
+});
+
+for (const [way, learn] of ways.slice(0, 2))
+  test(`after ${way} two merged contacts are one person here: who bought by one cannot buy by the other`, async () => {
+    await sync();
+    const [one, two] = [await person(), await person()];
+    const client = server.client();
+    const open = await startJoin(client, two.code);
+    // HubSpot is yet to be told: what is known of the membership is ours.
+    const { uuid } = await paidJoin(server, server.client(), one.code);
+    const merged = await merge(one.id, two.id);
+    await learn(two.id);
+    assert.equal((await contactOf(uuid)).contact_id, merged);
+    assert.equal((await contactOf(open)).contact_id, merged);
+    for (const code of [one.code, two.code]) {
+      const { data } = await server.client().call('checkEligibility', { body: { invitationCode: code } });
+      assert.equal(data.status, 'failed', `${code} leads to a member`);
+    }
+    for (const id of [one.id, two.id, merged]) {
+      const link = await server.client().call('initJoin', { params: { id }, body: {} });
+      assert.equal(link.status, 409, `${id}: ${link.message}`);
+      const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: id } });
+      assert.equal(checkout.status, 409, `${id}: ${checkout.message}`);
+    }
+  });
+
+test('a link to a contact that was merged before it came here leads to the one that it is now', async () => {
+  const [one, two] = [await person(), await person()];
+  const merged = await merge(one.id, two.id);
+  const { status, data } = await server.client().call('initJoin', { params: { id: two.id }, body: {} });
+  assert.equal(status, 200);
+  assert.equal((await contactOf(data.uuid)).contact_id, merged);
+});
+
+test('what is written to a merged contact reaches the one that it is now, its blanks too, and the join is theirs', async () => {
+  const fields = server.deps.society.crm.fields;
+  const { city } = fields;
+  const [one, two] = [await person(), await person()];
+  const uuid = await startJoin(server.client(), two.code);
+  const other = await startJoin(server.client(), one.code);
+  const merged = await merge(one.id, two.id);
+  try {
+    fields.city = { ...city, write: 'blanks' };
+    await server
+      .client()
+      .call('submitDetails', { params: { uuid }, body: details({ city: 'Dallas', highSchoolGpa: '3.9' }) });
+    await deliver(server);
+  } finally {
+    fields.city = city;
+  }
+  const held = await atHubspot(server, merged, 'city', 'high_school_gpa');
+  assert.deepEqual([held.city, held.high_school_gpa], ['Dallas', '3.9']);
+  for (const join of [uuid, other]) assert.equal((await contactOf(join)).contact_id, merged);
+  assert.deepEqual([(await contactOf(uuid)).crm_refusal, (await contactOf(uuid)).due], [null, false]);
+});
+
+test('of two merged contacts who both bought, staff are told once which one to give back', async (t) => {
+  const [one, two] = [await person(), await person()];
+  const joins: string[] = [];
+  for (const { code } of [one, two]) {
+    const client = server.client();
+    const uuid = await orderingJoin(client, code, { personalEmail: `${code}@example.com` });
+    await payOrder(server, client, uuid);
+    joins.push(uuid);
+  }
+  await deliver(server);
+  const merged = await merge(one.id, two.id);
+  for (let time = 0; time < 2; time++) await server.deps.contacts.refresh(two.id);
+  const { out } = await runCommand(t, server, noticesCommand, []);
+  const told = out.split('\n').filter((line) => line.includes(`merged into ${merged}`));
+  assert.equal(told.length, 1, out);
+  assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
+});

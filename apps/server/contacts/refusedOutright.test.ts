@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { pushDue } from './push.ts';
+
+/** The first status is looked at in full; the others take the same way. */
+const MANY = { joins: 500, seconds: 3600 };
+const SOME = { joins: 120, seconds: 600 };
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+});
+after(() => server.close());
+beforeEach(async () => {
+  await fault(null);
+  await sql`delete from membership`.execute(server.background);
+  await sql`delete from payment`.execute(server.background);
+  await sql`delete from join_session`.execute(server.background);
+  await sql`delete from staff_notice`.execute(server.background);
+});
+
+const fault = (fault: object | null) =>
+  fetch(`${server.hubspotUrl}/_emulator/faults`, {
+    method: fault ? 'POST' : 'DELETE',
+    ...(fault ? { body: JSON.stringify(fault) } : {}),
+  });
+const requests = async () =>
+  (await (await fetch(`${server.hubspotUrl}/_emulator/requests`)).json()) as {
+    path: string;
+    status: number;
+  }[];
+
+/** Joins of people whom HubSpot does not know, finished and due. */
+async function finishJoins(word: string, joins: number): Promise<void> {
+  await sql`
+    insert into join_session (state, origin, programme, details, paid_at, profile_revision, created_at)
+    select 'paid', 'school', 'high-school', json_build_object('firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n,
+      'address1', n || ' Oak Street', 'address2', '', 'city', 'Austin', 'state', 'Texas', 'zipcode', '78701', 'country', 'United States',
+      'personalEmail', ${word} || n || '@example.com', 'schoolEmail', '', 'agreeToPolicies', true, 'highSchoolName', 'Austin High School',
+      'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'), now(), 2, now()
+    from generate_series(1, ${joins}::int) n`.execute(server.background);
+}
+
+/** What is due by itself in so many seconds, sent in rounds that are ten seconds apart. */
+async function serve(seconds: number): Promise<void> {
+  const step = sql`make_interval(secs => 10)`;
+  for (let passed = 0; passed < seconds; passed += 10) {
+    while ((await pushDue({ ...server.deps, database: server.background }, server.hubspot)).more);
+    await sql`update join_session set crm_next_try_at = crm_next_try_at - ${step} where profile_revision <> crm_revision`.execute(
+      server.background,
+    );
+    await sql`update crm_budget set refilled_at = refilled_at - ${step}, blocked_until = blocked_until - ${step}`.execute(
+      server.background,
+    );
+  }
+}
+
+const counts = async () => {
+  const { rows } = await sql<{ due: number; refused: number }>`
+    select count(*) filter (where profile_revision <> crm_revision)::int as due,
+      count(*) filter (where crm_refusal is not null)::int as refused
+    from join_session`.execute(server.background);
+  return rows[0]!;
+};
+
+for (const [status, { joins, seconds }, headers, body] of [
+  [401, MANY, {}],
+  [403, SOME, {}],
+  [408, SOME, {}],
+  [423, SOME, {}],
+  [477, SOME, { 'retry-after': '300' }],
+  [429, SOME, {}, { policyName: 'DAILY' }],
+] as [number, typeof MANY, object, object?][])
+  test(`through ${seconds / 60} minutes of ${status}, ${joins} due joins wait; then they are delivered without a hand, in full batches`, async () => {
+    await finishJoins(`after${status}x`, joins);
+    await fault({ kind: 'status', status, headers, ...(body ? { body } : {}), times: 1_000_000 });
+    await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+    await serve(seconds);
+    assert.deepEqual(await counts(), { due: joins, refused: 0 });
+    const asked = (await requests()).length;
+    assert.ok(
+      asked >= 1 && asked <= (status === 429 ? 2 : seconds / 2),
+      `${asked} calls in ${seconds} seconds`,
+    );
+
+    await fault(null);
+    await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+    await serve(status === 477 || status === 429 ? 1_000 : 180);
+    assert.deepEqual(await counts(), { due: 0, refused: 0 });
+    const batches = (await requests()).filter(({ path }) => path.endsWith('/batch/create')).length;
+    assert.ok(batches <= joins / 100 + 3, `${batches} batches`);
+  });

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { noBudget } from '../hubspot/budget.ts';
+import { type HubspotClient, hubspotClient } from '../hubspot/client.ts';
+import { tellNobody } from '../notices/providerTrouble.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { syncContacts } from './syncContacts.ts';
+
+const CONTACTS = 230;
+
+let server: TestServer;
+let hubspot: HubspotClient;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+  const { config, society } = server.deps;
+  hubspot = hubspotClient(config.providers.hubspot, society.crm.fields, noBudget, 'background', tellNobody);
+});
+after(() => server.close());
+const batch = async (path: 'create' | 'update', inputs: object[]) => {
+  const results: { id: string }[] = [];
+  for (let from = 0; from < inputs.length; from += 100) {
+    const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/batch/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ inputs: inputs.slice(from, from + 100) }),
+    });
+    assert.ok(response.ok, await response.clone().text());
+    results.push(...((await response.json()) as { results: { id: string }[] }).results);
+  }
+  return results.map(({ id }) => id);
+};
+const create = (word: string) =>
+  batch(
+    'create',
+    Array.from({ length: CONTACTS }, (_, n) => ({
+      properties: { email: `${word}${n}@example.com`, firstname: 'Before' },
+    })),
+  );
+const rename = (ids: readonly string[], firstname: string) =>
+  batch(
+    'update',
+    ids.map((id) => ({ id, properties: { firstname } })),
+  );
+const mirrored = async (ids: readonly string[]) => {
+  const { rows } = await sql<{ name: string; count: number }>`
+    select coalesce(profile ->> 'firstName', '?') as name, count(*)::int as count from contact
+    where id = any(${ids}) group by 1 order by 1`.execute(server.background);
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+};
+const sync = (client = hubspot) => syncContacts({ ...server.deps, database: server.background }, client);
+
+test('a sync loses nobody who changes while it reads, wherever it is', async () => {
+  await sync();
+  const ids = await create('moving');
+  // One by one: each has a time of its own, as when staff work.
+  for (const id of ids) await rename([id], 'Edited');
+  let pages = 0;
+  const edgeOf = (page: readonly { id: string }[]) => page.findLast(({ id }) => ids.includes(id))!.id;
+  const busy: HubspotClient = {
+    ...hubspot,
+    async changedContacts(...args) {
+      const page = await hubspot.changedContacts(...args);
+      // Whoever was read moves to the end, and everybody behind them moves up: one at the edge of the page among them.
+      if (pages++ < 2) await rename([...ids.slice(pages * 7, pages * 7 + 5), edgeOf(page)], 'Twice');
+      return page;
+    },
+  };
+  await sync(busy);
+  assert.ok(pages >= 3, `${pages} pages`);
+  assert.deepEqual(await mirrored(ids), { Edited: CONTACTS - 12, Twice: 12 });
+});
+
+test('a whole page of contacts that changed in one moment, as by an import, is passed, and those after it are read', async () => {
+  const ids = await create('import');
+  await sync();
+  // The stand-in writes a batch at one time: twice a whole page of one time, then a part of one.
+  await rename(ids, 'Imported');
+  const [later] = await batch('create', [{ properties: { email: 'later@example.com', firstname: 'Later' } }]);
+  let moments = 0;
+  const counting: HubspotClient = {
+    ...hubspot,
+    async contactsChangedAt(...args) {
+      moments++;
+      return hubspot.contactsChangedAt(...args);
+    },
+  };
+  await sync(counting);
+  assert.ok(moments >= 2, 'pages of one time were met');
+  assert.deepEqual(await mirrored([...ids, later!]), { Imported: CONTACTS, Later: 1 });
+});

@@ -1,0 +1,112 @@
+import { crc32, deflateSync } from 'node:zlib';
+
+/** The society's colours, as #RRGGBB. */
+interface Colours {
+  gold: string;
+  red: string;
+}
+type Point = readonly [x: number, y: number];
+interface Shape {
+  fill: string;
+  points: Point[];
+}
+
+/** The side of the square that the shapes are drawn in. */
+const SIDE = 48;
+/** Per pixel and direction: edges are softened. */
+const SAMPLES = 4;
+
+/** The crest of the pages (apps/web/components/Crest.tsx) without its finer lines, which a tab would not show. */
+function shapesIn({ gold, red }: Colours): Shape[] {
+  const shield = [
+    [24, 1],
+    [42, 6],
+    ...curve([42, 23], [42, 34], [35, 42], [24, 47]),
+    ...curve([24, 47], [13, 42], [6, 34], [6, 23]),
+    [6, 6],
+  ] as Point[];
+  const half = [[24, 5.6], [38, 9.4], ...curve([38, 22.8], [38, 31.4], [32.8, 37.9], [24, 42.2])] as Point[];
+  const star = Array.from({ length: 10 }, (_, corner): Point => {
+    const [angle, radius] = [(corner * Math.PI) / 5, corner % 2 === 0 ? 10 : 4.4];
+    return [24 + radius * Math.sin(angle), 23 - radius * Math.cos(angle)];
+  });
+  return [
+    { fill: red, points: shield },
+    { fill: gold, points: half },
+    { fill: '#FFFFFF', points: star },
+  ];
+}
+
+/** Points of a cubic Bézier curve. */
+function curve(from: Point, first: Point, second: Point, to: Point): Point[] {
+  return Array.from({ length: 9 }, (_, step) => {
+    const [t, u] = [step / 8, 1 - step / 8];
+    const at = (axis: 0 | 1) =>
+      u ** 3 * from[axis] + 3 * u * u * t * first[axis] + 3 * u * t * t * second[axis] + t ** 3 * to[axis];
+    return [at(0), at(1)] as const;
+  });
+}
+
+/** The tab's icon as SVG. */
+export function iconSvg(colours: Colours): string {
+  const polygons = shapesIn(colours).map(({ fill, points }) => {
+    const corners = points.map((point) => point.map((value) => Number(value.toFixed(2))).join(',')).join(' ');
+    return `<polygon fill="${fill}" points="${corners}"/>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}">${polygons.join('')}</svg>`;
+}
+
+/** The same as PNG, `size` pixels square, for browsers that take no SVG and for home screens. */
+export function iconPng(colours: Colours, size: number): Buffer {
+  const shapes = shapesIn(colours).map(({ fill, points }) => ({
+    points,
+    rgb: [1, 3, 5].map((start) => Number.parseInt(fill.slice(start, start + 2), 16)),
+  }));
+  const rows = Buffer.alloc(size * (1 + size * 4));
+  for (let y = 0; y < size; y++)
+    for (let x = 0; x < size; x++) {
+      const sum = [0, 0, 0, 0];
+      for (let sample = 0; sample < SAMPLES ** 2; sample++) {
+        const at = (pixel: number, part: number) => ((pixel + (part + 0.5) / SAMPLES) * SIDE) / size;
+        const point: Point = [at(x, sample % SAMPLES), at(y, Math.floor(sample / SAMPLES))];
+        const top = shapes.findLast(({ points }) => isInside(point, points));
+        if (!top) continue;
+        for (const channel of [0, 1, 2]) sum[channel]! += top.rgb[channel]!;
+        sum[3]! += 1;
+      }
+      const covered = sum[3]!;
+      const pixel = sum.slice(0, 3).map((value) => (covered === 0 ? 0 : Math.round(value / covered)));
+      const offset = y * (1 + size * 4) + 1 + x * 4;
+      rows.set([...pixel, Math.round((covered / SAMPLES ** 2) * 255)], offset);
+    }
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(size, 0);
+  header.writeUInt32BE(size, 4);
+  // Eight bits for each of red, green, blue and opacity.
+  header.set([8, 6], 8);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/** Whether a ray to the right crosses the edges an odd number of times. */
+function isInside([x, y]: Point, points: readonly Point[]): boolean {
+  let inside = false;
+  for (let index = 0; index < points.length; index++) {
+    const [ax, ay] = points[index]!;
+    const [bx, by] = points[(index + 1) % points.length]!;
+    if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) inside = !inside;
+  }
+  return inside;
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name), data]);
+  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  check.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, check]);
+}

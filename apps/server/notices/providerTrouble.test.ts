@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { createLog } from '../http/logging.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { type ProviderTrouble, troubleTeller } from './providerTrouble.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+  await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
+});
+after(() => server.close());
+beforeEach(async () => {
+  await sql`delete from staff_notice`.execute(server.background);
+  await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+    server.background,
+  );
+  await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+});
+
+const trouble: ProviderTrouble = {
+  provider: 'Stripe',
+  call: 'POST /v1/payment_intents',
+  status: 403,
+  code: 'secret_key_required',
+  param: null,
+  requestId: 'req_1',
+  notice: 'Stripe does not let the key make payments.',
+};
+const notices = async () =>
+  (
+    await sql<{ message: string }>`select message from staff_notice order by id`.execute(server.background)
+  ).rows.map(({ message }) => message);
+const later = (minutes: number) =>
+  sql`update staff_notice set created_at = created_at - make_interval(mins => ${minutes})`.execute(
+    server.background,
+  );
+
+/** A log whose lines can be read. */
+function readableLog() {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
+test('a cause is a line in the log each time and a notice once an hour, however many processes meet it at once', async () => {
+  const { log, lines } = readableLog();
+  const tellers = [server.deps.database, server.background].map((database) => troubleTeller(database, log));
+  for (let round = 0; round < 5; round++) await Promise.all(tellers.map((tell) => tell(trouble)));
+  assert.deepEqual(await notices(), [trouble.notice]);
+  assert.equal(lines.length, 10);
+  const { notice: _, ...facts } = trouble;
+  for (const line of lines)
+    assert.deepEqual({ ...line, level: 0, time: 0, msg: '' }, { ...facts, level: 0, time: 0, msg: '' });
+  await tellers[0]!({ ...trouble, notice: 'Another cause.' });
+  await later(59);
+  await tellers[1]!(trouble);
+  assert.equal((await notices()).length, 2);
+  await later(2);
+  await tellers[1]!(trouble);
+  assert.deepEqual(await notices(), [trouble.notice, 'Another cause.', trouble.notice]);
+});
+
+test('what ends by itself is a line in the log, and no notice', async () => {
+  const { log, lines } = readableLog();
+  await troubleTeller(server.background, log)({ ...trouble, notice: null });
+  assert.deepEqual(await notices(), []);
+  assert.equal(lines[0]?.requestId, 'req_1');
+});
+
+for (const [status, body, isTold] of [
+  [400, { category: 'VALIDATION_ERROR' }, true],
+  [401, { category: 'EXPIRED_AUTHENTICATION' }, true],
+  [403, { category: 'MISSING_SCOPES' }, true],
+  [404, {}, true],
+  [408, {}, false],
+  [423, {}, false],
+  [429, { policyName: 'DAILY' }, true],
+  [429, { policyName: 'SECONDLY' }, false],
+  [477, {}, true],
+  [500, {}, false],
+  [502, {}, false],
+  [503, {}, false],
+] as const)
+  test(`while HubSpot answers ${status} ${'policyName' in body ? body.policyName : ''}, a joiner who waits for it hears 503, and staff ${isTold ? 'hear of it once' : 'are left alone'}`, async () => {
+    for (let time = 0; time < 3; time++) {
+      const fault = { kind: 'status', status, body, times: 100 };
+      await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
+      await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
+        server.background,
+      );
+      const client = server.client();
+      const code = await client.call('checkEligibility', { body: { invitationCode: `NOBODY${time}` } });
+      assert.deepEqual([code.status, code.headers.get('retry-after')], [503, '5'], code.message);
+      const link = await client.call('initJoin', { params: { id: `99${time}` }, body: {} });
+      assert.equal(link.status, 503, link.message);
+      const known = await client.call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
+      assert.equal(known.status, 200, 'who is known here does not need HubSpot');
+    }
+    // The code is searched, the link is read: two calls, each told once.
+    const told = await notices();
+    assert.equal(new Set(told).size, told.length, told.join('\n'));
+    assert.ok(isTold ? told.length >= 1 && told.length <= 2 : told.length === 0, told.join('\n'));
+  });

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { details, openIntent, orderingJoin, payOrder } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+async function receiptOf(intentId: string): Promise<string | null> {
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  return (body as unknown as { receipt_email: string | null }).receipt_email;
+}
+
+/** An order by a link, of whom only HubSpot's record says an email. */
+async function orderOfContact(client: Client, { profile, email }: { profile: string; email: string | null }) {
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
+  await server.deps.database
+    .updateTable('contact')
+    .set({
+      profile: JSON.stringify({ firstName: 'Jordan', lastName: 'Rivera', personalEmail: profile }),
+      email,
+    })
+    .where('id', '=', '102')
+    .execute();
+  return data.joinSessionUuid;
+}
+
+test('what HubSpot’s text field holds instead of an email keeps nobody from paying: the contact’s other email is taken', async () => {
+  const client = server.client();
+  for (const profile of ['n/a', 'name@gmail..com', 'a,b@example.com', 'ü@example.com', 'name@localhost']) {
+    const uuid = await orderOfContact(client, { profile, email: 'jordan@example.com' });
+    assert.equal(
+      (await client.call('getCheckoutDetails', { params: { uuid } })).data.billingEmail,
+      'jordan@example.com',
+    );
+    assert.equal(await receiptOf((await openIntent(client, uuid)).id), 'jordan@example.com');
+  }
+});
+
+test('without any email that Stripe takes, the page’s is taken, and then none', async () => {
+  const client = server.client();
+  for (const [billingEmail, receipt] of [
+    [' payer@example.com ', 'payer@example.com'],
+    ['payer@example', null],
+  ] as const) {
+    const params = { uuid: await orderOfContact(client, { profile: 'n/a', email: 'none' }) };
+    assert.equal((await client.call('getCheckoutDetails', { params })).data.billingEmail, '');
+    const body = { amount: 6500, currency: 'usd' as const, billingEmail };
+    const { data } = await client.call('createPaymentIntent', { params, body });
+    assert.equal(await receiptOf(data.clientSecret.split('_secret_')[0]!), receipt);
+  }
+});
+
+test('an email that only Stripe refuses is left out, and not tried again at each look', async () => {
+  const client = server.client();
+  const personalEmail = 'refused@example.com';
+  const refusal = {
+    type: 'invalid_request_error',
+    code: 'email_invalid',
+    param: 'receipt_email',
+    message: `Invalid email address: ${personalEmail}`,
+  };
+  await server.stripeFault({
+    kind: 'status',
+    status: 400,
+    about: `"receipt_email":"${personalEmail}"`,
+    times: 100,
+    body: { error: refusal },
+  });
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+  const { id } = await openIntent(client, uuid);
+  assert.equal(await receiptOf(id), null);
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  assert.equal((await openIntent(client, uuid)).id, id);
+  const requests = await (await fetch(`${server.stripeUrl}/_emulator/requests`)).json();
+  assert.deepEqual(requests, []);
+
+  // An intent that had a good one loses it: the receipt would go to somebody else.
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'good@example.com' }),
+  });
+  assert.equal((await openIntent(client, uuid)).id, id);
+  assert.equal(await receiptOf(id), 'good@example.com');
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  assert.equal((await openIntent(client, uuid)).id, id);
+  assert.equal(await receiptOf(id), null);
+  const paid = await payOrder(server, client, uuid);
+  assert.equal(paid.intentId, id);
+  await server.stripeFault(null);
+});

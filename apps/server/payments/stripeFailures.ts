@@ -1,0 +1,28 @@
+import type { TellTrouble } from '../notices/providerTrouble.ts';
+import type { CallFailure } from '../stripe/failures.ts';
+
+/** Logs every call that Stripe did not do, and tells staff of those that it refuses until somebody puts something right. */
+export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
+  return (failure) => {
+    const { call, status, code, param, requestId, isRefusal } = failure;
+    const notice = isRefusal ? `${causeOf(failure)} ${remedyOf(failure)}` : null;
+    return tell({ provider: 'Stripe', call, status, code, param, requestId, notice });
+  };
+}
+
+function causeOf({ call, status, code, param }: CallFailure): string {
+  const what = [code, param && `parameter ${param}`].filter(Boolean).join(', ');
+  return `Stripe refuses ${call} with ${status}${what && ` (${what})`}.`;
+}
+
+/** `said` names the permission that a restricted key lacks. The request's id is in the log. */
+function remedyOf({ status, said }: CallFailure): string {
+  switch (status) {
+    case 401:
+      return `${said} Until STRIPE_SECRET_KEY is one that Stripe takes, nobody can pay: npm run operator -- doctor.`;
+    case 403:
+      return `${said} Give the key that permission at Stripe: npm run operator -- doctor.`;
+    default:
+      return "What needs this call fails until it is put right. The server's log has the request's id, by which Stripe's log finds it: https://dashboard.stripe.com/logs";
+  }
+}

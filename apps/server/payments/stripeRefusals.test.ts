@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, mock, test } from 'node:test';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { Refusal } from '../http/refusal.ts';
+import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
+import { RefundRefused } from '../stripe/failures.ts';
+import type { IntentMetadata, PaymentProvider } from '../stripe/provider.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { type Answered, type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** A way in which Stripe does not do what it is asked, none of them the card's. */
+interface Kind {
+  fault: { kind: 'status' | 'cut'; status?: number; error?: Record<string, string> };
+  /** What a joiner's call answers. */
+  status: 502 | 503;
+  /** Staff are told, since it stays so until somebody does something. */
+  isTold: boolean;
+}
+const kinds: Record<string, Kind> = {
+  'a parameter that it does not take': {
+    fault: {
+      kind: 'status',
+      status: 400,
+      error: { type: 'invalid_request_error', code: 'parameter_unknown', param: 'colour' },
+    },
+    status: 502,
+    isTold: true,
+  },
+  'a value without a code': {
+    fault: { kind: 'status', status: 400, error: { type: 'invalid_request_error', param: 'description' } },
+    status: 502,
+    isTold: true,
+  },
+  'another request under the same key': {
+    fault: { kind: 'status', status: 400, error: { type: 'idempotency_error' } },
+    status: 502,
+    isTold: true,
+  },
+  'a key that was rolled': {
+    fault: {
+      kind: 'status',
+      status: 401,
+      error: { type: 'invalid_request_error', code: 'api_key_expired' },
+    },
+    status: 502,
+    isTold: true,
+  },
+  'a key that is none': {
+    fault: { kind: 'status', status: 401, error: { type: 'invalid_request_error' } },
+    status: 502,
+    isTold: true,
+  },
+  'a request that it does not take from this account': {
+    fault: { kind: 'status', status: 402, error: { type: 'invalid_request_error' } },
+    status: 502,
+    isTold: true,
+  },
+  'a restricted key without the permission': {
+    fault: { kind: 'status', status: 403, error: { type: 'invalid_request_error' } },
+    status: 502,
+    isTold: true,
+  },
+  'an address that it does not know': {
+    fault: { kind: 'status', status: 404, error: { type: 'invalid_request_error' } },
+    status: 502,
+    isTold: true,
+  },
+  'the same call still under way': {
+    fault: { kind: 'status', status: 409, error: { type: 'invalid_request_error', code: 'lock_timeout' } },
+    status: 503,
+    isTold: false,
+  },
+  'too many calls': {
+    fault: { kind: 'status', status: 429, error: { type: 'invalid_request_error', code: 'rate_limit' } },
+    status: 503,
+    isTold: false,
+  },
+  'a failure of its own': {
+    fault: { kind: 'status', status: 500, error: { type: 'api_error' } },
+    status: 503,
+    isTold: false,
+  },
+  'an outage': {
+    fault: { kind: 'status', status: 503, error: { type: 'api_error' } },
+    status: 503,
+    isTold: false,
+  },
+  'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
+};
+
+const SECRET = 'Stripe says something that is not for joiners.';
+
+/** The next calls to `path` meet it; Stripe says in its header that another try is of no use, so that none is made. */
+async function meet({ fault: { kind, status, error } }: Kind, method: string, path: string): Promise<void> {
+  await server.stripeFault({
+    kind,
+    method,
+    path,
+    times: 100,
+    ...(status ? { status, headers: { 'stripe-should-retry': 'false' } } : {}),
+    ...(error ? { body: { error: { message: SECRET, ...error } } } : {}),
+  });
+}
+
+const metadata: IntentMetadata = {
+  app: 'induct',
+  environment: 'test',
+  session: randomUUID(),
+  kind: 'join',
+  revision: '1',
+};
+const intent = {
+  amountCents: 500,
+  receiptEmail: 'jordan.rivera@example.com',
+  saveCard: false,
+  description: 'Membership',
+  metadata,
+};
+async function drain(list: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of list);
+}
+const now = new Date();
+
+/** Every call of the provider, with the request that it makes first. */
+const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string, () => Promise<unknown>]> = {
+  createCustomer: [
+    'POST',
+    '/v1/customers',
+    () =>
+      server.deps.payments.createCustomer({
+        email: 'jordan.rivera@example.com',
+        name: 'Jordan Rivera',
+        paymentMethodId: 'pm_card_visa',
+        sessionUuid: metadata.session,
+        idempotencyKey: randomUUID(),
+      }),
+  ],
+  customerOfCard: ['GET', '/v1/payment_methods/*', () => server.deps.payments.customerOfCard('pm_1')],
+  createIntent: [
+    'POST',
+    '/v1/payment_intents',
+    () => server.deps.payments.createIntent({ ...intent, customerId: null, idempotencyKey: randomUUID() }),
+  ],
+  updateIntent: ['POST', '/v1/payment_intents/*', () => server.deps.payments.updateIntent('pi_1', intent)],
+  retrieveIntent: ['GET', '/v1/payment_intents/*', () => server.deps.payments.retrieveIntent('pi_1')],
+  listIntents: ['GET', '/v1/payment_intents', () => drain(server.deps.payments.listIntents(now))],
+  confirmWithSavedCard: [
+    'POST',
+    '/v1/payment_intents/*/confirm',
+    () =>
+      server.deps.payments.confirmWithSavedCard('pi_1', {
+        paymentMethodId: 'pm_1',
+        idempotencyKey: randomUUID(),
+      }),
+  ],
+  cancelIntent: ['POST', '/v1/payment_intents/*/cancel', () => server.deps.payments.cancelIntent('pi_1')],
+  refund: [
+    'POST',
+    '/v1/refunds',
+    () =>
+      server.deps.payments.refund({
+        intentId: 'pi_1',
+        amountCents: 500,
+        metadata: { app: 'induct', environment: 'test', reason: 'requested' },
+        idempotencyKey: randomUUID(),
+      }),
+  ],
+  moneyBack: ['GET', '/v1/refunds', () => server.deps.payments.moneyBack('pi_1')],
+  listMovements: [
+    'GET',
+    '/v1/balance_transactions',
+    () => drain(server.deps.payments.listMovements(now, now)),
+  ],
+  listPaidOut: ['GET', '/v1/payouts', () => drain(server.deps.payments.listPaidOut(now, now))],
+  listEvents: ['GET', '/v1/events', () => drain(server.deps.payments.listEvents(['refund.failed'], now))],
+};
+
+async function notices(): Promise<string[]> {
+  const rows = await server.deps.database
+    .selectFrom('staff_notice')
+    .select('message')
+    .where('kind', '=', PROVIDER_TROUBLE)
+    .execute();
+  return rows.map(({ message }) => message);
+}
+
+test('the table has every call of the provider', () => {
+  assert.deepEqual(
+    Object.keys(calls).sort(),
+    Object.keys(server.deps.payments)
+      .filter((name) => name !== 'readEvent')
+      .sort(),
+  );
+});
+
+interface Line {
+  call: string;
+  status: number | null;
+  code: string | null;
+  param: string | null;
+  requestId: string | null;
+}
+
+for (const [kindName, kind] of Object.entries(kinds))
+  test(`${kindName}: every call is refused with 502 or 503, logged with code, param, status and request id, and told once`, async () => {
+    const { fault, status, isTold } = kind;
+    for (const [method, path] of Object.values(calls)) await meet(kind, method, path);
+    const log = mock.method(server.deps.log, isTold ? 'error' : 'warn', () => {});
+    const before = await notices();
+    const answers = await Promise.all(
+      Object.entries(calls).map(async ([name, [, , call]]) => {
+        const thrown = [await call().catch((cause: unknown) => cause)];
+        if (isTold) thrown.push(await call().catch((cause: unknown) => cause));
+        return { name, thrown };
+      }),
+    );
+    await server.stripeFault(null);
+    log.mock.restore();
+    const lines = log.mock.calls.map(({ arguments: [line] }) => line) as unknown as Line[];
+    const told = (await notices()).filter((message) => !before.includes(message));
+
+    for (const { name, thrown } of answers) {
+      // Most refusals of a refund are about its payment: what could not be made stays due, and that is told elsewhere.
+      const isOfRefund = name === 'refund' && isTold;
+      for (const refusal of thrown)
+        if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
+        else {
+          assert.ok(refusal instanceof Refusal, `${name}: ${refusal}`);
+          assert.equal(refusal.status, status, name);
+          assert.doesNotMatch(refusal.sentence, /Stripe/);
+        }
+      const isSilent = isOfRefund && fault.error?.param === undefined && ![401, 403].includes(fault.status!);
+      const own = lines.filter(({ call }) => call === name);
+      assert.equal(own.length, isSilent ? 0 : thrown.length, name);
+      for (const line of own) {
+        assert.deepEqual([line.status, line.param], [fault.status ?? null, fault.error?.param ?? null]);
+        if (fault.error) assert.equal(line.code, fault.error.code ?? fault.error.type);
+        if (fault.status) assert.match(line.requestId!, /^req_/);
+      }
+      const cause = new RegExp(`^Stripe refuses ${name} with ${fault.status} `);
+      assert.equal(told.filter((message) => cause.test(message)).length, isTold && !isSilent ? 1 : 0, name);
+    }
+    assert.equal(told.length, new Set(told).size);
+  });
+
+test('a cause is told again after an hour, by whichever process meets it', async () => {
+  const rolled = kinds['a key that was rolled']!;
+  await meet(rolled, 'GET', '/v1/payouts');
+  const count = async () =>
+    (await notices()).filter((message) => message.startsWith('Stripe refuses listPaidOut with 401')).length;
+  const told = await count();
+  await server.deps.database
+    .updateTable('staff_notice')
+    .set({ created_at: new Date(Date.now() - 3_700_000) })
+    .where('kind', '=', PROVIDER_TROUBLE)
+    .execute();
+  const another = await startTestServer({ DATABASE_URL: server.deps.config.databaseUrl });
+  await fetch(`${another.stripeUrl}/_emulator/faults`, {
+    method: 'POST',
+    body: JSON.stringify({
+      kind: 'status',
+      status: 401,
+      path: '/v1/payouts',
+      times: 100,
+      body: { error: { type: 'invalid_request_error', code: 'api_key_expired', message: SECRET } },
+    }),
+  });
+  for (let time = 0; time < 3; time++)
+    await assert.rejects(drain(another.deps.payments.listPaidOut(now, now)), Refusal);
+  assert.equal(await count(), told + 1);
+  await another.close();
+  await server.stripeFault(null);
+});
+
+interface Step {
+  method: string;
+  path: string;
+  /** What stands before the fault, and the call that meets it. */
+  arrange(client: Client): Promise<() => Promise<Answered<never>>>;
+}
+/** Of the kinds, those that the calls of a joiner could tell apart. */
+const joinersKinds = [
+  'a value without a code',
+  'a key that was rolled',
+  'a request that it does not take from this account',
+  'a restricted key without the permission',
+  'an address that it does not know',
+  'too many calls',
+  'a failure of its own',
+];
+const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
+/** A call of a joiner for each request to Stripe that one waits for. */
+const steps: Record<string, Step> = {
+  'opening Checkout': {
+    method: 'POST',
+    path: '/v1/payment_intents',
+    async arrange(client) {
+      const params = { uuid: await orderingJoin(client) };
+      return () => client.call('createPaymentIntent', { params, body: order }) as never;
+    },
+  },
+  'an order that changed': {
+    method: 'POST',
+    path: '/v1/payment_intents/*',
+    async arrange(client) {
+      const params = { uuid: await orderingJoin(client) };
+      await openIntent(client, params.uuid);
+      await client.call('setCustomDonation', { params, body: { amount: 12 } });
+      return () => client.call('createPaymentIntent', { params, body: { ...order, amount: 7700 } }) as never;
+    },
+  },
+  'the way back from paying': {
+    method: 'GET',
+    path: '/v1/payment_intents/*',
+    async arrange(client) {
+      const uuid = await orderingJoin(client);
+      const { id, clientSecret, revision } = await openIntent(client, uuid);
+      await beginPayment(client, uuid, revision);
+      const body = {
+        paymentIntent: id,
+        paymentIntentClientSecret: clientSecret,
+        redirectStatus: 'succeeded',
+      };
+      return () => client.call('postPayment', { params: { uuid }, body }) as never;
+    },
+  },
+  'a change of an order that was begun to be paid': {
+    method: 'POST',
+    path: '/v1/payment_intents/*/cancel',
+    async arrange(client) {
+      const params = { uuid: await orderingJoin(client) };
+      const { revision } = await openIntent(client, params.uuid);
+      await beginPayment(client, params.uuid, revision);
+      await server.deps.database
+        .updateTable('join_session')
+        .set({ paying_since: new Date(Date.now() - 60_000) })
+        .where('uuid', '=', params.uuid)
+        .execute();
+      return () => client.call('setCustomDonation', { params, body: { amount: 12 } }) as never;
+    },
+  },
+  ...Object.fromEntries(
+    (
+      [
+        ['POST', '/v1/customers', 'giving the card to a customer'],
+        ['POST', '/v1/payment_intents', 'opening it'],
+        ['POST', '/v1/payment_intents/*/confirm', 'charging the card'],
+        ['GET', '/v1/payment_intents/*', 'seeing how it ended'],
+      ] as const
+    ).map(([method, path, part]) => [
+      `an upgrade, ${part}`,
+      {
+        method,
+        path,
+        async arrange(client: Client) {
+          // Otherwise it is made beforehand.
+          if (path === '/v1/customers') await meet(kinds['a key that was rolled']!, method, path);
+          const { uuid, intentId } = await paidJoin(server, client);
+          if (path === '/v1/customers') await until(async () => (await failuresOf(uuid)) === 1, 10_000);
+          await server.stripeFault(null);
+          const body = { paymentIntent: intentId };
+          return () => client.call('createUpgradeCharge', { params: { uuid }, body }) as never;
+        },
+      },
+    ]),
+  ),
+};
+async function failuresOf(uuid: string): Promise<number> {
+  const { provider_failures } = await server.deps.database
+    .selectFrom('join_session')
+    .select('provider_failures')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  return provider_failures;
+}
+for (const [name, { method, path, arrange }] of Object.entries(steps))
+  test(`${name}: whatever Stripe refuses, the joiner reads a sentence, and goes on when it is put right`, async () => {
+    const again: (() => Promise<Answered<never>>)[] = [];
+    for (const kindName of joinersKinds) {
+      const kind = kinds[kindName]!;
+      // A browser knows only its last joins.
+      const step = await arrange(server.client());
+      await meet(kind, method, path);
+      const { status, message, body } = await step();
+      await server.stripeFault(null);
+      assert.equal(status, kind.status, kindName);
+      assert.match(message!, /right now|did not answer/, kindName);
+      assert.equal(JSON.stringify(body).includes(SECRET), false);
+      again.push(step);
+    }
+    for (const step of again) assert.equal((await step()).status, 200);
+  });
+
+test('who has paid while the key was refused is a member once it is taken again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, clientSecret, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id);
+  const body = { paymentIntent: id, paymentIntentClientSecret: clientSecret, redirectStatus: 'succeeded' };
+  await meet(kinds['a key that was rolled']!, 'GET', '/v1/payment_intents/*');
+  assert.equal((await client.call('postPayment', { params: { uuid }, body })).status, 502);
+  await server.stripeFault(null);
+  assert.equal((await client.call('postPayment', { params: { uuid }, body })).data.status, 'succeeded');
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { blockedKinds, REPORTS_PATH, readReports } from './reports.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ LIMITS: 'on', LIMIT_REPORTS_PER_ADDRESS: '5/60' });
+});
+after(() => server.close());
+beforeEach(async () => {
+  for (const table of ['browser_report', 'staff_notice', 'limit_count'] as const)
+    await server.deps.database.deleteFrom(table).execute();
+});
+
+const page = 'https://join.example/registration/post-payment?payment_intent_client_secret=pi_1_secret_2';
+const modern = (blockedURL: string, more: object = {}) => ({
+  type: 'csp-violation',
+  age: 3,
+  url: page,
+  user_agent: 'Mozilla/5.0 (of somebody)',
+  body: { documentURL: page, blockedURL, effectiveDirective: 'script-src-elem', ...more },
+});
+const older = (blocked: string) => ({
+  'csp-report': { 'document-uri': page, 'blocked-uri': blocked, 'violated-directive': 'frame-src' },
+});
+
+async function send(body: unknown, type = 'application/reports+json'): Promise<number> {
+  const response = await fetch(server.url + REPORTS_PATH, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  await response.text();
+  return response.status;
+}
+
+const notices = async () =>
+  (await server.deps.database.selectFrom('staff_notice').select('message').orderBy('id').execute()).map(
+    ({ message }) => message,
+  );
+
+test('a kind of report is counted in both of its forms, and staff hear of it when it is new', async () => {
+  assert.equal(await send([modern('https://evil.example/card.js?who=jordan')]), 204);
+  assert.equal(await send(older('https://frames.example/a'), 'application/csp-report'), 204);
+  assert.equal(await send([modern('https://evil.example/other.js')]), 204);
+  const kinds = await blockedKinds(server.deps.database);
+  assert.equal(kinds.length, 2);
+  assert.match(kinds[0]!, /^2 × https:\/\/evil\.example \(script-src-elem, postPayment\)/);
+  assert.match(kinds[1]!, /^1 × https:\/\/frames\.example \(frame-src, postPayment\)/);
+  assert.deepEqual(
+    (await notices()).map((message) => /block (\S+)/.exec(message)?.[1]),
+    ['https://evil.example', 'https://frames.example'],
+  );
+});
+
+test('nothing personal of a report is kept: no path, query, secret, browser or address', async () => {
+  await send([modern('https://evil.example/jordan@example.com?token=1')]);
+  const kept = JSON.stringify([
+    await server.deps.database.selectFrom('browser_report').selectAll().execute(),
+    await server.deps.database.selectFrom('limit_count').selectAll().execute(),
+    await notices(),
+  ]);
+  assert.doesNotMatch(kept, /jordan|secret_2|token|Mozilla|127\.0\.0\.1/);
+});
+
+test('what is no report of a violation is answered with nothing and leaves nothing', async () => {
+  for (const body of [
+    '',
+    'null',
+    '{"csp-report":',
+    '{"csp-report":{}}',
+    [{ type: 'deprecation', body: { id: 'x' } }],
+    [modern('https://evil.example/', { effectiveDirective: '<script>' })],
+    [modern('chrome-extension://abc/inject.js')],
+    [modern('inline', { sourceFile: 'moz-extension://abc/inject.js' })],
+    Array.from({ length: 21 }, () => modern('https://evil.example/')),
+  ])
+    assert.equal(await send(body), 204, JSON.stringify(body).slice(0, 60));
+  assert.deepEqual(await blockedKinds(server.deps.database), []);
+  assert.equal(await send('x'.repeat(20_000)), 413);
+  assert.equal(await send('x', 'text/plain'), 415);
+});
+
+test('an address that sends more than its share is not listened to', async () => {
+  for (let sent = 0; sent < 8; sent += 1) await send([modern('https://evil.example/')]);
+  assert.match((await blockedKinds(server.deps.database))[0]!, /^5 ×/);
+});
+
+test('however many kinds are invented, the table and the notices end', async () => {
+  const { database } = server.deps;
+  await database
+    .insertInto('browser_report')
+    .values(
+      Array.from({ length: 100 }, (_, index) => ({
+        directive: 'img-src',
+        blocked: `https://${index}.example`,
+        page: 'checkout',
+      })),
+    )
+    .execute();
+  await send([modern('https://one.more.example/'), modern('https://two.more.example/')]);
+  await send([modern('https://7.example/', { effectiveDirective: 'img-src' })]);
+  const kinds = await blockedKinds(database);
+  assert.equal(kinds.length, 101);
+  assert.match(kinds.join('\n'), /^2 × more kinds \(any/m);
+  assert.match(kinds.join('\n'), /^2 × https:\/\/7\.example/m);
+  assert.equal((await notices()).length, 1);
+});
+
+test('a kind that was not seen for three months is new again, and others of that age are forgotten', async () => {
+  const { database } = server.deps;
+  const last_seen_at = new Date(Date.now() - 91 * 86_400_000);
+  const old = { directive: 'script-src-elem', page: 'checkout', count: '9', last_seen_at };
+  await database
+    .insertInto('browser_report')
+    .values([
+      { ...old, blocked: 'https://evil.example' },
+      { ...old, blocked: 'https://gone.example' },
+    ])
+    .execute();
+  await send([modern('https://evil.example/')]);
+  assert.match((await blockedKinds(database)).join('\n'), /^1 × https:\/\/evil\.example [^\n]*$/);
+  assert.equal((await notices()).length, 1);
+});
+
+test('words of the policy stay words, and addresses without an origin are their scheme', () => {
+  const blockedOf = (address: string) => readReports([modern(address)]).map(({ blocked }) => blocked);
+  assert.deepEqual(
+    ['inline', 'eval', 'data', 'data:text/plain,x', 'blob:null/1', 'not an address'].map(
+      (address) => blockedOf(address)[0],
+    ),
+    ['inline', 'eval', 'data', 'data:', 'blob:', 'other'],
+  );
+});

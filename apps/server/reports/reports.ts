@@ -1,0 +1,158 @@
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { screenAt } from '#core/navigation.ts';
+import type { Database } from '../database/client.ts';
+import type { Deps } from '../deps.ts';
+import { countWithin } from '../http/limits.ts';
+
+/** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
+export const REPORTS_PATH = '/api/browser-reports';
+
+/** Of a report, or of the few that a browser sends together (bytes). */
+const REPORT_BYTES = 16_384;
+const REPORTS_AT_ONCE = 20;
+/** So many kinds are told apart; whoever invents more of them is counted under one more. */
+const KINDS = 100;
+/** A kind that was not seen for so long is new when it comes again (days). */
+const KEPT_DAYS = 90;
+/** The kind of the notice. */
+const BLOCKED = 'blocked';
+
+/** Something that a browser blocked on one of our pages. */
+export interface Blocked {
+  /** The policy's directive, as `script-src-elem`. */
+  directive: string;
+  /** The origin of what was blocked, or a word: `inline`, `eval`, `data`. Never a path or a query. */
+  blocked: string;
+  /** The screen's name; never its address, which may carry a secret. */
+  page: string;
+}
+
+const text = z.string().max(8192).catch('');
+/** Content Security Policy Level 3: what `report-to` sends, and what `report-uri` sends, under their own names. */
+const reportTo = z.array(z.unknown()).max(REPORTS_AT_ONCE);
+const sentTo = z.object({
+  type: z.literal('csp-violation'),
+  body: z.object({
+    documentURL: text,
+    blockedURL: text,
+    effectiveDirective: text,
+    sourceFile: text.nullish(),
+  }),
+});
+const sentToUri = z.object({
+  'csp-report': z.object({
+    'document-uri': text,
+    'blocked-uri': text,
+    'effective-directive': text.optional(),
+    'violated-directive': text.optional(),
+    'source-file': text.nullish(),
+  }),
+});
+
+/** What a body reports. What is no report of a violation, or is one of an extension's own doing, is left out. */
+export function readReports(body: unknown): Blocked[] {
+  const one = sentToUri.safeParse(body);
+  if (one.success) {
+    const report = one.data['csp-report'];
+    const directive = report['effective-directive'] || report['violated-directive'] || '';
+    return blockedIn(report['document-uri'], report['blocked-uri'], directive, report['source-file']);
+  }
+  return (reportTo.safeParse(body).data ?? []).flatMap((given) => {
+    const { data } = sentTo.safeParse(given);
+    if (!data) return [];
+    const { documentURL, blockedURL, effectiveDirective, sourceFile } = data.body;
+    return blockedIn(documentURL, blockedURL, effectiveDirective, sourceFile);
+  });
+}
+
+const EXTENSION = /^[a-z-]*-extension(:|$)/;
+
+function blockedIn(document: string, address: string, given: string, source?: string | null): Blocked[] {
+  const directive = given.split(' ', 1)[0]!;
+  if (!/^[a-z-]{3,40}$/.test(directive) || !URL.canParse(document)) return [];
+  if (EXTENSION.test(address) || EXTENSION.test(source ?? '')) return [];
+  return [{ directive, blocked: originOf(address), page: screenAt(new URL(document).pathname) ?? 'other' }];
+}
+
+function originOf(address: string): string {
+  if (/^[a-z-]{1,40}$/.test(address)) return address;
+  if (!URL.canParse(address)) return 'other';
+  const { origin, protocol } = new URL(address);
+  return origin === 'null' ? protocol.slice(0, 30) : origin.slice(0, 200);
+}
+
+/**
+ * Takes reports of anybody: limited by address and in size, answered with nothing. What is kept of them is a count for each
+ * kind; neither the address nor the browser of who sent them is.
+ */
+export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    ['application/csp-report', 'application/reports+json', 'application/json'],
+    { parseAs: 'string', bodyLimit: REPORT_BYTES },
+    (_, body, done) => done(null, body),
+  );
+  app.post(REPORTS_PATH, { schema: { hide: true } }, async (request, reply) => {
+    const blocked = readReports(parsed(request.body as string));
+    const limit = deps.config.limits?.reportsPerAddress;
+    if (
+      blocked.length > 0 &&
+      (!limit || (await countWithin(deps.database, 'report', deps.hashAddress(request.ip), limit)))
+    )
+      for (const kind of kindsIn(blocked)) await countBlocked(deps.database, kind);
+    return reply.status(204).send();
+  });
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+/** A browser that blocks a thing ten times on one page sends ten reports of it. */
+function kindsIn(blocked: Blocked[]): Blocked[] {
+  return [...new Map(blocked.map((one) => [`${one.directive} ${one.blocked}`, one])).values()];
+}
+
+/** Counts one more of its kind, and tells staff of a kind that is new: one statement. */
+export async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
+  await sql`
+    with forgotten as (
+      delete from browser_report where last_seen_at < now() - make_interval(days => ${KEPT_DAYS})
+        and (directive, blocked) <> (${directive}, ${blocked})
+    ), kind as (
+      select case when (select count(*) from browser_report) < ${KINDS}
+          or exists (select from browser_report where directive = ${directive} and blocked = ${blocked})
+        then array[${directive}, ${blocked}] else array['any', 'more kinds'] end as names
+    ), counted as (
+      insert into browser_report as known (directive, blocked, page)
+      select names[1], names[2], ${page} from kind
+      on conflict (directive, blocked) do update set page = excluded.page, last_seen_at = now(),
+        count = case when known.last_seen_at < now() - make_interval(days => ${KEPT_DAYS}) then 1 else known.count + 1 end
+      returning directive, blocked, count
+    )
+    insert into staff_notice (kind, message)
+    select ${BLOCKED}, format('Browsers block %s on our pages (%s, first on %s), which no report said before. It is a change of Stripe''s, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.',
+      blocked, directive, ${page}::text)
+    from counted where count = 1`.execute(database);
+}
+
+/** What is blocked, the most frequent first: a line for each kind. */
+export async function blockedKinds(database: Database): Promise<string[]> {
+  const kinds = await database
+    .selectFrom('browser_report')
+    .selectAll()
+    .orderBy('count', 'desc')
+    .orderBy('directive')
+    .orderBy('blocked')
+    .execute();
+  return kinds.map(
+    ({ directive, blocked, page, count, first_seen_at, last_seen_at }) =>
+      `${count} × ${blocked} (${directive}, ${page}) since ${first_seen_at.toISOString().slice(0, 10)}, last ${last_seen_at.toISOString().slice(0, 16)}Z`,
+  );
+}

@@ -1,0 +1,158 @@
+import { type CrmField, crmFields, type FieldRules } from '#core/crmFields.ts';
+import { joinSessionStates } from '#core/joinSession.ts';
+import {
+  type CrmProperty,
+  type CrmPropertyType,
+  CrmRefused,
+  type ExistingProperty,
+  type HubspotClient,
+} from '../hubspot/client.ts';
+import { FORMER, MEMBER } from '../hubspot/properties.ts';
+
+/** A property that a join reads or writes, as it would be made where it is missing. */
+export interface WantedProperty extends CrmProperty {
+  isWritten: boolean;
+  /** All values that are ever written; null for those that people type. */
+  values: readonly string[] | null;
+}
+
+export interface PropertyPlan {
+  create: WantedProperty[];
+  /** Names of those that exist and fit. */
+  fine: string[];
+  /** Those that exist and do not fit, with what to do, for staff. What is there is never changed: others use it too. */
+  differ: { name: string; text: string }[];
+}
+
+/** A group that every account has. */
+const GROUP = 'contactinformation';
+const TYPES: Partial<Record<CrmField, { type: CrmPropertyType; fieldType: string }>> = {
+  acceptedPrivacyPolicy: { type: 'bool', fieldType: 'booleancheckbox' },
+  donation: { type: 'number', fieldType: 'number' },
+  amountPaid: { type: 'number', fieldType: 'number' },
+  paidAt: { type: 'datetime', fieldType: 'date' },
+  transcriptReceivedAt: { type: 'datetime', fieldType: 'date' },
+};
+const TEXT = { type: 'string', fieldType: 'text' } as const;
+const VALUES: Partial<Record<CrmField, readonly string[]>> = {
+  stage: joinSessionStates,
+  membershipStatus: [MEMBER, FORMER],
+  acceptedPrivacyPolicy: ['true', 'false'],
+};
+/** A contact is created with its email, whatever the society's table says of writing it. */
+const writtenAlways: readonly CrmField[] = ['email'];
+
+/** The properties that the society's table of fields names. */
+export function wantedProperties(rules: FieldRules): WantedProperty[] {
+  const wanted = new Map<string, WantedProperty>();
+  for (const field of crmFields) {
+    const { property: name, write } = rules[field];
+    if (name === null || wanted.has(name)) continue;
+    const shape = TYPES[field] ?? TEXT;
+    wanted.set(name, {
+      name,
+      label: labelOf(field),
+      ...shape,
+      groupName: GROUP,
+      options:
+        shape.type === 'bool'
+          ? [
+              { label: 'Yes', value: 'true' },
+              { label: 'No', value: 'false' },
+            ]
+          : [],
+      isWritten: write !== 'never' || writtenAlways.includes(field),
+      values: VALUES[field] ?? null,
+    });
+  }
+  return [...wanted.values()];
+}
+
+/** What to make and what to look at, so that every wanted property exists and takes what is written. Pure. */
+export function planProperties(
+  existing: readonly ExistingProperty[],
+  wanted: readonly WantedProperty[],
+): PropertyPlan {
+  const plan: PropertyPlan = { create: [], fine: [], differ: [] };
+  const byName = new Map(existing.map((property) => [property.name, property]));
+  for (const property of wanted) {
+    const there = byName.get(property.name);
+    if (!there) plan.create.push(property);
+    else {
+      const text = differenceOf(there, property);
+      if (text === null) plan.fine.push(property.name);
+      else plan.differ.push({ name: property.name, text });
+    }
+  }
+  return plan;
+}
+
+/** Why what is written would be refused, or kept as something else; null when it fits. Text takes everything. */
+function differenceOf(
+  there: ExistingProperty,
+  { name, type, isWritten, values }: WantedProperty,
+): string | null {
+  if (!isWritten) return null;
+  const elsewhere = `Name another property for it in society.yaml (crm), or change it: HubSpot: Settings, Properties, ${there.label}.`;
+  if (there.isReadOnly) return `${name} is written by HubSpot alone. ${elsewhere}`;
+  if (there.type === 'string') return null;
+  if (there.type === 'enumeration' || there.type === 'bool') {
+    if (values === null) return `${name} takes its options alone, and people type it. ${elsewhere}`;
+    const options = there.type === 'bool' ? ['true', 'false'] : there.options.map(({ value }) => value);
+    const lacking = values.filter((value) => !options.includes(value));
+    return lacking.length === 0
+      ? null
+      : `${name} lacks the ${lacking.length === 1 ? 'option' : 'options'} ${lacking.join(', ')}. Add ${lacking.length === 1 ? 'it' : 'them'}: HubSpot: Settings, Properties, ${there.label}.`;
+  }
+  return there.type === type
+    ? null
+    : `${name} is of the type ${there.type}, and ${type} is written. ${elsewhere}`;
+}
+
+/** What became of the making of a property. */
+export interface AppliedProperty {
+  name: string;
+  outcome: 'created' | 'was there' | 'refused';
+  /** HubSpot's reason, of one that was refused. */
+  reason: string | null;
+}
+
+/**
+ * Makes what the plan says, one after the other; `told` hears of each as it is done. Safe to run again. Throws
+ * a CrmUnavailable when HubSpot cannot say, or the key lacks crm.schemas.contacts.write.
+ */
+export async function applyProperties(
+  hubspot: HubspotClient,
+  plan: PropertyPlan,
+  told: (applied: AppliedProperty) => void = () => {},
+): Promise<AppliedProperty[]> {
+  const all: AppliedProperty[] = [];
+  for (const property of plan.create) {
+    const applied = await create(hubspot, property);
+    told(applied);
+    all.push(applied);
+  }
+  return all;
+}
+
+async function create(
+  hubspot: HubspotClient,
+  { name, label, type, fieldType, groupName, options }: CrmProperty,
+): Promise<AppliedProperty> {
+  try {
+    await hubspot.createProperty({ name, label, type, fieldType, groupName, options });
+    return { name, outcome: 'created', reason: null };
+  } catch (error) {
+    if (!(error instanceof CrmRefused)) throw error;
+    // Somebody else has made it meanwhile.
+    return error.status === 409
+      ? { name, outcome: 'was there', reason: null }
+      : { name, outcome: 'refused', reason: error.message };
+  }
+}
+
+/** `highSchoolGpa` as "High school gpa". */
+function labelOf(field: CrmField): string {
+  const words = field.replace(/[A-Z0-9]+/g, (letters) => ` ${letters.toLowerCase()}`);
+  return words[0]!.toUpperCase() + words.slice(1);
+}

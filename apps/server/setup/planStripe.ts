@@ -1,0 +1,75 @@
+import { type StripeAccount, stripeApiVersion } from '../stripe/account.ts';
+import type { StripeRegistry } from '../stripe/register.ts';
+import { webhookEvents } from '../stripe/webhookEvents.ts';
+import type { SetupPlan, SetupStep } from './step.ts';
+
+/**
+ * What Stripe's account lacks: one webhook endpoint at our version of the API with exactly the events that are needed, and the
+ * domain for Apple Pay. What is there is put right, not doubled. `webhookUrls`: where the server takes webhooks, the preferred
+ * address first.
+ */
+export function planStripe(
+  { endpoints, domain }: Pick<StripeAccount, 'endpoints' | 'domain'>,
+  { webhookUrls, domainName }: { webhookUrls: readonly string[]; domainName: string },
+  registry: StripeRegistry,
+): SetupPlan {
+  const steps: SetupStep[] = [];
+  const inOrder: string[] = [];
+
+  if ('said' in endpoints) {
+    const ours = endpoints.said.filter(({ url }) => webhookUrls.includes(url));
+    const current = ours.find(({ apiVersion }) => apiVersion === stripeApiVersion);
+    if (!current) steps.push(createEndpoint(webhookUrls[0]!, registry));
+    else if (current.enabled && isSame(current.events, webhookEvents))
+      inOrder.push(`Webhook endpoint ${current.id} (${current.url}).`);
+    else
+      steps.push({
+        text: `Put webhook endpoint ${current.id} (${current.url}) right: enabled, with exactly the ${webhookEvents.length} events that are needed.`,
+        apply: async () => {
+          await registry.putEndpointRight(current.id, webhookEvents);
+          return `${current.id} is enabled, with its ${webhookEvents.length} events. Its signing secret is as before.`;
+        },
+      });
+    for (const { id, apiVersion } of ours.filter((one) => one !== current))
+      steps.push({
+        text: `Delete webhook endpoint ${id} (API version ${apiVersion ?? "the account's default"}) once the server has the new secret: https://dashboard.stripe.com/webhooks/${id}`,
+        apply: null,
+      });
+  } else steps.push(unread('Webhook Endpoints', endpoints));
+
+  if (!('said' in domain)) steps.push(unread('Payment Method Domains', domain));
+  else if (domain.said?.enabled && domain.said.applePay) inOrder.push(`Apple Pay on ${domainName}.`);
+  else
+    steps.push({
+      text: `Register ${domainName} for Apple Pay. Nothing has to be served for it.`,
+      apply: async () => {
+        const trouble = await registry.registerDomain(domainName);
+        return trouble === null
+          ? `Apple Pay is active on ${domainName}.`
+          : `${domainName} is registered, and Apple Pay is not active on it yet: ${trouble} Run this again later.`;
+      },
+    });
+  return { provider: 'Stripe', steps, inOrder };
+}
+
+function createEndpoint(url: string, registry: StripeRegistry): SetupStep {
+  return {
+    text: `Make a webhook endpoint for ${url}, with API version ${stripeApiVersion} and ${webhookEvents.length} events.`,
+    apply: async () => {
+      const { id, secret } = await registry.createEndpoint(url, webhookEvents);
+      return `${id} is made. Its signing secret is told this once: STRIPE_WEBHOOK_SECRET=${secret}`;
+    },
+  };
+}
+
+function unread(permission: string, answer: { refused: { message: string } } | { down: string }): SetupStep {
+  const why = 'down' in answer ? answer.down : answer.refused.message;
+  return {
+    text: `Stripe does not tell ${permission} (${why}). Give the key Write for them, or set them up by hand: docs/integrations.md.`,
+    apply: null,
+  };
+}
+
+function isSame(events: readonly string[], needed: readonly string[]): boolean {
+  return events.length === needed.length && needed.every((event) => events.includes(event));
+}

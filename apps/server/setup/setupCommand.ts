@@ -1,0 +1,119 @@
+import { createInterface } from 'node:readline/promises';
+import { type LoneCommand, misused, readArgs } from '../command.ts';
+import type { Config } from '../config.ts';
+import { type StandIns, standInsOf } from '../doctor/examine.ts';
+import { noBudget } from '../hubspot/budget.ts';
+import { hubspotClient } from '../hubspot/client.ts';
+import { tellNobody } from '../notices/providerTrouble.ts';
+import { readSociety } from '../society.ts';
+import { askStripe } from '../stripe/account.ts';
+import { permissions, restrictedKeyPage } from '../stripe/permissions.ts';
+import { stripeRegistry } from '../stripe/register.ts';
+import { planHubspot } from './planHubspot.ts';
+import { planStripe } from './planStripe.ts';
+import type { SetupPlan } from './step.ts';
+
+export const setupCommand: LoneCommand = {
+  usage: 'setup [--dry-run | --yes]',
+  summary:
+    "Set up the providers' accounts: what is missing is shown, and done when you agree (--yes: without asking; --dry-run: only shown).",
+  async runAlone(args, config) {
+    const read = readArgs(args, { yes: { type: 'boolean' }, 'dry-run': { type: 'boolean' } });
+    if (!read || read.positionals.length > 0) return misused(setupCommand);
+    const { yes = false, 'dry-run': isTrial = false } = read.values;
+    if (yes && isTrial) return misused(setupCommand);
+    return setUp(config, {
+      agree: isTrial ? async () => false : yes ? async () => true : askPerson,
+      isTrial,
+    });
+  },
+};
+
+/**
+ * Shows what it would do, and does it when that is agreed to. Exit status 0: everything is in order, or was done; 1: something
+ * is left to do.
+ */
+export async function setUp(
+  config: Config,
+  {
+    agree,
+    isTrial,
+    standIns = standInsOf(config),
+    say = (line) => console.log(line),
+  }: {
+    agree: () => Promise<boolean>;
+    isTrial: boolean;
+    standIns?: StandIns;
+    say?: (line: string) => void;
+  },
+): Promise<0 | 1> {
+  const plans = await plansOf(config, standIns, say);
+  const steps = plans.flatMap(({ steps }) => steps);
+  for (const { provider, steps, inOrder } of plans) {
+    for (const line of inOrder) say(`${provider}: in order: ${line}`);
+    for (const { text, apply } of steps) say(`${provider}: ${apply ? 'to do' : 'by hand'}: ${text}`);
+  }
+  const doable = steps.flatMap(({ text, apply }) => (apply ? [{ text, apply }] : []));
+  if (doable.length === 0) {
+    say(steps.length === 0 ? 'Everything is set up.' : 'Nothing is left to do here but by hand.');
+    return steps.length === 0 ? 0 : 1;
+  }
+  if (!(await agree())) {
+    say(isTrial ? 'Nothing was changed.' : 'Nothing was changed: say yes, or give --yes.');
+    return 1;
+  }
+  let isDone = steps.length === doable.length;
+  for (const { text, apply } of doable) {
+    try {
+      say(`done: ${await apply()}`);
+    } catch (error) {
+      isDone = false;
+      say(`refused: ${text} ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return isDone ? 0 : 1;
+}
+
+/** Each provider's part; a stand-in needs none. */
+async function plansOf(
+  config: Config,
+  standIns: StandIns,
+  say: (line: string) => void,
+): Promise<SetupPlan[]> {
+  const plans: SetupPlan[] = [];
+  if (standIns.stripe) say('Stripe is a stand-in on this machine, and needs no setup.');
+  else {
+    const { stripe } = config.providers;
+    const domainName = new URL(config.publicUrl).hostname;
+    const webhookUrls = [config.publicUrl, config.apiUrl]
+      .filter(Boolean)
+      .map((url) => `${url}/api/webhooks/stripe`);
+    if (!stripe.secretKey.startsWith('rk_')) sayKeyPage(/^sk_live_/.test(stripe.secretKey), say);
+    const account = await askStripe(stripe, domainName);
+    plans.push(planStripe(account, { webhookUrls, domainName }, stripeRegistry(stripe)));
+  }
+  if (standIns.hubspot) say('HubSpot is a stand-in on this machine, and needs no setup.');
+  else {
+    const { fields } = (await readSociety(config.societyFile)).crm;
+    const hubspot = hubspotClient(config.providers.hubspot, fields, noBudget, 'background', tellNobody);
+    plans.push(await planHubspot(hubspot, fields));
+  }
+  return plans;
+}
+
+/** The server needs less than the secret key may. */
+function sayKeyPage(live: boolean, say: (line: string) => void): void {
+  say(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
+  for (const { name, access, why, word } of permissions)
+    say(`  ${access.padEnd(5)}  ${name}, for ${why}${word === null ? ' (tick it by hand)' : ''}`);
+}
+
+async function askPerson(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Do this? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
+}

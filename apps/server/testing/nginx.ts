@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '../../../local/findProgram.ts';
+import { freePort } from '../../../local/ports.ts';
+import { until } from '../../../local/testing/startedInduct.ts';
+
+export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
+
+const operations = join(import.meta.dirname, '../../../docs/operations.md');
+
+/** The proxy that docs/operations.md gives as an example, before two servers on these ports; without its certificate. */
+export async function startNginx(servers: readonly [number, number]) {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-nginx-'));
+  const port = (await freePort())!;
+  const example = /```nginx\n([\s\S]*?)```/.exec(readFileSync(operations, 'utf8'))![1]!;
+  const site = example
+    .replace('127.0.0.1:3000', `127.0.0.1:${servers[0]}`)
+    .replace('127.0.0.1:3001', `127.0.0.1:${servers[1]}`)
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll(/ssl_certificate\w* .*\n/g, '\n');
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(
+    file,
+    `${process.getuid?.() === 0 ? 'user root;' : ''}
+    daemon off; pid nginx.pid; error_log error.log;
+    events {}
+    http {
+      access_log off;
+      client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+      ${site}
+    }`,
+  );
+  const nginx = spawn(nginxProgram!, ['-p', folder, '-c', file, '-e', 'error.log'], { stdio: 'ignore' });
+  const ended = once(nginx, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
+  return {
+    url,
+    /** What it has complained about so far. */
+    log: () => readFileSync(join(folder, 'error.log'), 'utf8'),
+    async close() {
+      nginx.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

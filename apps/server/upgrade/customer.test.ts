@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { prepareCustomer } from '../payments/cardCustomer.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+interface Customer {
+  id: string;
+  name: string | null;
+  email: string | null;
+  metadata: Record<string, string>;
+}
+/** Stripe's customers of one join. */
+async function customersOf(uuid: string): Promise<Customer[]> {
+  const { body } = await server.stripe('GET', '/v1/customers?limit=100');
+  return (body as unknown as { data: Customer[] }).data.filter(({ metadata }) => metadata.session === uuid);
+}
+
+function charge(client: Client, uuid: string, paymentIntent: string, isOfSavedCard = true) {
+  const body = { paymentIntent, charge: isOfSavedCard };
+  return client.call('createUpgradeCharge', { params: { uuid }, body });
+}
+
+test('opening Checkout asks Stripe once, and makes no customer', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await openIntent(client, uuid);
+  assert.deepEqual(await requests(), ['POST /v1/payment_intents']);
+  assert.deepEqual(await customersOf(uuid), []);
+});
+
+/** Stripe answers so whoever makes a customer, from before the payment is reported until this is called. */
+async function customersMeet(fault: object): Promise<() => Promise<void>> {
+  await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
+  return () => server.stripeFault(null);
+}
+const declined = {
+  kind: 'status',
+  status: 402,
+  body: { error: { type: 'card_error', code: 'card_declined', message: 'Your card was declined.' } },
+};
+
+test('the card that paid is given to a customer while the offer is read, and buying it makes none', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
+    personalEmail: 'jo@example.com',
+  });
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  const [customer, ...more] = await customersOf(uuid);
+  assert.deepEqual(
+    [customer!.name, customer!.email, customer!.id, more],
+    ['Jordan Rivera', 'jo@example.com', await keptCustomer(uuid), []],
+  );
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(
+    (await requests()).filter((request) => request.includes('customers')),
+    [],
+  );
+});
+
+test('a card that is not kept is given to nobody', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await sql`update payment set saves_card = false, customer_id = '' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
+  // Whatever it asked for came before this.
+  await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
+  assert.deepEqual(
+    (await requests()).filter((request) => request.includes('customers')),
+    [],
+  );
+});
+
+for (const [name, fault] of [
+  ['whose answer is lost', { kind: 'cut_after' }],
+  // Its own failure is kept under the key of that try.
+  ['that it made and said it had failed', { kind: 'status_after' }],
+  ['that it did not make', { kind: 'status' }],
+] as const)
+  test(`a customer ${name} is not made twice, and the next press sells the upgrade`, async () => {
+    const client = server.client();
+    const end = await customersMeet(fault);
+    const { uuid, intentId } = await paidJoin(server, client);
+    assert.equal((await charge(client, uuid, intentId)).status, 503);
+    await end();
+    const answers = await Promise.all([charge(client, uuid, intentId), charge(client, uuid, intentId)]);
+    assert.deepEqual(
+      answers.map(({ data }) => data.status),
+      ['succeeded', 'succeeded'],
+    );
+    assert.equal((await customersOf(uuid)).length, 1);
+  });
+
+test('a server that is killed before it wrote down the customer finds the same one', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  await sql`update payment set customer_id = '' where session_uuid = ${uuid}`.execute(server.deps.database);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.equal((await customersOf(uuid)).length, 1);
+});
+
+test('a bank that declines to have its card kept leaves another card to pay by', async () => {
+  const client = server.client();
+  const end = await customersMeet(declined);
+  const { uuid, intentId } = await paidJoin(server, client);
+  const { data } = await charge(client, uuid, intentId);
+  assert.deepEqual([data.status, data.message], ['failed', 'Your card was declined.']);
+  const other = await charge(client, uuid, intentId, false);
+  await end();
+  const upgrade = other.data.clientSecret!.split('_secret_')[0]!;
+  assert.equal((await payByCard(server, upgrade, 'pm_card_mastercard')).status, 200);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await customersOf(uuid), []);
+});
+
+test('an intent that was opened for another card only makes way for one that takes the saved card', async () => {
+  const client = server.client();
+  const end = await customersMeet(declined);
+  const { uuid, intentId } = await paidJoin(server, client);
+  const other = await charge(client, uuid, intentId, false);
+  await end();
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  const { body } = await server.stripe(
+    'GET',
+    `/v1/payment_intents/${other.data.clientSecret!.split('_secret_')[0]}`,
+  );
+  assert.equal((body as unknown as { status: string }).status, 'canceled');
+});
+
+test('a name that is longer than Stripe keeps is shortened', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
+    firstName: 'J'.repeat(200),
+    lastName: 'R'.repeat(200),
+  });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.equal((await customersOf(uuid))[0]!.name!.length, 256);
+});
+
+function joinPayment(uuid: string) {
+  return server.deps.database
+    .selectFrom('payment')
+    .select(['intent_id', 'customer_id'])
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'join')
+    .executeTakeFirstOrThrow();
+}
+const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_id;
+
+/** What Stripe was asked since the requests were last cleared. */
+async function requests(): Promise<string[]> {
+  const response = await fetch(`${server.stripeUrl}/_emulator/requests`);
+  const all = (await response.json()) as { method: string; path: string }[];
+  return all.map(({ method, path }) => `${method} ${path}`);
+}

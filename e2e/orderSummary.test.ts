@@ -1,0 +1,39 @@
+import { orderingJoin } from './arrange.ts';
+import { expect, expectAccessible, test } from './fixtures.ts';
+import { addressForm, button, cardForm } from './steps.ts';
+
+test('on a phone the order summary drops down under its bar, wherever one has scrolled @phone-only', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  await page.goto('/registration/checkout');
+  await expect(addressForm(page).getByLabel('City')).toBeVisible();
+  const summary = page.getByRole('complementary', { name: 'Order summary' });
+  await expect(summary).toBeHidden();
+  await expect(cardForm(page).getByLabel('Security code')).toBeVisible();
+  await page.evaluate(() => window.scrollTo(0, 900));
+  const scrolled = await page.evaluate(() => window.scrollY);
+  expect(scrolled).toBeGreaterThan(600);
+  // A press where the button is: what presses for a test scrolls by itself, since it does not know that the bar stays.
+  const press = async (name: string) => {
+    const { x, y, width, height } = (await button(page, name).boundingBox())!;
+    await page.touchscreen.tap(x + width / 2, y + height / 2);
+  };
+  await press('Show order summary');
+  const total = summary.getByText('Total Due Today');
+  await expect(total).toBeInViewport({ ratio: 1 });
+  const [bar, panel] = [await button(page, 'Hide order summary').boundingBox(), await summary.boundingBox()];
+  expect(panel!.y).toBeGreaterThanOrEqual(bar!.y + bar!.height - 1);
+  expect(panel!.y).toBeLessThan(120);
+  expect(await page.evaluate(() => window.scrollY)).toBe(scrolled);
+  await expectAccessible(page);
+
+  await page.keyboard.press('Escape');
+  await expect(summary).toBeHidden();
+  await expect(button(page, 'Show order summary')).toBeFocused();
+
+  await press('Show order summary');
+  await expect(summary).toBeVisible();
+  await page.getByLabel('Custom amount').focus();
+  await expect(summary).toBeHidden();
+});

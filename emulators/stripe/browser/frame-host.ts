@@ -1,0 +1,86 @@
+import { BASE, type StripeJsError } from './api.ts';
+import { make } from './dom.ts';
+
+/** What a frame says to its page when its script runs: nothing that others may not hear. */
+export const HELLO = 'emulated-stripe-frame';
+
+/** Around what is in a frame, so that a focus ring at its edge shows (px). */
+export const MARGIN = 4;
+
+/** How long after its load a frame may be silent before it counts as blocked (ms). */
+const SILENCE = 1000;
+
+/** The page's end of a frame that the stand-in's own origin serves. They speak through a channel of their own. */
+export class Frame {
+  readonly node: HTMLIFrameElement;
+  readonly #start: () => object;
+  readonly #told: (name: string, event: object) => void;
+  readonly #answers = new Map<number, (value: unknown) => void>();
+  #connection = Promise.withResolvers<MessagePort>();
+  #asked = 0;
+
+  /** `start` is what the frame is to be, asked for whenever it loads; `told` hears its events. */
+  constructor(title: string, start: () => object, told: (name: string, event: object) => void) {
+    this.#start = start;
+    this.#told = told;
+    // Stripe's frames ask for payment in this way, too.
+    this.node = make('iframe', { title, src: `${BASE}frame.html`, allow: 'payment *', scrolling: 'no' });
+    Object.assign(this.node.style, {
+      display: 'block',
+      width: `calc(100% + ${2 * MARGIN}px)`,
+      height: `${2 * MARGIN}px`,
+      margin: `-${MARGIN}px`,
+      border: '0',
+    });
+    window.addEventListener('message', (event) => this.#hear(event));
+    this.node.addEventListener('load', () => setTimeout(() => this.#giveUp(), SILENCE));
+    this.#connection.promise.catch(() => {});
+  }
+
+  /** Rejects with what Stripe.js tells of a frame that did not load. */
+  get connected(): Promise<MessagePort> {
+    return this.#connection.promise;
+  }
+
+  async ask<Value>(name: string, ...args: unknown[]): Promise<Value> {
+    const port = await this.connected;
+    this.#asked += 1;
+    const id = this.#asked;
+    return new Promise((resolve) => {
+      this.#answers.set(id, resolve as (value: unknown) => void);
+      port.postMessage({ id, name, args });
+    });
+  }
+
+  /** A frame that is taken out of the page forgets everything; in the page again it begins anew. */
+  remove(): void {
+    this.node.remove();
+    this.#connection = Promise.withResolvers();
+    this.#connection.promise.catch(() => {});
+  }
+
+  #hear({ source, origin, data }: MessageEvent): void {
+    if (data !== HELLO || source === null || source !== this.node.contentWindow) return;
+    if (origin !== new URL(BASE).origin) return;
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data: said }) => {
+      if (said.id === undefined) this.#tell(said.name, said.event);
+      else this.#answers.get(said.id)?.(said.value);
+      this.#answers.delete(said.id);
+    };
+    this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);
+    this.#connection.resolve(port1);
+  }
+
+  #tell(name: string, event: { px: number }): void {
+    if (name === 'height') this.node.style.height = `${event.px}px`;
+    else this.#told(name, event);
+  }
+
+  #giveUp(): void {
+    this.#connection.reject({
+      type: 'api_connection_error',
+      message: 'The frame of the payment provider could not be loaded.',
+    } satisfies StripeJsError);
+  }
+}

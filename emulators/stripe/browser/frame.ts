@@ -1,0 +1,77 @@
+import { AddressFields, type AddressOptions } from './address-fields.ts';
+import { callApi, type PublicIntent } from './api.ts';
+import type { ElementFields, Tell } from './element.ts';
+import { HELLO, MARGIN } from './frame-host.ts';
+import { PaymentFields } from './payment-fields.ts';
+import { askCardholder } from './question.ts';
+import type { Appearance } from './style.ts';
+
+/** What the page says that the frame is to be. */
+interface Start {
+  role: 'payment' | 'address' | 'question';
+  key: string;
+  options: object;
+  appearance?: Appearance;
+  hasAddress: boolean;
+}
+
+type Handlers = Record<string, (...args: never[]) => unknown>;
+
+function handlersOf({ role, key, options, appearance, hasAddress }: Start, tell: Tell): Handlers {
+  if (role === 'payment') return payment(new PaymentFields(tell, appearance, hasAddress), key);
+  if (role === 'address') return address(new AddressFields(tell, appearance, options as AddressOptions));
+  return { ask: (intent: PublicIntent) => askCardholder(intent) };
+}
+
+function common(fields: ElementFields): Handlers {
+  document.body.append(fields.root);
+  return {
+    validate: () => fields.validate()?.error,
+    focusFault: () => fields.validate()?.control.focus(),
+    focus: () => fields.focus(),
+    blur: () => fields.blur(),
+    clear: () => fields.clear(),
+    restyle: (appearance: Appearance | undefined) => fields.restyle(appearance),
+  };
+}
+
+function address(fields: AddressFields): Handlers {
+  return {
+    ...common(fields),
+    update: (options: Partial<AddressOptions>) => fields.update(options),
+    getValue: () => ({ complete: fields.complete, isNewAddress: true, value: fields.value }),
+  };
+}
+
+function payment(fields: PaymentFields, key: string): Handlers {
+  return {
+    ...common(fields),
+    update: () => {},
+    arrange: (hasAddress: boolean) => fields.arrange(hasAddress),
+    /** The card goes from here to the API; the page never has it. */
+    send: (path: string, params: object, billing: { address?: object }) => {
+      const { place } = fields;
+      const details = { ...billing, ...(place && { address: { ...place, ...billing.address } }) };
+      const method = { type: 'card', card: fields.card, billing_details: details };
+      return path === 'payment_methods'
+        ? callApi(key, 'POST', path, method)
+        : callApi(key, 'POST', path, { ...params, payment_method_data: method });
+    },
+  };
+}
+
+window.addEventListener('message', ({ source, data, ports: [port] }: MessageEvent<Start>) => {
+  if (source !== window.parent || !port) return;
+  const tell: Tell = (name, event) => port.postMessage({ name, event });
+  const handlers = handlersOf(data, tell);
+  port.onmessage = async ({ data: { id, name, args } }) => {
+    port.postMessage({ id, value: await handlers[name]?.(...(args as never[])) });
+  };
+  const tellHeight = () =>
+    tell('height', { px: Math.ceil(document.body.getBoundingClientRect().height) + 2 * MARGIN });
+  // At once, too: a page that nobody looks at observes nothing.
+  tellHeight();
+  new ResizeObserver(tellHeight).observe(document.body);
+});
+document.body.style.margin = `${MARGIN}px`;
+window.parent.postMessage(HELLO, '*');

@@ -1,0 +1,105 @@
+import { IntegrationError } from './dom.ts';
+import { Emitter } from './emitter.ts';
+import { Frame } from './frame-host.ts';
+import type { Appearance } from './style.ts';
+
+/** What the group of elements lends to each of its elements. */
+export interface Group {
+  readonly key: string;
+  readonly appearance: Appearance | undefined;
+  /** Settles when the provider has answered what is being paid; rejects with the error when it has not. */
+  readonly loaded: Promise<void>;
+  has(type: string): boolean;
+  forget(element: FramedElement): void;
+}
+
+const TITLES = { payment: 'Secure payment input frame', address: 'Secure address input frame' } as const;
+
+/** An element as the page has it: a frame of another origin, which alone knows what is typed into it. */
+export class FramedElement extends Emitter {
+  readonly type: keyof typeof TITLES;
+  readonly #group: Group;
+  readonly #frame: Frame;
+  #destroyed = false;
+
+  constructor(group: Group, type: keyof typeof TITLES, options: object = {}) {
+    super();
+    this.#group = group;
+    this.type = type;
+    this.#frame = new Frame(
+      TITLES[type],
+      () => ({
+        role: type,
+        key: group.key,
+        options,
+        appearance: group.appearance,
+        hasAddress: group.has('address'),
+      }),
+      (name, event) => {
+        if (name === 'enter') this.#frame.node.closest('form')?.requestSubmit();
+        else this.emit(name, event);
+      },
+    );
+  }
+
+  mount(target: string | HTMLElement): void {
+    if (this.#destroyed)
+      throw new IntegrationError('This Element has already been destroyed. Please create a new one.');
+    const node = typeof target === 'string' ? document.querySelector<HTMLElement>(target) : target;
+    if (!node)
+      throw new IntegrationError(
+        `The selector you specified (${target}) applies to no DOM elements that are currently on the page.`,
+      );
+    const frame = this.#frame;
+    node.replaceChildren(frame.node);
+    queueMicrotask(() => this.emit('loaderstart', { elementType: this.type }));
+    Promise.all([this.#group.loaded, frame.connected]).then(
+      () => frame.node.isConnected && this.emit('ready', { elementType: this.type }),
+      (error: object) => frame.node.isConnected && this.emit('loaderror', { elementType: this.type, error }),
+    );
+  }
+
+  unmount(): void {
+    this.#frame.remove();
+  }
+
+  destroy(): void {
+    this.unmount();
+    this.#destroyed = true;
+    this.#group.forget(this);
+  }
+
+  focus(): void {
+    this.send('focus');
+  }
+
+  blur(): void {
+    this.send('blur');
+  }
+
+  clear(): void {
+    this.send('clear');
+  }
+
+  update(options: object): this {
+    this.send('update', options);
+    return this;
+  }
+
+  collapse(): this {
+    return this;
+  }
+
+  getValue(): Promise<unknown> {
+    return this.ask('getValue');
+  }
+
+  ask<Value>(name: string, ...args: unknown[]): Promise<Value | undefined> {
+    return this.#frame.ask(name, ...args);
+  }
+
+  /** Without waiting for an answer; a frame that never loaded has told so. */
+  send(name: string, ...args: unknown[]): void {
+    this.ask(name, ...args).catch(() => {});
+  }
+}

@@ -1,0 +1,16 @@
+import { BASE } from './api.ts';
+
+/** Opens the wallet's window from the card's frame; the number of the card that was chosen there, or null without a window. */
+export function openWallet(): Promise<string | null> {
+  const opened = window.open(`${BASE}wallet.html`, 'emulated-stripe-wallet', 'popup,width=420,height=360');
+  if (opened === null) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const hear = ({ source, origin, data }: MessageEvent): void => {
+      if (source !== opened || origin !== window.location.origin) return;
+      window.removeEventListener('message', hear);
+      opened.close();
+      resolve(String(data));
+    };
+    window.addEventListener('message', hear);
+  });
+}

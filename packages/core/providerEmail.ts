@@ -1,0 +1,32 @@
+/** Longest email, its part before the at sign, and one label of its domain, in characters (RFC 5321, 4.5.3.1). */
+const LONGEST = 254;
+const LONGEST_LOCAL_PART = 64;
+const LONGEST_LABEL = 63;
+
+const WORD = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+$/i;
+const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i;
+const TOP_LEVEL = /^[a-z][a-z0-9-]*[a-z0-9]$/i;
+
+/**
+ * Whether Stripe and HubSpot take a text as an email. Both refuse the whole request for one that they do not take: a text
+ * field of the CRM may hold "n/a", and the specification's pattern for what people type lets "name@gmail..com" through. Only
+ * ASCII, no quotes, no domain without a dot, no address of numbers.
+ */
+export function isProviderEmail(email: string): boolean {
+  if (email.length > LONGEST) return false;
+  const [local = '', domain = '', ...more] = email.split('@');
+  if (more.length > 0 || local.length > LONGEST_LOCAL_PART) return false;
+  const labels = domain.split('.');
+  return (
+    local.split('.').every((word) => WORD.test(word)) &&
+    labels.length > 1 &&
+    labels.every((label) => label.length <= LONGEST_LABEL && LABEL.test(label)) &&
+    TOP_LEVEL.test(labels.at(-1)!)
+  );
+}
+
+/** The first of the candidates that a provider takes, without the spaces around it; null when none does. */
+export function providerEmail(candidates: readonly (string | null | undefined)[]): string | null {
+  const trimmed = candidates.flatMap((candidate) => candidate?.trim() || []);
+  return trimmed.find(isProviderEmail) ?? null;
+}
