@@ -144,7 +144,7 @@ test('the card form of a payment that is over leads on, instead of staying blank
       json: { success: true, status: 'success', data: { clientSecret: secret, amount: 6500, revision } },
     }),
   );
-  await stripe(theInduct().stripe).confirm(id, 'pm_card_visa', page.url());
+  await stripe(theInduct().stripe).confirm(id, 'pm_card_visa', theInduct().server.url);
   await page.goto('/registration/checkout');
   await expect(page.getByRole('alert')).toContainText('The card form could not be loaded.');
   await page.unrouteAll();

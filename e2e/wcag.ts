@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Frame, Page } from '@playwright/test';
 
 /** Points of WCAG 2.2 that axe cannot decide, looked at in the page as it is drawn. Each answers what is wrong. */
 
@@ -67,8 +67,8 @@ interface Colours {
 }
 type Coloured = { colours: Colours };
 
-/** Brings the page what tells contrast, as `window.colours`. */
-function bringColours(page: Page): Promise<void> {
+/** Brings a page, or a frame of it, what tells contrast, as `window.colours`. */
+function bringColours(page: Page | Frame): Promise<void> {
   return page.evaluate(() => {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = 1;
@@ -143,7 +143,7 @@ export interface Stop {
  */
 export async function tabThrough(page: Page): Promise<Stop[]> {
   const stops: Stop[] = [];
-  await bringColours(page);
+  await Promise.all(page.frames().map(bringColours));
   await page.evaluate(() => {
     window.scrollTo(0, 0);
     (document.activeElement as HTMLElement | null)?.blur();
@@ -152,42 +152,52 @@ export async function tabThrough(page: Page): Promise<Stop[]> {
   const address = page.url();
   for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab');
-    const stop = await page.evaluate(async () => {
-      // Scrolled to where the browser wants it by then.
-      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-      const element = document.activeElement as HTMLElement | null;
-      if (!element || element === document.body) return null;
-      const memory = window as unknown as { lastStop: Element | null };
-      const troubles: string[] = [];
-      const { contrast, groundOf } = (window as unknown as Coloured).colours;
-      const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(element);
-      if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) troubles.push('no ring');
-      const { left, right, top, bottom } = element.getBoundingClientRect();
-      const x = (left + right) / 2;
-      const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
-      // Drawn around the element, on what is beside it; an inner one on the element itself.
-      const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
-      const ground = groundOf(
-        Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
-      );
-      if (contrast(outlineColor, ground) < 3) troubles.push('faint ring');
-      const there = document.elementFromPoint(x, y);
-      if (!there || !(element.contains(there) || there.contains(element)))
-        troubles.push(`covered by ${there?.className}`);
-      if (
-        memory.lastStop &&
-        memory.lastStop.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING
-      )
-        troubles.push('out of order');
-      memory.lastStop = element;
-      const label = (element as HTMLInputElement).labels?.[0]?.textContent;
-      return { name: element.getAttribute('aria-label') ?? label ?? element.textContent ?? '', troubles };
-    });
+    const stop = await stopIn(page.mainFrame());
     if (!stop) return stops;
     if (page.url() !== address) stop.troubles.push('led elsewhere');
     stops.push(stop);
   }
   throw new Error('Tab never came to the end of the page.');
+}
+
+/** Where the key has led; within a frame, where it is there. Null at the page's end. */
+async function stopIn(frame: Frame): Promise<Stop | null> {
+  const stop = await frame.evaluate(async () => {
+    // Scrolled to where the browser wants it by then.
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const element = document.activeElement as HTMLElement | null;
+    if (!element || element === document.body) return null;
+    if (element.matches('iframe')) return 'frame';
+    const memory = window as unknown as { lastStop: Element | null };
+    const troubles: string[] = [];
+    const { contrast, groundOf } = (window as unknown as Coloured).colours;
+    const { outlineStyle, outlineWidth, outlineColor, outlineOffset } = getComputedStyle(element);
+    if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) troubles.push('no ring');
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const x = (left + right) / 2;
+    const y = (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2;
+    // Drawn around the element, on what is beside it; an inner one on the element itself.
+    const beside = document.elementFromPoint(left > 4 ? left - 4 : right + 4, y);
+    const ground = groundOf(
+      Number.parseFloat(outlineOffset) < 0 ? element : (beside ?? element.parentElement),
+    );
+    if (contrast(outlineColor, ground) < 3) troubles.push('faint ring');
+    const there = document.elementFromPoint(x, y);
+    if (!there || !(element.contains(there) || there.contains(element)))
+      troubles.push(`covered by ${there?.className}`);
+    if (
+      memory.lastStop &&
+      memory.lastStop.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING
+    )
+      troubles.push('out of order');
+    memory.lastStop = element;
+    const label = (element as HTMLInputElement).labels?.[0]?.textContent;
+    return { name: element.getAttribute('aria-label') ?? label ?? element.textContent ?? '', troubles };
+  });
+  if (stop !== 'frame') return stop;
+  for (const child of frame.childFrames())
+    if (await child.evaluate(() => document.hasFocus())) return stopIn(child);
+  return { name: 'a frame', troubles: ['nothing in it has the focus'] };
 }
 
 /** Words in the source's order that stand above what comes before them, and not beside it (1.3.2). */

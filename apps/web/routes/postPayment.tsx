@@ -116,12 +116,12 @@ export function Component() {
     <Card>
       <PageHeading title="Payment" />
       {settled ? (
-        <div className={ui.stack}>
+        <div key="settled" className={ui.stack}>
           {(settled.goOn ?? screens.checkout) === screens.checkout && <Note>{NOT_COMPLETED}</Note>}
           <Onward goOn={settled.goOn ?? screens.checkout} />
         </div>
       ) : unknown ? (
-        <div className={ui.stack}>
+        <div key="unknown" className={ui.stack}>
           <Note>{NOT_KNOWN}</Note>
           {unknown.retryMs !== undefined && (
             <TryAgain

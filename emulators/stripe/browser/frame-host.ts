@@ -67,9 +67,10 @@ export class Frame {
       if (said.id === undefined) this.#tell(said.name, said.event);
       else this.#answers.get(said.id)?.(said.value);
       this.#answers.delete(said.id);
+      // It begins with its height: who is told that it is there finds it as large as it will be.
+      this.#connection.resolve(port1);
     };
     this.node.contentWindow!.postMessage(this.#start(), origin, [port2]);
-    this.#connection.resolve(port1);
   }
 
   #tell(name: string, event: { px: number }): void {
