@@ -16,7 +16,21 @@ export interface DatabaseState {
 const TIMEOUT_MS = 5_000;
 
 /** Looks at the database and changes nothing, least of all its tables. */
-export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
+export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
+  return askOnce(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ may: boolean }>(
+      "select has_schema_privilege(current_schema(), 'create') as may",
+    );
+    const { waiting, newer, foreign } = await migrationState(client);
+    return { waiting: waiting.length, newer: newer.at(-1) ?? null, mayMigrate: rows[0]!.may, foreign };
+  });
+}
+
+/** What is asked on a connection of its own, or why the database does not say. */
+export async function askOnce<Said>(
+  databaseUrl: string,
+  ask: (client: pg.Client) => Promise<Said>,
+): Promise<Answer<Said>> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: TIMEOUT_MS,
@@ -26,13 +40,7 @@ export async function askDatabase(databaseUrl: string): Promise<Answer<DatabaseS
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ may: boolean }>(
-      "select has_schema_privilege(current_schema(), 'create') as may",
-    );
-    const { waiting, newer, foreign } = await migrationState(client);
-    return {
-      said: { waiting: waiting.length, newer: newer.at(-1) ?? null, mayMigrate: rows[0]!.may, foreign },
-    };
+    return { said: await ask(client) };
   } catch (error) {
     return { down: sentenceOf(error) };
   } finally {
