@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 import type { PaidLine } from '#core/refunds.ts';
-import { sayWhatFor } from '../apps/server/payments/assignRefund.ts';
-import { reconcile } from '../apps/server/payments/reconcile.ts';
-import { refundJoin } from '../apps/server/payments/refundJoin.ts';
+import { sayWhatFor } from '../apps/server/refunds/assignRefund.ts';
+import { reconcile } from '../apps/server/settlement/reconcile.ts';
+import { refundJoin } from '../apps/server/refunds/refundJoin.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 

@@ -8,7 +8,7 @@ import { readConfig } from '../apps/server/config.ts';
 import { pushDue } from '../apps/server/contacts/push.ts';
 import { createLog } from '../apps/server/http/logging.ts';
 import { importInvitations } from '../apps/server/invitations/importInvitations.ts';
-import { startSweeping } from '../apps/server/payments/sweep.ts';
+import { startSweeping } from '../apps/server/settlement/sweep.ts';
 import { stripeProvider } from '../apps/server/stripe/provider.ts';
 import { type Wired, wire } from '../apps/server/wire.ts';
 import type { SeedContact } from '../emulators/hubspot/seed.ts';

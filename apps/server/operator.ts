@@ -36,7 +36,12 @@ import { findCommand } from './join/findCommand.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
-import { reconcileCommand, refundAssignCommand, refundCommand, settleCommand } from './payments/commands.ts';
+import {
+  reconcileCommand,
+  refundAssignCommand,
+  refundCommand,
+  settleCommand,
+} from './settlement/commands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
 import { SocietyFaults } from './society.ts';
 import { storyCommand } from './story/storyCommand.ts';

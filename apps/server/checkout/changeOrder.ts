@@ -5,10 +5,10 @@ import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/ord
 import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
+import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { type CatalogueProduct, toWireProduct } from '../society.ts';
-import { hasLine, lineOf, nextLine } from './orderLines.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';

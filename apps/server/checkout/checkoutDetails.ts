@@ -8,10 +8,10 @@ import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
-import { payerEmails, receiptEmail } from '../payments/payer.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
+import { payerEmails, receiptEmail } from '../session/payer.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */

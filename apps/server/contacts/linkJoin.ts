@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { isMemberByMirrorAlone } from '../session/isMemberNow.ts';
+import { isMemberByMirrorAlone } from '../session/members.ts';
 import { presentId } from './crmId.ts';
 import { tellHubspot } from './tellHubspot.ts';
 

@@ -26,7 +26,7 @@ import {
   type HubspotClient,
 } from '../hubspot/client.ts';
 import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
-import { holdsBought } from '../session/isMemberNow.ts';
+import { holdsBought } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';
 import { lookAtContacts } from './followContacts.ts';
 

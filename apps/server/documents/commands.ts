@@ -9,8 +9,8 @@ import {
 import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
-import { tellPlan } from '../payments/commands.ts';
-import { followJoin, NotRefundable, refundJoin } from '../payments/refundJoin.ts';
+import { followJoin, NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
+import { tellPlan } from '../settlement/commands.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';

@@ -3,7 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import { REJECTED_FINALLY, rejectionReasons } from '#core/document.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
-import { whyNot } from '../join/standing.ts';
+import { whyNot } from '../session/standing.ts';
 
 /** What a join has uploaded; the names only for the browser that holds it. */
 export async function sessionDocuments(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { tell } from '../payments/followPayment.ts';
+import { tell } from '../refunds/followPayment.ts';
 import { keyOfPart } from '../storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;

@@ -6,7 +6,7 @@ import { uploadLinkPath } from '#core/navigation.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;

@@ -5,7 +5,7 @@ import { statesAllowing } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { whyNot } from '../session/standing.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
+import { isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import {
   type CodeAttempt,
   type CountedAttempt,

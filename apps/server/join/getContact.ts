@@ -3,8 +3,8 @@ import type { Contact, Data } from '#contract/schemas.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { fillIn } from '../society.ts';
-import { stateAllows, whyNot } from './standing.ts';
 
 const blank: Contact = {
   firstName: null,

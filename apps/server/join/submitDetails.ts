@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { detailsOf, type SessionMembership, sessionColumns } from '../membership/membershipDetails.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { stateAllows, whyNot } from './standing.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 
 /** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
 const TELL_AFTER_SECONDS = 120;

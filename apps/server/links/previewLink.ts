@@ -3,7 +3,7 @@ import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { Refusal } from '../http/refusal.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
+import { isMemberNow } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 

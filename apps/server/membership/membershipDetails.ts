@@ -5,8 +5,8 @@ import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
+import { isMemberNow } from '../session/members.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { eligibilityOf, fillIn, type Society } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
-import { hasLine, lineOf, nextLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
+import { isMemberNow } from '../session/members.ts';
+import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 const isMember = isMemberNow('join_session.contact_id');

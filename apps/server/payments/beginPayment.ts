@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import { hasLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
-import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import { hasLine } from '../session/orderLines.ts';
+import { payer } from '../session/payer.ts';
+import { stateAllows, whyNot } from '../session/standing.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { orderOf, totalChanged } from './createPaymentIntent.ts';
-import { payer } from './payer.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { payerEmails, receiptEmail } from '../session/payer.ts';
 import { Declined } from '../stripe/failures.ts';
 import { pauseSeconds } from './cardFailures.ts';
-import { payerEmails, receiptEmail } from './payer.ts';
 import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { refundJoin } from './refundJoin.ts';
 
 let server: TestServer;
 before(async () => {

@@ -5,12 +5,12 @@ import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
+import { isMemberNow } from '../session/members.ts';
+import { payer, perhapsTwice } from '../session/payer.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { markCanceled } from './cancelIntent.ts';
-import { followPayment } from './followPayment.ts';
-import { giveBack, promiseRefund } from './giveBack.ts';
-import { payer, perhapsTwice } from './payer.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';

@@ -11,14 +11,14 @@ import type { PaidLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
-import { standingOf, stateAllows, upgradeOffer, whyNot } from '../join/standing.ts';
-import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import { payerEmails, receiptEmail } from '../session/payer.ts';
+import { standingOf, stateAllows, upgradeOffer, whyNot } from '../session/standing.ts';
 import { NotAtStripe, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { pauseSeconds, tooManyDeclined } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { payerEmails, receiptEmail } from './payer.ts';
 import { countingFailures } from './providerFailures.ts';
 
 /** How long a change of the intent may take before it is given up (ms), and how often one looks. */

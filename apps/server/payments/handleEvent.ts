@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment, intentOf } from './confirmPayment.ts';
-import { followPayment } from './followPayment.ts';
 import { settlePaying } from './settlePaying.ts';
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { sweepPayments } from '../settlement/sweep.ts';
 import { startServerProcess } from '../testing/serverProcess.ts';
 import {
   beginPayment,
@@ -10,7 +11,6 @@ import {
   reportPayment,
 } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
-import { sweepPayments } from './sweep.ts';
 
 let server: TestServer;
 before(async () => {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { sessionNotFound } from '../http/refusal.ts';
 import { serve } from '../http/routes.ts';
-import { standingOf } from '../join/standing.ts';
+import { standingOf } from '../session/standing.ts';
 import { beginPayment } from './beginPayment.ts';
 import { prepareCustomer } from './cardCustomer.ts';
 import { createPaymentIntent } from './createPaymentIntent.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../payments/refundJoin.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../database/types.ts';
-import { holdsBought } from './isMemberNow.ts';
+import { holdsBought } from './members.ts';
 
 /**
  * Brings the mirror to what the contact holds, in the transaction that began or ended a membership of theirs: HubSpot is

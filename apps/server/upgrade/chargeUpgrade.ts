@@ -6,13 +6,12 @@ import type { PaidLine } from '#core/refunds.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { customerOf, payerOf, type SavedCard } from '../payments/cardCustomer.ts';
 import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
-
 import { countingFailures } from '../payments/providerFailures.ts';
+import { standingOf, whyNot } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
 import type { Intent } from '../stripe/provider.ts';

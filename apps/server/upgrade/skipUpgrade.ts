@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { standingOf, whyNot } from '../session/standing.ts';
 
 /**
  * Skip is honored: the offer does not come back, and an intent that a card form may still hold is cancelled. One that

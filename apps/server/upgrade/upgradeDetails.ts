@@ -1,7 +1,7 @@
 import type { Data } from '#contract/schemas.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
+import { standingOf, whyNot } from '../session/standing.ts';
 import { fillIn, toWireProduct } from '../society.ts';
 
 /** The upgrade screen: what is offered, and which card it would be charged to. Only the browser that paid is offered any. */

@@ -5,8 +5,8 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
+import { standingOf, whyNot } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {

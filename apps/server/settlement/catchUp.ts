@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { reach, takeTurn } from '../database/schedule.ts';
 import type { StoredEvent } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import { confirmPayment, intentOf, unwritten } from '../payments/confirmPayment.ts';
+import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
+import { tell } from '../refunds/followPayment.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
-import { cancelIntent } from './cancelIntent.ts';
-import { confirmPayment, intentOf, unwritten } from './confirmPayment.ts';
-import { tell } from './followPayment.ts';
-import { handleEvent, noteHandled } from './handleEvent.ts';
 
 const TASK = 'events';
 const EVERY_SECONDS = 120;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
+import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
+import { lookAtPayment } from '../payments/lookAtPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
+import { giveBack } from '../refunds/giveBack.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
-import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { catchUpOnEvents } from './catchUp.ts';
-import { giveBack } from './giveBack.ts';
-import { lookAtPayment } from './lookAtPayment.ts';
-import { settlePaying } from './settlePaying.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;

@@ -9,8 +9,8 @@ import {
 } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
+import { confirmPayment, intentOf, recordSuccess } from '../payments/confirmPayment.ts';
 import { NotAtStripe, ProviderRefused, RefundRefused } from '../stripe/failures.ts';
-import { confirmPayment, intentOf, recordSuccess } from './confirmPayment.ts';
 import { followPayment, lockSession, paidOrders, recount } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
 

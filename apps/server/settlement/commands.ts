@@ -2,11 +2,11 @@ import { displayPrice } from '#core/money.ts';
 import type { RefundPlan, RefundWish } from '#core/refunds.ts';
 import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
+import { sayWhatFor } from '../refunds/assignRefund.ts';
+import { NotRefundable, refundJoin, refundPayment } from '../refunds/refundJoin.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
-import { sayWhatFor } from './assignRefund.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';
-import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
 import { settleJoin, settleMissing, settlePayment } from './settle.ts';
 
 const NIGHTS_SHOWN = 14;

@@ -4,13 +4,13 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Command } from '../command.ts';
 import { readMigrations } from '../database/migrate.ts';
+import { reconcileCommand, refundAssignCommand, refundCommand } from '../settlement/commands.ts';
+import { reconcile } from '../settlement/reconcile.ts';
 import { membershipsOf, noticesOf } from '../testing/rows.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
-import { reconcileCommand, refundAssignCommand, refundCommand } from './commands.ts';
 import { followPayment } from './followPayment.ts';
-import { reconcile } from './reconcile.ts';
 
 let server: TestServer;
 before(async () => {

@@ -3,11 +3,11 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { until } from '../../../local/testing/startedInduct.ts';
 import type { Command } from '../command.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { reconcileCommand, refundCommand, settleCommand } from './commands.ts';
-import { confirmPayment } from './confirmPayment.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 
 let server: TestServer;

@@ -2,15 +2,15 @@ import { type Kysely, sql } from 'kysely';
 import { isMembershipType } from '#core/product.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
+import { bringStanding, followPayment, lockSession, paidOrders } from '../refunds/followPayment.ts';
+import { giveBack } from '../refunds/giveBack.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
-import { cancelIntent } from './cancelIntent.ts';
 import { giveUpUnwritten } from './catchUp.ts';
-import { confirmPayment } from './confirmPayment.ts';
-import { bringStanding, followPayment, lockSession, paidOrders } from './followPayment.ts';
-import { giveBack } from './giveBack.ts';
 import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 import { reconcile } from './reconcile.ts';
-import { settlePaying } from './settlePaying.ts';
 
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or

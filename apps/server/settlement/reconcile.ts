@@ -6,10 +6,10 @@ import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
+import { type IntentOf, intentOf } from '../payments/confirmPayment.ts';
+import { giveUpgradeBack, refundsOfPayment, UPGRADE_ALONE, upgradesAlone } from '../refunds/followPayment.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import type { Intent } from '../stripe/provider.ts';
-import { type IntentOf, intentOf } from './confirmPayment.ts';
-import { giveUpgradeBack, refundsOfPayment, UPGRADE_ALONE, upgradesAlone } from './followPayment.ts';
 
 /** Cents are named so; the rest are numbers of things. */
 export interface Reconciliation {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { tell } from './followPayment.ts';
+import { tell } from '../refunds/followPayment.ts';
 
 /**
  * What failed in one turn of a background task, by its cause: a line in the log for each cause and turn, and a notice to staff

@@ -4,8 +4,8 @@ import { displayPrice } from '#core/money.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { intentOf } from '../payments/confirmPayment.ts';
 import type { Intent } from '../stripe/provider.ts';
-import { intentOf } from './confirmPayment.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
 export class NotRebuilt extends Error {}

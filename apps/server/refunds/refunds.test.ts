@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { handleEvent } from '../payments/handleEvent.ts';
+import { reconcile } from '../settlement/reconcile.ts';
+import { sweepRefunds } from '../settlement/sweep.ts';
 import { RefundRefused } from '../stripe/failures.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { noticesOf } from '../testing/rows.ts';
 import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
-import { confirmPayment } from './confirmPayment.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
-import { handleEvent } from './handleEvent.ts';
-import { reconcile } from './reconcile.ts';
 import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
-import { sweepRefunds } from './sweep.ts';
 
 let server: TestServer;
 before(async () => {

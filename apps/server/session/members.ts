@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { hasLine } from '../checkout/orderLines.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER, UPGRADE_FOR_MEMBERS } from '../membership/alreadyMember.ts';
+import { hasLine } from './orderLines.ts';
 
 type MembershipType = 'membership' | 'membership_upgrade';
 
