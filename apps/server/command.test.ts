@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandNamed } from './command.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
-import { refundAssignCommand, refundCommand } from './settlement/commands.ts';
+import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 
 const commands = [refundCommand, refundAssignCommand, ledgerCommand];
 

@@ -36,12 +36,8 @@ import { findCommand } from './join/findCommand.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
-import {
-  reconcileCommand,
-  refundAssignCommand,
-  refundCommand,
-  settleCommand,
-} from './settlement/commands.ts';
+import { reconcileCommand, settleCommand } from './settlement/commands.ts';
+import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
 import { SocietyFaults } from './society.ts';
 import { storyCommand } from './story/storyCommand.ts';

@@ -10,7 +10,7 @@ import { type Command, misused, plain as plainText, readArgs } from '../command.
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
 import { followJoin, NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
-import { tellPlan } from '../settlement/commands.ts';
+import { tellPlan } from '../refunds/tellPlan.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';

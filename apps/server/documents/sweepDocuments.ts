@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { tell } from '../refunds/followPayment.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { keyOfPart } from '../storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
@@ -32,7 +32,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   let unknown = 0;
   for await (const _ of unknownDocuments(deps)) unknown++;
   if (unknown > 0)
-    await tell(
+    await tellStaff(
       deps.database,
       null,
       'unknown_documents',

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Command } from '../command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/commands.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

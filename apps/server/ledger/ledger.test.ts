@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/commands.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

@@ -13,7 +13,8 @@ import {
 import type { GivenBack, PaidLine } from '#core/refunds.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
-import { type IntentOf, intentOf } from '../payments/confirmPayment.ts';
+import type { IntentOf } from '../payments/intentOf.ts';
+import { intentOf } from '../payments/intentOf.ts';
 import type { BalanceMovement } from '../stripe/movements.ts';
 
 /** One line for the accountant. Amounts are cents. */

@@ -7,7 +7,7 @@ import { hasLine } from '../session/orderLines.ts';
 import { payer } from '../session/payer.ts';
 import { stateAllows, whyNot } from '../session/standing.ts';
 import { tooManyDeclined } from './cardFailures.ts';
-import { orderOf, totalChanged } from './createPaymentIntent.ts';
+import { orderOf, totalChanged } from './readOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =

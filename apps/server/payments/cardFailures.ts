@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
-import { intentOf } from './confirmPayment.ts';
+import { intentOf } from './intentOf.ts';
 
 /** A failed charge that an event names, by Stripe's id of it. */
 export interface FailedCharge {

@@ -1,4 +1,4 @@
-import { type QueryCreator, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
@@ -11,16 +11,12 @@ import { isMemberNow } from '../session/members.ts';
 import { payer, perhapsTwice } from '../session/payer.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { markCanceled } from './cancelIntent.ts';
+import type { IntentOf } from './intentOf.ts';
+import { intentOf } from './intentOf.ts';
+import { recordSuccess, success } from './paymentRow.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
-
-/** Which order an intent is for, as its metadata says. */
-export interface IntentOf {
-  uuid: string;
-  kind: 'join' | 'upgrade';
-  revision: number;
-}
 
 /** What was paid for is not in this database, as after a restore. */
 export class NotInDatabase extends Error {
@@ -29,16 +25,6 @@ export class NotInDatabase extends Error {
       'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',
     );
   }
-}
-
-/** Null when the intent is another app's or another environment's on the same Stripe account. */
-export function intentOf(
-  deps: Pick<Deps, 'environment'>,
-  { metadata }: Pick<Intent, 'metadata'>,
-): IntentOf | null {
-  const { app, environment, session: uuid, kind, revision } = metadata;
-  if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
-  return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
 }
 
 /**
@@ -235,51 +221,4 @@ async function tellPerhapsTwice(
     .insertInto('staff_notice')
     .values({ kind: 'perhaps_twice', session_uuid: uuid, message: perhapsTwice(uuid, others) })
     .execute();
-}
-
-/** Writes that an intent was paid, whether or not we had a row of it. */
-export async function recordSuccess(
-  trx: Transaction<Tables>,
-  intent: Intent,
-  of: IntentOf,
-  status: 'succeeded' | 'duplicate',
-): Promise<void> {
-  await success(trx, intent, of, status).execute();
-}
-
-function success(
-  database: QueryCreator<Tables>,
-  intent: Intent,
-  { uuid, kind, revision }: IntentOf,
-  status: 'succeeded' | 'duplicate',
-) {
-  const settled = {
-    status,
-    amount_cents: intent.amountReceivedCents,
-    revision,
-    payment_method_id: intent.paymentMethodId,
-    saves_card: intent.savesCard,
-    card_brand: intent.card?.brand ?? null,
-    card_last4: intent.card?.last4 ?? null,
-    succeeded_at: sql<Date>`now()`,
-    updated_at: sql<Date>`now()`,
-  };
-  return database
-    .insertInto('payment')
-    .values({ ...unwritten(intent, { uuid, kind, revision }), ...settled })
-    .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
-}
-
-/** The row of an intent that a crash kept us from writing: it counts after the others. */
-export function unwritten(intent: Intent, { uuid, kind, revision }: IntentOf) {
-  return {
-    intent_id: intent.id,
-    session_uuid: uuid,
-    kind,
-    attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
-    client_secret: intent.clientSecret,
-    customer_id: intent.customerId ?? '',
-    amount_cents: intent.amountCents,
-    revision,
-  };
 }

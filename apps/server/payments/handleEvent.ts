@@ -3,7 +3,8 @@ import type { Deps } from '../deps.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { noteFailure } from './cardFailures.ts';
-import { confirmPayment, intentOf } from './confirmPayment.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { intentOf } from './intentOf.ts';
 import { settlePaying } from './settlePaying.ts';
 
 /**

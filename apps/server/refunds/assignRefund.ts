@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { type Assignment, assignRefund, type RefundedLine } from '#core/refunds.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
-import { lockSession, paidOrders, recount } from './followPayment.ts';
+import { lockSession, recount } from './followPayment.ts';
+import { paidOrders } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
 /**

@@ -3,8 +3,9 @@ import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../stripe/failures.ts';
-import { followPayment, tell } from './followPayment.ts';
+import { followPayment } from './followPayment.ts';
 
 /** Decides a refund, in the transaction of what it follows from. Stripe is asked after the commit: {@link giveBack}. */
 export async function promiseRefund(
@@ -109,7 +110,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
 /** Staff hear of each reason once a day, however many refunds wait for it. */
 async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<string> {
   await countAttempt(deps, refund, message);
-  await tell(
+  await tellStaff(
     deps.database,
     null,
     'refund_waits',

@@ -6,6 +6,7 @@ import type { RefundWish } from '#core/refunds.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { reconcile } from '../settlement/reconcile.ts';
+import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { RefundRefused } from '../stripe/failures.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
@@ -14,7 +15,7 @@ import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment }
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
-import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
+import { NotRefundable, refundJoin } from './refundJoin.ts';
 
 let server: TestServer;
 before(async () => {

@@ -3,12 +3,13 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { reconcile } from '../settlement/reconcile.ts';
+import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { changeSociety } from '../testing/changeSociety.ts';
 import { details, orderingJoin, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { followPayment } from './followPayment.ts';
-import { NotRefundable, refundJoin, refundPayment } from './refundJoin.ts';
+import { NotRefundable, refundJoin } from './refundJoin.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { tell } from '../refunds/followPayment.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 
 /**
  * What failed in one turn of a background task, by its cause: a line in the log for each cause and turn, and a notice to staff
@@ -20,7 +20,7 @@ export class BackgroundFailures {
   async tell({ log, database }: Deps, what: string): Promise<void> {
     for (const [cause, { error, subjects }] of this.causes) {
       log.error({ err: error, count: subjects.length, first: subjects[0] }, what);
-      await tell(
+      await tellStaff(
         database,
         null,
         'background',

@@ -2,10 +2,12 @@ import { sql } from 'kysely';
 import { reach, takeTurn } from '../database/schedule.ts';
 import type { StoredEvent } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { confirmPayment, intentOf, unwritten } from '../payments/confirmPayment.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
-import { tell } from '../refunds/followPayment.ts';
+import { intentOf } from '../payments/intentOf.ts';
+import { unwritten } from '../payments/paymentRow.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
@@ -118,7 +120,7 @@ async function tellGivenUp(
     givenUp.length === 1
       ? `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`
       : `${givenUp.length} events of Stripe, ${id} (${event.type}) and others, could not be acted on for ${RETRY_DAYS} days, and are left: npm run operator -- reconcile`;
-  await tell(deps.database, null, 'event_given_up', message);
+  await tellStaff(deps.database, null, 'event_given_up', message);
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {

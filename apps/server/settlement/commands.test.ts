@@ -6,7 +6,8 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
-import { refundCommand, settleCommand } from './commands.ts';
+import { settleCommand } from './commands.ts';
+import { refundCommand } from './refundCommands.ts';
 
 let server: TestServer;
 before(async () => {

@@ -4,7 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { intentOf } from '../payments/confirmPayment.ts';
+import { intentOf } from '../payments/intentOf.ts';
 import type { Intent } from '../stripe/provider.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */

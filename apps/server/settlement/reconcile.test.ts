@@ -7,8 +7,9 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
-import { reconcileCommand, refundCommand, settleCommand } from './commands.ts';
+import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
+import { refundCommand } from './refundCommands.ts';
 
 let server: TestServer;
 before(async () => {

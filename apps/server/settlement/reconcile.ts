@@ -6,8 +6,10 @@ import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
-import { type IntentOf, intentOf } from '../payments/confirmPayment.ts';
-import { giveUpgradeBack, refundsOfPayment, UPGRADE_ALONE, upgradesAlone } from '../refunds/followPayment.ts';
+import type { IntentOf } from '../payments/intentOf.ts';
+import { intentOf } from '../payments/intentOf.ts';
+import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
+import { refundsOfPayment } from '../refunds/paidOrders.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import type { Intent } from '../stripe/provider.ts';
 

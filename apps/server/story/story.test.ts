@@ -9,7 +9,7 @@ import { documentsAcceptCommand } from '../documents/commands.ts';
 import { ordersShipCommand, ordersUnshipCommand } from '../fulfilment/commands.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/commands.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { beginPayment, details, openIntent, payByCard, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
