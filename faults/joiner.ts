@@ -300,7 +300,7 @@ async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
   for (let reading = 1; ; reading++) {
     const shown = await tab.call('getCheckoutDetails', { params });
     if (shown.status !== 200) return leadOn(shown);
-    const order = orderOf(shown.data);
+    const order = readOrder(shown.data);
     const amount = order.totalDueTodayCents;
     const body = { amount, currency: 'usd' as const, billingEmail: shown.data.billingEmail };
     const intent = await tab.call('createPaymentIntent', { params, body });
@@ -326,7 +326,7 @@ function leadOn({ status, goOn, message }: Answered<CallName>): Look {
   return status === 409 && goOn ? { goOn } : { message: `${status} ${message}` };
 }
 
-function orderOf({ products }: Data<'getCheckoutDetails'>) {
+function readOrder({ products }: Data<'getCheckoutDetails'>) {
   return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
 }
 

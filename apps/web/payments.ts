@@ -1,4 +1,5 @@
 import type { Stripe } from '@stripe/stripe-js';
+
 // The package's own types for its ES module cannot be resolved by Node's rules; those of this file can.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import type { Site } from '#contract/schemas.ts';

@@ -7,7 +7,8 @@ import type { Deps } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { type CatalogueProduct, toWireProduct } from '../society.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
@@ -54,7 +55,7 @@ async function addLine(
     return rows[0];
   };
   const order = await whileFrozen(deps, uuid, add);
-  if (!order) throw await whyNot(deps, 'changeOrder', uuid, ORDER_FULL);
+  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, ORDER_FULL);
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;
@@ -83,5 +84,6 @@ export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<vo
       returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, session.uuid, remove))) throw await whyNot(deps, 'changeOrder', session.uuid);
+  if (!(await whileFrozen(deps, session.uuid, remove)))
+    throw await refusalFor(deps, 'changeOrder', session.uuid);
 }

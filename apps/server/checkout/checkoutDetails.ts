@@ -11,7 +11,8 @@ import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { payerEmails, receiptEmail } from '../session/payer.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */
@@ -20,7 +21,7 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
   // A payment that was begun and left: ask Stripe how it ended before showing the order, unless somebody has just asked.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
-  if (!session) throw await whyNot(deps, 'readCheckout', uuid);
+  if (!session) throw await refusalFor(deps, 'readCheckout', uuid);
 
   const { society } = deps;
   const known = merge(session.profile, session.details, null);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { PROOF_DUE_DAYS, type RejectionReason } from '#core/document.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };
@@ -41,11 +42,7 @@ export async function reviewTranscripts(
       )
       .returning('id')
       .execute();
-    await trx
-      .updateTable('join_session')
-      .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
-      .where('uuid', '=', uuid)
-      .execute();
+    await tellHubspot(trx, uuid);
     return reviewed.length;
   });
 }

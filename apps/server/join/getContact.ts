@@ -3,7 +3,8 @@ import type { Contact, Data } from '#contract/schemas.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society.ts';
 
 const blank: Contact = {
@@ -43,7 +44,7 @@ export async function getContact(deps: Deps, uuid: string): Promise<Data<'getCon
       .refresh(row.contact_id)
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
-  if (!row) throw await whyNot(deps, 'readContact', uuid);
+  if (!row) throw await refusalFor(deps, 'readContact', uuid);
   return { ...merge(row.profile, row.details, row.school), invitation: invitationOf(row) };
 
   async function find() {

@@ -7,7 +7,8 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { detailsOf, type SessionMembership, sessionColumns } from '../membership/membershipDetails.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows, transitions } from '../session/states.ts';
 
 /** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
 const TELL_AFTER_SECONDS = 120;
@@ -32,18 +33,17 @@ export async function submitDetails(
     update join_session set
       details = ${JSON.stringify(trimmed)}::jsonb,
       has_agreed_to_policies = true,
-      state = case state when 'started' then 'detailed' else state end,
+      ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
       crm_contact_id = case when ${isOfOtherEmail} then null else crm_contact_id end,
-      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
-      updated_at = now()
+      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')}
     returning ${sessionColumns}`.execute(deps.database);
     return rows[0];
   };
   const session = await whileFrozen(deps, uuid, save);
-  if (!session) throw await whyNot(deps, 'submitDetails', uuid);
+  if (!session) throw await refusalFor(deps, 'submitDetails', uuid);
   return { membershipDetails: session.is_member ? null : detailsOf(deps, session) };
 }
 

@@ -6,7 +6,8 @@ import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { isMemberNow } from '../session/members.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn, type Society } from '../society.ts';
 import { ALREADY_MEMBER } from './alreadyMember.ts';
 
@@ -26,7 +27,7 @@ export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<
     deps.database,
   );
   const session = rows[0];
-  if (!session) throw await whyNot(deps, 'readMemberships', uuid);
+  if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
   return detailsOf(deps, session);
 }

@@ -15,7 +15,7 @@ export interface SavedCard {
 }
 
 /** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
-export async function payerOf(
+export async function readPayer(
   deps: Deps,
   uuid: string,
   paymentIntent: string,
@@ -52,7 +52,7 @@ export async function payerOf(
  * (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The key is the join's, so however many presses and
  * crashes there are, there is one.
  */
-export async function customerOf(
+export async function ensureCustomer(
   deps: Deps,
   uuid: string,
   {
@@ -98,9 +98,9 @@ export async function customerOf(
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {
-    const { card, savesCard, failures } = await payerOf(deps, uuid, paymentIntent);
+    const { card, savesCard, failures } = await readPayer(deps, uuid, paymentIntent);
     if (savesCard && card.paymentMethodId !== null && card.customerId === null)
-      await customerOf(deps, uuid, { ...card, paymentIntent, failures });
+      await ensureCustomer(deps, uuid, { ...card, paymentIntent, failures });
   };
   prepare().catch((error: unknown) =>
     deps.log.warn({ err: error }, 'the customer of a card was not made beforehand'),

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { NotAtStripe, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { askedOf } from './intentRequest.ts';
+import { intentRequest } from './intentRequest.ts';
 import type { Order } from './readOrder.ts';
+
 /**
  * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision.
  * Answers the mark; null when the order is another one, or somebody is at it.
@@ -32,7 +34,7 @@ export async function changeIntent(
   { intentId, mark, email }: { intentId: string; mark: string; email: string | null },
 ): Promise<boolean> {
   try {
-    await deps.payments.updateIntent(intentId, askedOf(deps, uuid, order, email));
+    await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
     // Out of reach: an answer that was refused has changed nothing.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
@@ -49,7 +51,7 @@ export async function changeIntent(
     }
     if (!(error instanceof UnexpectedState)) throw error;
     const status = await confirmPayment(deps, intentId);
-    if (status === 'succeeded' || status === 'processing') throw await whyNot(deps, 'changeOrder', uuid);
+    if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
   // Only together with the mark: one that was given up meanwhile has been replaced, with its intent.
@@ -74,7 +76,7 @@ export async function replace(
 ): Promise<void> {
   if (!(await cancelIntent(deps, intentId))) {
     await confirmPayment(deps, intentId);
-    throw await whyNot(deps, 'changeOrder', uuid);
+    throw await refusalFor(deps, 'changeOrder', uuid);
   }
   await endChange(deps, uuid, mark);
 }

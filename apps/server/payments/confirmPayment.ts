@@ -3,17 +3,19 @@ import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
 import type { PaidLine } from '#core/refunds.ts';
+import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
 import { isMemberNow } from '../session/members.ts';
 import { payer, perhapsTwice } from '../session/payer.ts';
+import { reopenFrozen, transitions } from '../session/states.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { markCanceled } from './cancelIntent.ts';
-import type { IntentOf } from './intentOf.ts';
-import { intentOf } from './intentOf.ts';
-import { recordSuccess, success } from './paymentRow.ts';
+import { type NamedOrder, namedOrder } from './namedOrder.ts';
+import { insertSuccess, recordSuccess } from './paymentRow.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
@@ -40,14 +42,14 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 /** {@link confirmPayment} with the intent as Stripe has just answered it. */
 export async function confirmIntent(deps: Deps, intent: Intent): Promise<PaymentOutcome> {
   const intentId = intent.id;
-  const of = intentOf(deps, intent);
-  if (!of) return 'foreign';
+  const named = namedOrder(deps, intent);
+  if (!named) return 'foreign';
   if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
   if (intent.status !== 'succeeded') return intent.status;
 
   const outcome = await deps.database.transaction().execute(async (trx) => {
-    const session = await lock(trx, of.uuid);
-    const read = session && (await readBeside(trx, intentId, of, session));
+    const session = await lock(trx, named.uuid);
+    const read = session && (await readBeside(trx, intentId, named, session));
     if (!read) throw new NotInDatabase();
     const { snapshot, facts, others } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
@@ -56,18 +58,19 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
       );
     const bought = snapshot.items.find(({ type }) => isMembershipType(type));
     if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
-    const confirmation = confirmationOf({ ...facts, kind: of.kind, bought: bought.type });
+    const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type });
     switch (confirmation.is) {
       case 'confirmed already':
         return 'succeeded';
       case 'given back already':
         return 'refunded';
       case 'unwanted':
-        await writeUnwanted(trx, intent, of, confirmation.why);
+        await writeUnwanted(trx, intent, named, confirmation.why);
         return 'refunded';
       case 'wanted':
-        await writeWanted(trx, intent, of, session, bought);
-        if (bought.type === 'membership' && others.length > 0) await tellPerhapsTwice(trx, session, others);
+        await writeWanted(trx, intent, named, session, bought);
+        if (bought.type === 'membership' && others.length > 0)
+          await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
         return 'succeeded';
     }
   });
@@ -108,7 +111,7 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
-  { uuid, kind, revision }: IntentOf,
+  { uuid, kind, revision }: NamedOrder,
   { contact_id, payer }: LockedSession,
 ) {
   const { rows } = await sql<{
@@ -154,71 +157,39 @@ async function readBeside(
 async function writeUnwanted(
   trx: Transaction<Tables>,
   intent: Intent,
-  of: IntentOf,
+  named: NamedOrder,
   why: string,
 ): Promise<void> {
-  await recordSuccess(trx, intent, of, 'duplicate');
+  await recordSuccess(trx, intent, named, 'duplicate');
   await promiseRefund(trx, {
     intentId: intent.id,
     amountCents: intent.amountReceivedCents,
     reason: 'duplicate',
   });
-  await trx
-    .insertInto('staff_notice')
-    .values({
-      kind: 'duplicate_payment',
-      session_uuid: of.uuid,
-      message: `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
-    })
-    .execute();
+  await tellStaff(
+    trx,
+    named.uuid,
+    'duplicate_payment',
+    `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
+  );
   // The order is open again; whoever tries to pay it learns that the membership is held.
-  await trx
-    .updateTable('join_session')
-    .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
-    .where('uuid', '=', of.uuid)
-    .where('state', '=', 'paying')
-    .execute();
+  await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /** Payment, membership and the join, in one statement. */
 async function writeWanted(
   trx: Transaction<Tables>,
   intent: Intent,
-  of: IntentOf,
+  named: NamedOrder,
   session: LockedSession,
   bought: PaidLine,
 ): Promise<void> {
-  await trx
-    .with('paid', (db) => success(db, intent, of, 'succeeded').returning('intent_id'))
-    .with('member', (db) =>
-      db.insertInto('membership').values({
-        session_uuid: session.uuid,
-        contact_id: session.contact_id,
-        product_id: bought.productId,
-        type: bought.type as 'membership' | 'membership_upgrade',
-        payment_intent: intent.id,
-      }),
-    )
-    .updateTable('join_session')
-    .set({
-      ...(of.kind === 'join'
-        ? { state: 'paid', paid_at: sql`now()`, paying_since: null, payer: session.payer }
-        : { upgrade: 'taken' }),
-      profile_revision: sql`profile_revision + 1`,
-      crm_next_try_at: sql`now()`,
-      updated_at: sql`now()`,
-    })
-    .where('uuid', '=', of.uuid)
-    .execute();
-}
-
-async function tellPerhapsTwice(
-  trx: Transaction<Tables>,
-  { uuid }: LockedSession,
-  others: readonly string[],
-): Promise<void> {
-  await trx
-    .insertInto('staff_notice')
-    .values({ kind: 'perhaps_twice', session_uuid: uuid, message: perhapsTwice(uuid, others) })
-    .execute();
+  const paid =
+    named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
+  await sql`
+    with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
+      member as (
+        insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
+        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}))
+    update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }

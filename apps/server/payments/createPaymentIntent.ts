@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Data } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
 import { receiptEmail } from '../session/payer.ts';
-import { whyNot } from '../session/standing.ts';
+import { refusalFor } from '../session/standing.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
 import { openIntent } from './openIntent.ts';
-import type { Order } from './readOrder.ts';
-import { orderOf, totalChanged } from './readOrder.ts';
+import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
 /** How long a change of the intent may take before it is given up (ms), and how often one looks. */
 const CHANGE_PATIENCE_MS = 3_000;
@@ -24,7 +23,7 @@ export async function createPaymentIntent(
 ): Promise<Data<'createPaymentIntent'>> {
   const waitsUntil = performance.now() + CHANGE_PATIENCE_MS;
   for (let round = 1; ; round++) {
-    const order = await orderOf(deps, uuid);
+    const order = await readOrder(deps, uuid);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
     const email = receiptEmail(order.emails, given.billingEmail);
     const { open, change } = order;
@@ -53,7 +52,7 @@ export async function createPaymentIntent(
     if (mark !== null) {
       if (await changeIntent(deps, uuid, order, { intentId: open.intentId, mark, email }))
         return { clientSecret: open.clientSecret, revision: order.revision, amount: order.totalCents };
-    } else if (round > MOST_ROUNDS) throw await whyNot(deps, 'changeOrder', uuid);
+    } else if (round > MOST_ROUNDS) throw await refusalFor(deps, 'changeOrder', uuid);
   }
 }
 

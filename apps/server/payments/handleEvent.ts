@@ -4,7 +4,7 @@ import { followPayment } from '../refunds/followPayment.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { intentOf } from './intentOf.ts';
+import { namedOrder } from './namedOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
 /**
@@ -20,8 +20,8 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
     if (await isHandled(deps, id)) return true;
     await followPayment(deps, intentId);
   } else {
-    const of = intentOf(deps, event);
-    if (!of) return false;
+    const named = namedOrder(deps, event);
+    if (!named) return false;
     if (await isHandled(deps, id)) return true;
     if (type === 'payment_intent.succeeded' || type === 'payment_intent.canceled')
       await confirmPayment(deps, intentId);
@@ -29,7 +29,7 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
       const { failedChargeId, createdAt: at } = event;
       const intent = await deps.payments.retrieveIntent(intentId);
       await noteFailure(deps, intent, failedChargeId === null ? null : { id: failedChargeId, at });
-      if (of.kind === 'join') await settlePaying(deps, of.uuid, 'failed', event.createdAt);
+      if (named.kind === 'join') await settlePaying(deps, named.uuid, 'failed', event.createdAt);
     }
   }
   await noteHandled(deps, id);

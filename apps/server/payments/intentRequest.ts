@@ -1,8 +1,9 @@
 import { identityMetadata, lineMetadata, orderDescription } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Order } from './readOrder.ts';
+
 /** What Stripe is asked for an order: amount, what names it, and whether the card is kept. */
-export function askedOf(deps: Deps, uuid: string, order: Order, email: string | null) {
+export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {
     amountCents: order.totalCents,
     receiptEmail: email,

@@ -5,10 +5,10 @@ import { Refusal } from '../http/refusal.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { tooManyDeclined } from './cardFailures.ts';
-import { askedOf } from './intentRequest.ts';
+import { intentRequest } from './intentRequest.ts';
 import { countingFailures } from './providerFailures.ts';
-import type { Order } from './readOrder.ts';
-import { totalChanged } from './readOrder.ts';
+import { type Order, totalChanged } from './readOrder.ts';
+
 /**
  * Keys come from the session, the attempt and what is asked for, so a call repeated after a crash or by a second tab
  * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key. A failure of
@@ -23,7 +23,7 @@ export async function openIntent(
 ): Promise<Intent> {
   await refuseTooMany(deps, order);
   const attempt = order.attempts + 1;
-  const asked = askedOf(deps, uuid, order, email);
+  const asked = intentRequest(deps, uuid, order, email);
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const key = `${deps.environment}-${uuid}-join-${attempt}-${order.providerFailures}-${digest.slice(0, 16)}`;
   const intent = await countingFailures(deps, uuid, order.providerFailures, () =>

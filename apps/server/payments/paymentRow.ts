@@ -1,22 +1,22 @@
-import type { QueryCreator, Transaction } from 'kysely';
-import { sql } from 'kysely';
+import { type QueryCreator, sql, type Transaction } from 'kysely';
 import type { Tables } from '../database/types.ts';
 import type { Intent } from '../stripe/provider.ts';
-import type { IntentOf } from './intentOf.ts';
+import type { NamedOrder } from './namedOrder.ts';
+
 /** Writes that an intent was paid, whether or not we had a row of it. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
-  of: IntentOf,
+  named: NamedOrder,
   status: 'succeeded' | 'duplicate',
 ): Promise<void> {
-  await success(trx, intent, of, status).execute();
+  await insertSuccess(trx, intent, named, status).execute();
 }
 
-export function success(
+export function insertSuccess(
   database: QueryCreator<Tables>,
   intent: Intent,
-  { uuid, kind, revision }: IntentOf,
+  { uuid, kind, revision }: NamedOrder,
   status: 'succeeded' | 'duplicate',
 ) {
   const settled = {
@@ -37,7 +37,7 @@ export function success(
 }
 
 /** The row of an intent that a crash kept us from writing: it counts after the others. */
-export function unwritten(intent: Intent, { uuid, kind, revision }: IntentOf) {
+export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
   return {
     intent_id: intent.id,
     session_uuid: uuid,

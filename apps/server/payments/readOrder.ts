@@ -7,11 +7,12 @@ import { summarise } from '#core/orderSummary.ts';
 import type { PaidLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { SaleRefusal } from '../session/members.ts';
-import { orderRefusal, refusedSale } from '../session/members.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { payerEmails } from '../session/payer.ts';
-import { standingOf, stateAllows, upgradeOffer, whyNot } from '../session/standing.ts';
+import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { pauseSeconds } from './cardFailures.ts';
+
 export interface Order {
   state: string;
   revision: number;
@@ -54,7 +55,7 @@ export function totalChanged(totalCents: number): Refusal {
 }
 
 /** The order of a session that may be paid for, with the intent that is open for it. Throws when there is nothing to pay. */
-export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
+export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{
     state: string;
@@ -89,12 +90,12 @@ export async function orderOf(deps: Deps, uuid: string): Promise<Order> {
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
   const row = rows[0];
-  if (!row) throw await whyNot(deps, 'createPaymentIntent', uuid);
+  if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid);
   if (row.refusal) throw refusedSale(row.refusal);
   const { membership, totalDueTodayCents } = summarise(
     row.lines.map(({ type: productType, ...line }) => ({ productType, ...line })),
   );
-  if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await standingOf(deps, uuid))?.goOn });
+  if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });
   return {
     state: row.state,
     revision: row.revision,

@@ -96,14 +96,17 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       .returning('uuid')
       .executeTakeFirst();
     if (!failed) return;
-    await trx
-      .insertInto('staff_notice')
-      .values((row) => ({
-        kind: 'refund_refused',
-        session_uuid: row.selectFrom('payment').select('session_uuid').where('intent_id', '=', intentId),
-        message: `Stripe refuses to refund payment ${intentId} by ${displayPrice(refund.amount_cents)}: ${error.message}`,
-      }))
-      .execute();
+    const payment = await trx
+      .selectFrom('payment')
+      .select('session_uuid')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow();
+    await tellStaff(
+      trx,
+      payment.session_uuid,
+      'refund_refused',
+      `Stripe refuses to refund payment ${intentId} by ${displayPrice(refund.amount_cents)}: ${error.message}`,
+    );
   });
 }
 

@@ -1,5 +1,6 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundPlan } from '#core/refunds.ts';
+
 /** Says line by line what goes back, or would. */
 export function tellPlan({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'notes'>, isTrial: boolean): void {
   for (const { intentId, lines } of refunds)

@@ -1,34 +1,11 @@
-import { type RawBuilder, sql } from 'kysely';
-import {
-  type JoinSessionState,
-  refusal,
-  type SessionAction,
-  screenToGoOn,
-  sessionActions,
-  statesAllowing,
-} from '#core/joinSession.ts';
+import { sql } from 'kysely';
+import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../http/refusal.ts';
 import type { CatalogueProduct } from '../society.ts';
 
 /** For how long after paying an upgrade may be charged to the card just used. */
 export const UPGRADE_WINDOW_MINUTES = 30;
-
-/** Whether `state` allows an action: a statement checks it and writes in one go. */
-export function stateAllows(action: SessionAction): RawBuilder<boolean> {
-  return conditions[action];
-}
-
-const conditions = Object.fromEntries(
-  sessionActions.map((action) => [
-    action,
-    sql.raw(
-      `state in (${statesAllowing(action)
-        .map((state) => `'${state}'`)
-        .join(', ')})`,
-    ),
-  ]),
-) as Record<SessionAction, RawBuilder<boolean>>;
 
 /** Where a join stands: all that decides which screen comes next. */
 export interface JoinStanding {
@@ -47,7 +24,7 @@ export interface JoinStanding {
   goOn: string;
 }
 
-export async function standingOf(deps: Deps, uuid: string): Promise<JoinStanding | null> {
+export async function readStanding(deps: Deps, uuid: string): Promise<JoinStanding | null> {
   const { rows } = await sql<{
     state: JoinSessionState;
     programme: string;
@@ -112,13 +89,13 @@ export function upgradeOffer(
  * Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing.
  * `otherwise` is what is told when the state allows it.
  */
-export async function whyNot(
+export async function refusalFor(
   deps: Deps,
   action: SessionAction,
   uuid: string,
   otherwise = 'This join has changed meanwhile. Please try again.',
 ): Promise<Refusal> {
-  const standing = await standingOf(deps, uuid);
+  const standing = await readStanding(deps, uuid);
   if (!standing) return sessionNotFound();
   const message = refusal(action, standing.state);
   if (message === null) return new Refusal(409, otherwise, { goOn: standing.goOn });

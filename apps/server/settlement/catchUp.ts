@@ -6,7 +6,7 @@ import { tellStaff } from '../notices/tellStaff.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
-import { intentOf } from '../payments/intentOf.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
 import { unwritten } from '../payments/paymentRow.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 import { webhookEvents } from '../stripe/webhookEvents.ts';
@@ -46,7 +46,7 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
     for (const event of events) {
       if (known.has(event.id) || event.intentId === null) continue;
       const isCreation = event.type === 'payment_intent.created';
-      if (isCreation && (written.has(event.intentId) || !intentOf(deps, event))) continue;
+      if (isCreation && (written.has(event.intentId) || !namedOrder(deps, event))) continue;
       const writtenBy = event.createdAt.getTime() + UNWRITTEN_MS;
       if (isCreation && writtenBy > turn.at.getTime()) {
         await keepForLater(deps, event, 0, new Date(writtenBy));
@@ -135,14 +135,14 @@ async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);
-  const of = intentOf(deps, intent);
-  if (!of) return false;
+  const named = namedOrder(deps, intent);
+  if (!named) return false;
   if (intent.status !== 'succeeded' && intent.status !== 'processing') {
-    const { rows } = await sql`select from join_session where uuid = ${of.uuid}`.execute(deps.database);
+    const { rows } = await sql`select from join_session where uuid = ${named.uuid}`.execute(deps.database);
     if (rows.length > 0)
       await deps.database
         .insertInto('payment')
-        .values({ ...unwritten(intent, of), status: 'canceled' })
+        .values({ ...unwritten(intent, named), status: 'canceled' })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     if (intent.status !== 'canceled') await cancelIntent(deps, intentId);

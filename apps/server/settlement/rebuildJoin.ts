@@ -4,7 +4,7 @@ import { displayPrice } from '#core/money.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { intentOf } from '../payments/intentOf.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
 import type { Intent } from '../stripe/provider.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
@@ -16,7 +16,7 @@ export class NotRebuilt extends Error {}
  * Returns whether anything was missing. Throws {@link NotRebuilt}.
  */
 export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
-  const named = intentOf(deps, intent);
+  const named = namedOrder(deps, intent);
   if (!named) return false;
   const { uuid, kind, revision } = named;
   const { rows } = await sql<{ has_session: boolean; has_snapshot: boolean }>`

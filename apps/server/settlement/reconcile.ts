@@ -6,8 +6,7 @@ import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
-import type { IntentOf } from '../payments/intentOf.ts';
-import { intentOf } from '../payments/intentOf.ts';
+import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
@@ -66,11 +65,11 @@ export async function reconcile(
 
   let page: Entry[] = [];
   for await (const intent of deps.payments.listIntents(since)) {
-    const of = intentOf(deps, intent);
-    if (!of) continue;
+    const named = namedOrder(deps, intent);
+    if (!named) continue;
     counts.intents++;
     seen.add(intent.id);
-    page.push({ intentId: intent.id, of, intent });
+    page.push({ intentId: intent.id, named, intent });
     if (page.length < PAGE) continue;
     await compare(page);
     page = [];
@@ -136,7 +135,7 @@ function secondsToNight(now: Date): number {
 interface Entry {
   intentId: string;
   /** From the intent's metadata, or from our row when Stripe does not know it. */
-  of: IntentOf;
+  named: NamedOrder;
   intent: Intent | null;
 }
 
@@ -144,8 +143,8 @@ interface Entry {
 async function entryOf(deps: Deps, intentId: string): Promise<Entry> {
   try {
     const intent = await deps.payments.retrieveIntent(intentId);
-    const of = intentOf(deps, intent);
-    if (of) return { intentId, of, intent };
+    const named = namedOrder(deps, intent);
+    if (named) return { intentId, named, intent };
   } catch (error) {
     if (!(error instanceof NotAtStripe)) throw error;
   }
@@ -156,18 +155,18 @@ async function entryOf(deps: Deps, intentId: string): Promise<Entry> {
     .executeTakeFirstOrThrow();
   return {
     intentId,
-    of: { uuid: row.session_uuid, kind: row.kind, revision: row.revision },
+    named: { uuid: row.session_uuid, kind: row.kind, revision: row.revision },
     intent: null,
   };
 }
 
 async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> {
   if (entries.length === 0) return [];
-  const asked = entries.map(({ intentId, of }) => ({
+  const asked = entries.map(({ intentId, named }) => ({
     intent_id: intentId,
-    session_uuid: isUuid(of.uuid) ? of.uuid : null,
-    kind: of.kind,
-    revision: Number.isSafeInteger(of.revision) ? of.revision : -1,
+    session_uuid: isUuid(named.uuid) ? named.uuid : null,
+    kind: named.kind,
+    revision: Number.isSafeInteger(named.revision) ? named.revision : -1,
   }));
   const { rows } = await sql<{
     intent_id: string;
@@ -193,11 +192,11 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
       and snapshot.kind = asked.kind and snapshot.revision = asked.revision`.execute(deps.database);
   const byId = new Map(rows.map((row) => [row.intent_id, row]));
   return Promise.all(
-    entries.map(async ({ intentId, of, intent }) => {
+    entries.map(async ({ intentId, named, intent }) => {
       const { payment, session, snapshot, memberships } = byId.get(intentId)!;
       return {
         intentId,
-        kind: of.kind,
+        kind: named.kind,
         stripe: intent && (await stripeSide(deps, intent, session !== null)),
         payment,
         session,

@@ -1,14 +1,14 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
-import type { Command } from '../command.ts';
-import { misused, readArgs } from '../command.ts';
+import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
-import { isIntentId } from '../payments/intentOf.ts';
+import { isIntentId } from '../payments/namedOrder.ts';
 import { sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { refundPayment } from './refundPayment.ts';
+
 export const refundCommand: Command = {
   usage:
     'refund JOIN|PAYMENT_INTENT [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run]',

@@ -3,13 +3,14 @@ import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { intentOf } from '../payments/intentOf.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
 import { recordSuccess } from '../payments/paymentRow.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 import { RefundRefused } from '../stripe/failures.ts';
+
 /**
  * Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed: cents, and
  * sentences on what Stripe does not make yet.
@@ -19,8 +20,8 @@ export async function refundPayment(
   intentId: string,
 ): Promise<{ cents: number; notes: string[] }> {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
-  const of = intentOf(deps, intent);
-  if (!of) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
+  const named = namedOrder(deps, intent);
+  if (!named) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
   if (intent.status !== 'succeeded')
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
   const unrefunded = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
@@ -29,12 +30,14 @@ export async function refundPayment(
   // Stripe does not answer any more: that says nothing about the payment.
   if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
   if (outcome instanceof Error) {
-    const { rows } = await sql`select from join_session where uuid::text = ${of.uuid}`.execute(deps.database);
+    const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
+      deps.database,
+    );
     if (rows.length === 0) {
       if (unrefunded > 0) await refundUnknown(deps, intentId, unrefunded);
       return { cents: unrefunded, notes: [] };
     }
-    await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, of, 'duplicate'));
+    await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
   await orNotRefundable(followPayment(deps, intentId));
   await deps.database.transaction().execute(async (trx) => {

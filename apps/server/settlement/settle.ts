@@ -9,6 +9,7 @@ import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
+import { transitions } from '../session/states.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
@@ -69,13 +70,13 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
   for (const { intent_id } of rows)
     if (intent_id !== null) notes.push(...(await settlePayment(deps, intent_id)));
   await sql`
-    update join_session set state = 'ordering', paying_since = null, paid_at = null, updated_at = now()
+    update join_session set ${transitions.undoPayment}
     where uuid = ${uuid} and state in ('paying', 'paid')
       and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
     deps.database,
   );
   await sql`
-    update join_session set upgrade = 'open', updated_at = now()
+    update join_session set ${transitions.reopenUpgrade}
     where uuid = ${uuid} and upgrade = 'taken'
       and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
     deps.database,
@@ -125,13 +126,8 @@ async function restore(trx: Kysely<Tables>, intentId: string): Promise<void> {
       .set({ product_id: bought.productId })
       .where('payment_intent', '=', intentId)
       .execute();
-  await sql`
-    update join_session set updated_at = now(),
-      state = case when ${order.kind} = 'join' then 'paid' else state end,
-      paid_at = case when ${order.kind} = 'join' then coalesce(paid_at, now()) else paid_at end,
-      paying_since = case when ${order.kind} = 'join' then null else paying_since end,
-      upgrade = case when ${order.kind} = 'upgrade' then 'taken' else upgrade end
-    where uuid = ${session.uuid}`.execute(trx);
+  const paid = order.kind === 'join' ? transitions.markPaid : transitions.takeUpgrade;
+  await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 
 /** What we held as paid, and Stripe does not, buys nothing. */
@@ -143,9 +139,6 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .set({ status: 'canceled', succeeded_at: null, updated_at: sql`now()` })
     .where('intent_id', '=', intentId)
     .execute();
-  await trx
-    .updateTable('join_session')
-    .set(kind === 'join' ? { state: 'ordering', paid_at: null, paying_since: null } : { upgrade: 'open' })
-    .where('uuid', '=', session.uuid)
-    .execute();
+  const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
+  await sql`update join_session set ${undone} where uuid = ${session.uuid}`.execute(trx);
 }

@@ -5,6 +5,7 @@ import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import { giveBack } from '../refunds/giveBack.ts';
+import { reopenFrozen } from '../session/states.ts';
 import { NotAtStripe } from '../stripe/failures.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import { catchUpOnEvents } from './catchUp.ts';
@@ -59,11 +60,10 @@ export async function sweepPayments(deps: Deps): Promise<number> {
 
 /** An order that is frozen for a payment which does not exist any more is open again. */
 async function openLeftOrders(deps: Deps): Promise<void> {
-  await sql`
-    update join_session set state = 'ordering', paying_since = null, updated_at = now()
-    where state = 'paying' and paying_since < now() - make_interval(mins => ${BEGUN_MINUTES})
-      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status = 'open')`.execute(
+  await reopenFrozen(
     deps.database,
+    sql<boolean>`paying_since < now() - make_interval(mins => ${BEGUN_MINUTES})
+      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status = 'open')`,
   );
 }
 

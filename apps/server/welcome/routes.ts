@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
-import { standingOf, whyNot } from '../session/standing.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
@@ -17,8 +17,8 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 
 /** What the welcome page says; whose it is only to the browser that holds the join. */
 async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise<Data<'getWelcome'>> {
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
+  const standing = await readStanding(deps, uuid);
+  if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
     first_name: string | null;
     bought: { name: string; standing: MembershipStanding }[];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Product } from '#contract/schemas.ts';
-import { orderOf, stillRecommended } from './checkoutOrder.ts';
+import { readOrder, stillRecommended } from './checkoutOrder.ts';
 
 let next = 1;
 function product(productType: Product['productType'], price: string, given: Partial<Product> = {}): Product {
@@ -23,7 +23,7 @@ function product(productType: Product['productType'], price: string, given: Part
 }
 
 test('an order is split by type and totalled in cents', () => {
-  const order = orderOf([
+  const order = readOrder([
     product('store', '24.50'),
     product('membership', '65.00'),
     product('donation', '10.00'),

@@ -52,7 +52,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
         );
     if (!('data' in outcome)) return outcome;
     const details = outcome.data;
-    const order = orderOf(details.products);
+    const order = readOrder(details.products);
     const amount = order.totalDueTodayCents;
     if (amount === 0) return { data: { details, order, intent: null } };
     try {
@@ -79,7 +79,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
   }
 }
 
-export function orderOf(products: readonly Product[]): OrderSummary<OrderProduct> {
+export function readOrder(products: readonly Product[]): OrderSummary<OrderProduct> {
   return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
 }
 

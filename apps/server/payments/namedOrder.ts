@@ -1,17 +1,18 @@
 import type { Deps } from '../deps.ts';
 import type { Intent } from '../stripe/provider.ts';
+
 /** Which order an intent is for, as its metadata says. */
-export interface IntentOf {
+export interface NamedOrder {
   uuid: string;
   kind: 'join' | 'upgrade';
   revision: number;
 }
 
 /** Null when the intent is another app's or another environment's on the same Stripe account. */
-export function intentOf(
+export function namedOrder(
   deps: Pick<Deps, 'environment'>,
   { metadata }: Pick<Intent, 'metadata'>,
-): IntentOf | null {
+): NamedOrder | null {
   const { app, environment, session: uuid, kind, revision } = metadata;
   if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
   return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
