@@ -5,7 +5,7 @@ import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { noBudget } from '../hubspot/budget.ts';
 import { hubspotClient } from '../hubspot/client.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { tellNobody } from '../notices/providerTrouble.ts';
+import { tellNobody } from '../providers/trouble.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';

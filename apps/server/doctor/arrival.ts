@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { nothingHere } from '../http/errors.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../providers/answer.ts';
 
 /** How a call arrived at a server. */
 export interface Arrival {

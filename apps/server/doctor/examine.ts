@@ -1,9 +1,9 @@
 import { defaultFieldRules, laterFields } from '#core/crmFields.ts';
 import type { Config } from '../config.ts';
 import { neededProperties } from '../hubspot/properties.ts';
+import type { Answer } from '../providers/answer.ts';
 import { readSociety, type Society, SocietyFaults } from '../society.ts';
 import { askStripe, type StripeAccount } from '../stripe/account.ts';
-import type { Answer } from './answer.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';

@@ -4,9 +4,8 @@ import { isSlip } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import {
   type CodeAttempt,
   type CountedAttempt,

@@ -1,4 +1,4 @@
-import type { ProviderTrouble } from '../notices/providerTrouble.ts';
+import type { ProviderTrouble } from '../providers/trouble.ts';
 
 /** The body of HubSpot's errors. Every field is optional (https://developers.hubspot.com/docs/api-reference/error-handling). */
 interface ErrorBody {

@@ -3,7 +3,7 @@ import { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../config.ts';
-import type { ProviderTrouble, TellTrouble } from '../notices/providerTrouble.ts';
+import type { ProviderTrouble, TellTrouble } from '../providers/trouble.ts';
 import { failureOf, reasonOf, refusedRecord } from './answer.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { MERGED_IDS, type Properties, readProperties } from './properties.ts';

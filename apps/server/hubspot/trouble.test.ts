@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, before, beforeEach, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
-import type { ProviderTrouble } from '../notices/providerTrouble.ts';
+import type { ProviderTrouble } from '../providers/trouble.ts';
 import { type Budget, type CallKind, noBudget } from './budget.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable, type HubspotClient, hubspotClient } from './client.ts';
 

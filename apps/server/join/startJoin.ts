@@ -14,9 +14,8 @@ import {
 import { TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import type { Society } from '../society.ts';
 
 export interface StartedJoin {

@@ -5,11 +5,10 @@ import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
-import { isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn, type Society } from '../society.ts';
-import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 /** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
 export interface SessionMembership {

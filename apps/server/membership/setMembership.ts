@@ -3,11 +3,10 @@ import { MOST_REVISIONS } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
-import { ALREADY_MEMBER } from './alreadyMember.ts';
 
 const isMember = isMemberNow('join_session.contact_id');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { ALREADY_MEMBER } from '../session/members.ts';
 import { firstLine } from '../session/orderLines.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import {

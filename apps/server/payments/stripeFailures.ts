@@ -1,4 +1,4 @@
-import type { TellTrouble } from '../notices/providerTrouble.ts';
+import type { TellTrouble } from '../providers/trouble.ts';
 import type { CallFailure } from '../stripe/failures.ts';
 
 /** Logs every call that Stripe did not do, and tells staff of those that it refuses until somebody puts something right. */

@@ -3,7 +3,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Tables } from '../database/types.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { mirrorBought } from '../session/mirrorBought.ts';
+import { mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {

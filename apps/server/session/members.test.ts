@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
@@ -17,6 +16,7 @@ import {
   reportPayment,
 } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { ALREADY_MEMBER } from './members.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,7 +1,14 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from '../database/types.ts';
 import { Refusal } from '../http/refusal.ts';
-import { ALREADY_MEMBER, UPGRADE_FOR_MEMBERS } from '../membership/alreadyMember.ts';
 import { hasLine } from './orderLines.ts';
+
+/** Told to people who came by code or signed link, instead of charging them again. */
+export const ALREADY_MEMBER =
+  'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
+/** Told instead of selling a membership upgrade to somebody who is not a member. */
+export const UPGRADE_FOR_MEMBERS =
+  'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 
 type MembershipType = 'membership' | 'membership_upgrade';
 
@@ -47,4 +54,14 @@ export function orderRefusal(contactId: string): RawBuilder<SaleRefusal | null> 
 
 export function refusedSale(refusal: SaleRefusal): Refusal {
   return new Refusal(409, refusal === 'held already' ? ALREADY_MEMBER : UPGRADE_FOR_MEMBERS);
+}
+
+/**
+ * Brings the mirror to what the contact holds, in the transaction that began or ended a membership of theirs: HubSpot is
+ * told later, and what it says until then is old.
+ */
+export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
+  await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(
+    trx,
+  );
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { type StandIns, standInsOf } from '../doctor/examine.ts';
 import { noBudget } from '../hubspot/budget.ts';
 import { hubspotClient } from '../hubspot/client.ts';
-import { tellNobody } from '../notices/providerTrouble.ts';
+import { tellNobody } from '../providers/trouble.ts';
 import { readSociety } from '../society.ts';
 import { askStripe } from '../stripe/account.ts';
 import { permissions, restrictedKeyPage } from '../stripe/permissions.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import type { Providers } from '../config.ts';
-import type { Answer } from '../doctor/answer.ts';
+import type { Answer } from '../providers/answer.ts';
 
 /** The version of the API that the server speaks; webhook endpoints must send their events in it. */
 export const stripeApiVersion: string = Stripe.API_VERSION;
