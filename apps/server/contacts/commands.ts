@@ -53,7 +53,7 @@ export const statusCommand: Command = {
       select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
         ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
         count(*) filter (where crm_refusal is not null)::int as refused,
-        count(*) filter (where state = 'paid' and contact_id is null and crm_contact_id like 'shared:%' and not crm_known ? 'membershipStatus'
+        count(*) filter (where state = 'paid' and contact_id is null and not owns_hubspot_contact and not crm_known ? 'membershipStatus'
           and profile_revision = crm_revision
           and exists (select from membership where session_uuid = uuid and type = 'membership' and is_held))::int as unproven,
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
@@ -94,7 +94,7 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, substring(crm_contact_id from ':(.*)$')), 'new contact') as what,
+      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, hubspot_contact_id), 'new contact') as what,
         crm_refusal, updated_at as at
       from join_session where crm_refusal is not null
       union all

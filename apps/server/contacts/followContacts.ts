@@ -90,8 +90,8 @@ async function write(
     update join_session set contact_id = merged.present from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);
   await sql`
-    update join_session set crm_contact_id = split_part(crm_contact_id, ':', 1) || ':' || merged.present from ${merged}
-    where crm_contact_id in ('own:' || merged.old, 'shared:' || merged.old)`.execute(trx);
+    update join_session set hubspot_contact_id = merged.present from ${merged}
+    where hubspot_contact_id = merged.old`.execute(trx);
   await sql`
     with moving as (
       select membership.session_uuid, membership.type, merged.present, is_held,

@@ -54,7 +54,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     await sql`update membership set contact_id = ${contactId} where session_uuid = ${uuid}`.execute(trx);
     // Nothing is known of the contact from its join: all is written.
     await sql`
-      update join_session set contact_id = ${contactId}, crm_contact_id = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
+      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
       where uuid = ${uuid}`.execute(trx);
     await tellHubspot(trx, uuid);
   });

@@ -96,6 +96,35 @@ test('who has paid is known by email and name, and what was left in contacts tha
   ]);
 });
 
+test('the contact of a join is the same for servers of this version and of the one before', async () => {
+  await databaseOf('0016');
+  const uuid = '11111111-1111-4111-8111-111111111111';
+  await client.query(
+    "insert into join_session (uuid, origin, programme, crm_contact_id) values ($1, 'school', 'high-school', 'shared:101')",
+    [uuid],
+  );
+  await migrate(made.url);
+  const written = async (change: string | null) => {
+    if (change !== null) await client.query(`update join_session set ${change}`);
+    const { rows } = await client.query({
+      text: 'select crm_contact_id, hubspot_contact_id, owns_hubspot_contact from join_session',
+      rowMode: 'array',
+    });
+    return rows[0];
+  };
+  assert.deepEqual(await written(null), ['shared:101', '101', false]);
+  assert.deepEqual(await written("crm_contact_id = 'own:102'"), ['own:102', '102', true]);
+  assert.deepEqual(await written("hubspot_contact_id = '103'"), ['own:103', '103', true]);
+  assert.deepEqual(await written('owns_hubspot_contact = false'), ['shared:103', '103', false]);
+  assert.deepEqual(await written('crm_contact_id = null'), [null, null, null]);
+  assert.deepEqual(await written("crm_contact_id = 'own:104'"), ['own:104', '104', true]);
+  assert.deepEqual(await written('hubspot_contact_id = null, owns_hubspot_contact = null'), [
+    null,
+    null,
+    null,
+  ]);
+});
+
 test('a refund from the dashboard is for the membership only where it was what ended it', async () => {
   await databaseOf('0009');
   const [ours, theirs] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];

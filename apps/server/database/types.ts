@@ -106,7 +106,9 @@ export interface JoinSessionTable {
   address_hash: string | null;
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
-  crm_contact_id: string | null;
+  /** The contact that the join is written into when nobody named one, and whether it was created by it; null together. */
+  hubspot_contact_id: string | null;
+  owns_hubspot_contact: boolean | null;
   crm_next_try_at: Timestamp;
   crm_attempts: Generated<number>;
   crm_refusal: string | null;

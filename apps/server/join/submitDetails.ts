@@ -27,7 +27,7 @@ export async function submitDetails(
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
   // A contact that another email led to is not this one's: HubSpot is asked again.
-  const isOfOtherEmail = sql`(crm_contact_id like 'shared:%' and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
+  const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<SessionMembership>`
     update join_session set
@@ -36,7 +36,8 @@ export async function submitDetails(
       ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
-      crm_contact_id = case when ${isOfOtherEmail} then null else crm_contact_id end,
+      hubspot_contact_id = case when ${isOfOtherEmail} then null else hubspot_contact_id end,
+      owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
       crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')}
     returning ${sessionColumns}`.execute(deps.database);
