@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type pg from 'pg';
 import { migrate } from '../apps/server/database/migrate.ts';
-import { readSociety } from '../apps/server/society.ts';
+import { readSociety } from '../apps/server/society/readSociety.ts';
 import { STRIPE_SECRET_KEY } from '../emulators/keys.ts';
 import { builtServer } from '../local/builds.ts';
 import { freePort } from '../local/ports.ts';
@@ -205,6 +205,6 @@ export function ordered(): { membershipId: number; donationUuid: string; amountC
   return {
     membershipId: membership.id,
     donationUuid: donation.uuid,
-    amountCents: membership.price! + donation.price!,
+    amountCents: membership.priceCents! + donation.priceCents!,
   };
 }

@@ -327,7 +327,13 @@ function leadOn({ status, goOn, message }: Answered<CallName>): Look {
 }
 
 function readOrder({ products }: Data<'getCheckoutDetails'>) {
-  return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
+  return summarise(
+    products.map((product) => ({
+      ...product,
+      type: product.productType,
+      priceCents: fromPrice(product.price),
+    })),
+  );
 }
 
 /** Buy Now: begin, confirm with the provider, release when that failed (apps/web/routes/checkout/Payment.tsx). */

@@ -23,7 +23,7 @@ import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { reportRoutes } from './reports/reports.ts';
-import { toSite } from './society.ts';
+import { toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 

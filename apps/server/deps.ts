@@ -7,7 +7,7 @@ import type { Scanner } from './documents/scanner.ts';
 import type { BrowserCookie } from './http/browserCookie.ts';
 import type { Budget } from './hubspot/budget.ts';
 import type { Links } from './links/links.ts';
-import type { Society } from './society.ts';
+import type { Society } from './society/society.ts';
 import type { Storage } from './storage/storage.ts';
 import type { PaymentProvider } from './stripe/provider.ts';
 

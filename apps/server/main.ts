@@ -6,7 +6,7 @@ import { whenReached } from './database/whenReached.ts';
 import { createLog } from './http/logging.ts';
 import { stopMs } from './http/stopping.ts';
 import { serverFolder } from './serverFolder.ts';
-import { SocietyFaults } from './society.ts';
+import { SocietyFaults } from './society/readSociety.ts';
 import type { Wired } from './wire.ts';
 
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */

@@ -39,7 +39,7 @@ import { noticesCommand } from './notices/noticesCommand.ts';
 import { reconcileCommand, settleCommand } from './settlement/commands.ts';
 import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
-import { SocietyFaults } from './society.ts';
+import { SocietyFaults } from './society/readSociety.ts';
 import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
 

@@ -15,7 +15,7 @@ import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
 import { troubleTeller } from './notices/providerTrouble.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
-import { readSociety } from './society.ts';
+import { readSociety } from './society/readSociety.ts';
 import { openStorage } from './storage/openStorage.ts';
 import { stripeProvider } from './stripe/provider.ts';
 

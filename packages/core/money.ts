@@ -17,6 +17,16 @@ export function fromPrice(price: string): number {
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
 }
 
+/** A number of dollars as the wire gives one: 2500 → 25, 1250 → 12.5. */
+export function toDollars(cents: number): number {
+  return Number(toPrice(cents));
+}
+
+/** The same in cents, to the nearest: 12.5 → 1250. */
+export function fromDollars(dollars: number): number {
+  return Math.round(dollars * 100);
+}
+
 /** For people, always with cents: 102450 → "$1,024.50". */
 export function displayPrice(cents: number): string {
   const [whole, fraction] = toPrice(cents).split('.') as [string, string];

@@ -9,7 +9,8 @@ import { whileFrozen } from '../payments/settlePaying.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { type CatalogueProduct, toWireProduct } from '../society.ts';
+import type { CatalogueProduct } from '../society/society.ts';
+import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
@@ -21,12 +22,12 @@ const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 export async function setSessionProduct(deps: Deps, uuid: string, productUuid: string): Promise<Product> {
   const product = deps.society.productByUuid(productUuid.toLowerCase());
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
-  return addLine(deps, uuid, product, product.price!);
+  return addLine(deps, uuid, product, product.priceCents!);
 }
 
 /** Adds a donation of an amount in dollars that the joiner typed. */
 export async function setCustomDonation(deps: Deps, uuid: string, amount: number | string): Promise<Product> {
-  const maximum = deps.society.donations.maximum;
+  const maximum = deps.society.donations.maximumCents;
   const cents = parseDonation(amount, maximum);
   if (cents === null) {
     const message = `Please enter an amount from ${displayPrice(MINIMUM_CHARGE_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;

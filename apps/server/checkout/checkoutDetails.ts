@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -10,10 +11,11 @@ import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import { payerEmails, receiptEmail } from '../session/payer.ts';
+import { payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
+import { eligibilityOf, fillIn } from '../society/texts.ts';
+import { toWireLine, toWireProduct } from '../society/wire.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
@@ -34,7 +36,11 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     ),
     donationOptions: society.catalogue
       .filter(({ type }) => type === 'donation')
-      .map(({ id, uuid: productUuid, price }) => ({ id, uuid: productUuid, amount: price! / 100 })),
+      .map(({ id, uuid: productUuid, priceCents }) => ({
+        id,
+        uuid: productUuid,
+        amount: toDollars(priceCents!),
+      })),
     recommendedProducts: society.catalogue
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),

@@ -3,6 +3,7 @@ import { type Command, misused, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { CrmRefused, CrmUnavailable } from '../hubspot/client.ts';
 import { Progress } from '../progress.ts';
+import { joinHolds } from '../session/members.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { diffOf } from './push.ts';
 import { syncContacts } from './syncContacts.ts';
@@ -55,7 +56,7 @@ export const statusCommand: Command = {
         count(*) filter (where crm_refusal is not null)::int as refused,
         count(*) filter (where state = 'paid' and contact_id is null and not owns_hubspot_contact and not crm_known ? 'membershipStatus'
           and profile_revision = crm_revision
-          and exists (select from membership where session_uuid = uuid and type = 'membership' and is_held))::int as unproven,
+          and ${joinHolds('join_session.uuid', 'membership')})::int as unproven,
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from contact) as mirrored,

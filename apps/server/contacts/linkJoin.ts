@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { isMemberByMirrorAlone } from '../session/members.ts';
+import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
@@ -33,7 +33,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
     const found = await sql<{ holds: boolean; was_member: boolean }>`
-      select exists (select from membership where session_uuid = uuid and type = 'membership' and is_held) as holds,
+      select ${joinHolds('join_session.uuid', 'membership')} as holds,
         ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus' as was_member
       from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
     const { holds, was_member } = found.rows[0]!;

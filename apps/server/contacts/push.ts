@@ -26,7 +26,7 @@ import {
   type HubspotClient,
 } from '../hubspot/client.ts';
 import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
-import { holdsBought } from '../session/members.ts';
+import { holdsBought, joinHolds } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';
 import { lookAtContacts } from './followContacts.ts';
 
@@ -106,7 +106,7 @@ const columns = sql`session.uuid, whose, crm_id, state, details,
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
   (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
-  exists (select from membership where session_uuid = session.uuid and type = 'membership_upgrade' and is_held) as holds_upgrade,
+  ${joinHolds('session.uuid', 'membership_upgrade')} as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
       from refund where refund.intent_id = bought.intent_id), '[]')) order by kind)

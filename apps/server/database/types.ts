@@ -3,9 +3,9 @@ import type { Contact } from '#contract/schemas.ts';
 import type { CrmField } from '#core/crmFields.ts';
 import type { RejectionReason } from '#core/document.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
-import type { OpenLine } from '#core/orderLine.ts';
+import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
-import type { Dispute, GivenBack, MembershipStanding, PaidLine, RefundStatus } from '#core/refunds.ts';
+import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core/refunds.ts';
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
@@ -122,7 +122,7 @@ export interface OrderSnapshotTable {
   kind: 'join' | 'upgrade';
   revision: number;
   amount_cents: number;
-  items: Json<PaidLine[]>;
+  items: Json<OrderLine[]>;
   created_at: Timestamp;
 }
 

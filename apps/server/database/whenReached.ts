@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../deps.ts';
 import { openWaitingRoom, type WaitingRoom } from '../http/waitingRoom.ts';
-import { readSociety } from '../society.ts';
+import { readSociety } from '../society/readSociety.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 const FIRST_PAUSE_MS = 250;

@@ -7,7 +7,8 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { readSociety, toSite } from '../society.ts';
+import { readSociety } from '../society/readSociety.ts';
+import { toSite } from '../society/wire.ts';
 import { handleErrors } from './errors.ts';
 import { type Page, servePage, writePage } from './page.ts';
 

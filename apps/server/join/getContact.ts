@@ -5,7 +5,7 @@ import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { fillIn } from '../society.ts';
+import { fillIn } from '../society/texts.ts';
 
 const blank: Contact = {
   firstName: null,

@@ -16,7 +16,7 @@ import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
-import type { Society } from '../society.ts';
+import type { Society } from '../society/society.ts';
 
 export interface StartedJoin {
   uuid: string;

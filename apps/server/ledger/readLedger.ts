@@ -10,7 +10,8 @@ import {
   linesLessFee,
   sumLedger,
 } from '#core/ledger.ts';
-import type { GivenBack, PaidLine } from '#core/refunds.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import type { GivenBack } from '#core/refunds.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
@@ -96,7 +97,7 @@ function faultsOf(
 }
 
 interface Records {
-  lines: PaidLine[] | null;
+  lines: OrderLine[] | null;
   amountCents: number | null;
   refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
 }

@@ -8,7 +8,8 @@ import { Refusal } from '../http/refusal.ts';
 import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { eligibilityOf, fillIn, type Society } from '../society.ts';
+import type { Society } from '../society/society.ts';
+import { eligibilityOf, fillIn } from '../society/texts.ts';
 
 /** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
 export interface SessionMembership {
@@ -39,26 +40,16 @@ export function detailsOf(
   return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }
 
-const screens = new WeakMap<Society, Map<string, ReturnType<typeof writeScreen>>>();
-
-/** What the screen says of a programme is the same for everybody: written once. */
-function screenOf(society: Society, key: string): ReturnType<typeof writeScreen> {
-  const written = screens.get(society) ?? new Map<string, ReturnType<typeof writeScreen>>();
-  screens.set(society, written);
-  const screen = written.get(key) ?? writeScreen(society, key);
-  written.set(key, screen);
-  return screen;
-}
-
-function writeScreen(society: Society, key: string) {
+/** What the screen says of a programme. */
+function screenOf(society: Society, key: string) {
   const { name, pages, refund } = society.programme(key);
   const fill = (text: string) => fillIn(text, society, key);
   return {
-    memberships: society.memberships(key).map(({ id, name, price, description, features }) => ({
+    memberships: society.memberships(key).map(({ id, name, priceCents, description, features }) => ({
       id,
       name,
       description,
-      price: toPrice(price!),
+      price: toPrice(priceCents!),
       features: features.map((text, index) => ({ id: index + 1, description: text })),
     })),
     membershipPageHeader: fill(pages.membershipHeader),

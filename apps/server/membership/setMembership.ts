@@ -21,7 +21,7 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
       update join_session set
         ${transitions.chooseMembership},
         lines = case when ${isChosen} then lines
-          else jsonb_build_array(${nextLine(lineOf(product, product.price!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
+          else jsonb_build_array(${nextLine(lineOf(product, product.priceCents!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
         revision = case when ${isChosen} then revision else revision + 1 end
       where uuid = ${uuid} and ${stateAllows('setMembership')} and revision < ${MOST_REVISIONS}
         and programme = ${product.programme!} and not ${isMember}

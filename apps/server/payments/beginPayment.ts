@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { hasLine } from '../session/orderLines.ts';
-import { payer } from '../session/payer.ts';
+import { payer } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { payerEmails, receiptEmail } from '../session/payer.ts';
+import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
 import { Declined } from '../stripe/failures.ts';
 import { pauseSeconds } from './cardFailures.ts';
 import { countingFailures } from './providerFailures.ts';
@@ -31,7 +31,7 @@ export async function readPayer(
     pause: number;
   }>`
     select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
-      nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
+      ${shortName} as name,
       (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id

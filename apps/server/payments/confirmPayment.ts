@@ -1,16 +1,16 @@
 import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
-import type { PaidLine } from '#core/refunds.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
-import { isMemberNow } from '../session/members.ts';
-import { payer, perhapsTwice } from '../session/payer.ts';
+import { isMemberNow, joinHolds } from '../session/members.ts';
+import { payer, perhapsTwice } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import type { Intent } from '../stripe/provider.ts';
 import { markCanceled } from './cancelIntent.ts';
@@ -99,9 +99,9 @@ interface LockedSession {
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession>`
     with session as (select uuid, contact_id, details from join_session where uuid = ${uuid} for update),
-      person as (select profile, email from contact where id = (select contact_id from session) for update)
+      contact as (select profile, email from contact where id = (select contact_id from session) for update)
     select uuid, contact_id, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact_id, ${payer} as payer from session left join person on true) as locked`.execute(
+    from (select session.uuid, contact_id, ${payer} as payer from session left join contact on true) as locked`.execute(
     trx,
   );
   return rows[0];
@@ -116,7 +116,7 @@ async function readBeside(
 ) {
   const { rows } = await sql<{
     amount_cents: number;
-    items: PaidLine[];
+    items: OrderLine[];
     status: PaymentFacts['status'];
     has_membership: boolean;
     has_earlier: boolean;
@@ -129,7 +129,7 @@ async function readBeside(
       exists (select from membership where payment_intent = ${intentId}) as has_membership,
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
       array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
-      case kind when 'upgrade' then exists (select from membership where session_uuid = ${uuid} and type = 'membership' and is_held)
+      case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
         else ${isMemberNow('session.contact_id')} end as holds_base,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
@@ -182,7 +182,7 @@ async function writeWanted(
   intent: Intent,
   named: NamedOrder,
   session: LockedSession,
-  bought: PaidLine,
+  bought: OrderLine,
 ): Promise<void> {
   const paid =
     named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;

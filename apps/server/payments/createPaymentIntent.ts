@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Data } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
-import { receiptEmail } from '../session/payer.ts';
+import { receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
 import { openIntent } from './openIntent.ts';

@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import type { JoinIdentity } from '#core/intentText.ts';
 import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
-import type { OpenLine } from '#core/orderLine.ts';
+import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
-import type { PaidLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
-import { payerEmails } from '../session/payer.ts';
+import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { pauseSeconds } from './cardFailures.ts';
@@ -16,7 +15,7 @@ import { pauseSeconds } from './cardFailures.ts';
 export interface Order {
   state: string;
   revision: number;
-  lines: PaidLine[];
+  lines: OrderLine[];
   totalCents: number;
   /** An upgrade will be offered after it: its intent is to save the card. */
   saveCard: boolean;
@@ -76,8 +75,8 @@ export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
     select state, revision, upsell_product_id,
       ${payerEmails} as emails,
       json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
-        'firstName', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'),
-        'lastName', coalesce(details ->> 'lastName', contact.profile ->> 'lastName')) as identity,
+        'firstName', ${firstName},
+        'lastName', ${lastName}) as identity,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
       (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
         and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
@@ -92,9 +91,7 @@ export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
   const row = rows[0];
   if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid);
   if (row.refusal) throw refusedSale(row.refusal);
-  const { membership, totalDueTodayCents } = summarise(
-    row.lines.map(({ type: productType, ...line }) => ({ productType, ...line })),
-  );
+  const { membership, totalDueTodayCents } = summarise(row.lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });
   return {
     state: row.state,

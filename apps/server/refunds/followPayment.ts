@@ -100,7 +100,7 @@ export async function recount(
     .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
     .where('intent_id', '=', intentId)
     .execute();
-  const fee = feeReadBy(order, deps.society.programme(session.programme).processingFee);
+  const fee = feeReadBy(order, deps.society.programme(session.programme).processingFeeCents);
   // A payment that bought nothing has nothing that a refund could be for.
   const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
   const refunds = order.refunds.map((refund) =>

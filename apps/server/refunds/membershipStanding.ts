@@ -3,7 +3,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Tables } from '../database/types.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { mirrorBought } from '../session/members.ts';
+import { holdsBought, joinHolds, mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -99,10 +99,8 @@ export async function upgradesAlone(
     join payment on payment.intent_id = upgrade.payment_intent
     where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
       and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
-      and not exists (select from membership held where held.session_uuid = upgrade.session_uuid and held.type = 'membership' and held.is_held)
-      and not exists (select from membership held where held.contact_id = upgrade.contact_id and held.type = 'membership' and held.is_held)`.execute(
-    database,
-  );
+      and not ${joinHolds('upgrade.session_uuid', 'membership')}
+      and not ${holdsBought('upgrade.contact_id', 'membership')}`.execute(database);
   return rows;
 }
 

@@ -61,8 +61,8 @@ export async function refundJoin(
       rows.map(({ intent_id }) => intent_id),
     );
     if (orders.length === 0) throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
-    const { processingFee } = deps.society.programme(session.programme);
-    const plan = planRefund(orders, wish, processingFee);
+    const { processingFeeCents } = deps.society.programme(session.programme);
+    const plan = planRefund(orders, wish, processingFeeCents);
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     if (isTrial) return plan;
     // The upgrade first: a membership that ends after its upgrade leaves none behind that staff would be told of.

@@ -14,8 +14,22 @@ type MembershipType = 'membership' | 'membership_upgrade';
 
 /** Whether the contact in a column holds a membership, or an upgrade, that was bought here. */
 export function holdsBought(contactId: string, type: MembershipType): RawBuilder<boolean> {
+  return isHeld('contact_id', contactId, type);
+}
+
+/** Whether a membership, or an upgrade, is held that the join in a column bought. */
+export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder<boolean> {
+  return isHeld('session_uuid', sessionUuid, type);
+}
+
+function isHeld(
+  by: 'contact_id' | 'session_uuid',
+  column: string,
+  type: MembershipType,
+): RawBuilder<boolean> {
   return sql<boolean>`exists (
-    select from membership as held where held.contact_id = ${sql.ref(contactId)} and held.type = ${sql.lit(type)} and held.is_held)`;
+    select from membership as held
+    where held.${sql.ref(by)} = ${sql.ref(column)} and held.type = ${sql.lit(type)} and held.is_held)`;
 }
 
 /**

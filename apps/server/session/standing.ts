@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../http/refusal.ts';
-import type { CatalogueProduct } from '../society.ts';
+import type { CatalogueProduct } from '../society/society.ts';
+import { holdsBought } from './members.ts';
 
 /** For how long after paying an upgrade may be charged to the card just used. */
 export const UPGRADE_WINDOW_MINUTES = 30;
@@ -46,7 +47,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
-      exists (select from membership held where held.contact_id = s.contact_id and held.type = 'membership_upgrade' and held.is_held) as owns_upgrade
+      ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade
     from join_session s where uuid = ${uuid}`.execute(deps.database);
   const row = rows[0];
   if (!row) return null;

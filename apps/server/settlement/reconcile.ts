@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
-import type { PaidLine } from '#core/refunds.ts';
 import { repeat } from '../background.ts';
 import { isUuid } from '../database/isUuid.ts';
 import { postpone, takeTurn } from '../database/schedule.ts';
@@ -172,7 +172,7 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
     intent_id: string;
     payment: Sides['payment'];
     session: Sides['session'];
-    snapshot: { amountCents: number; lines: PaidLine[] } | null;
+    snapshot: { amountCents: number; lines: OrderLine[] } | null;
     memberships: Sides['memberships'] | null;
   }>`
     select asked.intent_id,

@@ -5,7 +5,7 @@ import { type StandIns, standInsOf } from '../doctor/examine.ts';
 import { noBudget } from '../hubspot/budget.ts';
 import { hubspotClient } from '../hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
-import { readSociety } from '../society.ts';
+import { readSociety } from '../society/readSociety.ts';
 import { askStripe } from '../stripe/account.ts';
 import { permissions, restrictedKeyPage } from '../stripe/permissions.ts';
 import { stripeRegistry } from '../stripe/register.ts';

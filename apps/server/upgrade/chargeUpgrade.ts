@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { lineMetadata, orderDescription } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
-import type { PaidLine } from '#core/refunds.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -12,7 +12,7 @@ import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
 import { countingFailures } from '../payments/providerFailures.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
-import type { CatalogueProduct } from '../society.ts';
+import type { CatalogueProduct } from '../society/society.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
 import type { Intent } from '../stripe/provider.ts';
 
@@ -72,7 +72,7 @@ export async function chargeUpgrade(
   const offer = standing.upgrade;
   if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
   if (pause > 0) throw tooManyDeclined(pause);
-  const amountCents = offer.price!;
+  const amountCents = offer.priceCents!;
   if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
@@ -184,8 +184,8 @@ async function openUpgrade(
   { customerId, email }: SavedCard,
   { attempt, failures }: { attempt: number; failures: number },
 ): Promise<OpenUpgrade | null> {
-  const amountCents = offer.price!;
-  const items: PaidLine[] = [
+  const amountCents = offer.priceCents!;
+  const items: OrderLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
   const intent = await countingFailures(deps, uuid, failures, () =>

@@ -2,7 +2,8 @@ import type { Data } from '#contract/schemas.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
-import { fillIn, toWireProduct } from '../society.ts';
+import { fillIn } from '../society/texts.ts';
+import { toWireProduct } from '../society/wire.ts';
 
 /** The upgrade screen: what is offered, and which card it would be charged to. Only the browser that paid is offered any. */
 export async function upgradeDetails(

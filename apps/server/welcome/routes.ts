@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { serve } from '../http/routes.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
+import { firstName } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -23,7 +24,7 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
     first_name: string | null;
     bought: { name: string; standing: MembershipStanding }[];
   }>`
-    select coalesce(details ->> 'firstName', contact.profile ->> 'firstName') as first_name, coalesce((
+    select ${firstName} as first_name, coalesce((
         select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind

@@ -7,7 +7,7 @@ import { takeAnswer } from './answerAhead.ts';
 
 export type CheckoutDetails = Data<'getCheckoutDetails'>;
 export type PaymentIntent = Data<'createPaymentIntent'>;
-export type OrderProduct = Product & { priceCents: number };
+export type OrderProduct = Product & { type: Product['productType']; priceCents: number };
 
 export interface Checkout {
   details: CheckoutDetails;
@@ -80,7 +80,13 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
 }
 
 export function readOrder(products: readonly Product[]): OrderSummary<OrderProduct> {
-  return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
+  return summarise(
+    products.map((product) => ({
+      ...product,
+      type: product.productType,
+      priceCents: fromPrice(product.price),
+    })),
+  );
 }
 
 /** Recommended products that are not in the order yet (specification, section 2). */

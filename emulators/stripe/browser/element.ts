@@ -1,5 +1,5 @@
 import { make } from './dom.ts';
-import { adoptStyles, type Appearance, applyAppearance } from './style.ts';
+import { type Appearance, adoptStyles, applyAppearance } from './style.ts';
 
 /** What is first wrong with what was typed, as Stripe.js tells it. */
 export interface ValidationError {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { displayPrice, parseDonation, shortPrice } from '#core/money.ts';
+import { displayPrice, fromDollars, parseDonation, shortPrice, toDollars } from '#core/money.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -34,7 +34,7 @@ export function Donations({ options, donations }: { options: Option[]; donations
 
 function Preset({ option, given }: { option: Option; given: boolean }) {
   const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
-  const amount = shortPrice(Math.round(option.amount * 100));
+  const amount = shortPrice(fromDollars(option.amount));
   return (
     <>
       <button
@@ -61,7 +61,7 @@ function Preset({ option, given }: { option: Option; given: boolean }) {
 
 function CustomDonation() {
   const { checkout } = useSite();
-  const maximumCents = Math.round(checkout.maximumDonation * 100);
+  const maximumCents = fromDollars(checkout.maximumDonation);
   const [typed, setTyped] = useState('');
   const [broken, setBroken] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
@@ -74,7 +74,7 @@ function CustomDonation() {
     const cents = parseDonation(typed, maximumCents);
     setBroken(cents === null);
     if (cents === null) return;
-    change({ kind: 'addCustomDonation', amount: cents / 100 });
+    change({ kind: 'addCustomDonation', amount: toDollars(cents) });
   }
 
   return (

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fillIn, parseSociety, readSociety, SocietyFaults } from './society.ts';
+import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
+import { fillIn } from './texts.ts';
 
 const path = join(import.meta.dirname, '../../society/society.yaml');
 const source = readFileSync(path, 'utf8');
@@ -37,7 +38,7 @@ const catalogue: [number, number | undefined, number | undefined, number | undef
 test('the demo society reads, and its catalogue is the one of the documentation', () => {
   const society = readSociety(path);
   assert.deepEqual(
-    society.catalogue.map(({ id, price, floor, upgrade }) => [id, price, floor, upgrade]),
+    society.catalogue.map(({ id, priceCents, floorCents, upgrade }) => [id, priceCents, floorCents, upgrade]),
     catalogue,
   );
   assert.deepEqual(
