@@ -34,9 +34,6 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
-/** Proof may be sent at the end of the process or within so many days (specification, section 9). */
-export const PROOF_DUE_DAYS = 30;
-
 /** The media type that a file's name promises, or null when its ending is not an accepted one. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];

@@ -1,3 +1,5 @@
+import { LEAST_DONATION_CENTS } from './specified.ts';
+
 /** Money is integer US cents everywhere; only the wire carries dollars (specification, section 9: currency usd). */
 
 /** Stripe's smallest charge in US dollars, in cents. Nothing in the catalogue or a donation may cost less. */
@@ -40,7 +42,7 @@ export function shortPrice(cents: number): string {
 
 /**
  * A custom donation as typed or sent, in cents, or null when it is none (specification, section 5: a number above 0,
- * otherwise nothing is sent). At most two decimals, at least Stripe's minimum, at most `maximumCents`.
+ * otherwise nothing is sent). At most two decimals, at least the least donation, at most `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =
@@ -52,5 +54,5 @@ export function parseDonation(amount: string | number, maximumCents: number): nu
           .replace(/,(?=\d{3}(\D|$))/g, '');
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) return null;
   const cents = fromPrice(text);
-  return cents >= MINIMUM_CHARGE_CENTS && cents <= maximumCents ? cents : null;
+  return cents >= LEAST_DONATION_CENTS && cents <= maximumCents ? cents : null;
 }

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Product } from '#contract/schemas.ts';
-import { displayPrice, MINIMUM_CHARGE_CENTS, parseDonation } from '#core/money.ts';
+import { displayPrice, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
+import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
@@ -30,7 +31,7 @@ export async function setCustomDonation(deps: Deps, uuid: string, amount: number
   const maximum = deps.society.donations.maximumCents;
   const cents = parseDonation(amount, maximum);
   if (cents === null) {
-    const message = `Please enter an amount from ${displayPrice(MINIMUM_CHARGE_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
+    const message = `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
     throw new Refusal(400, message, { errors: { amount: message } });
   }
   return addLine(deps, uuid, deps.society.catalogue.find(({ type }) => type === 'donation_other')!, cents);

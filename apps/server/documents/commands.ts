@@ -1,11 +1,6 @@
 import { sql } from 'kysely';
-import {
-  PROOF_DUE_DAYS,
-  REJECTED_FINALLY,
-  type RejectionReason,
-  rejectionReasons,
-  sizeInKilobytes,
-} from '#core/document.ts';
+import { REJECTED_FINALLY, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { PROOF_DUE_DAYS, type RejectionReason } from '#core/document.ts';
+import type { RejectionReason } from '#core/document.ts';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { fullName } from '../session/person.ts';

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
+import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { holdsBought } from './members.ts';
-
-/** For how long after paying an upgrade may be charged to the card just used. */
-export const UPGRADE_WINDOW_MINUTES = 30;
 
 /** Where a join stands: all that decides which screen comes next. */
 export interface JoinStanding {

@@ -16,3 +16,5 @@ export const webhookEvents = [
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
 ] as const satisfies readonly Stripe.Event['type'][];
+
+export type WebhookEvent = (typeof webhookEvents)[number];
