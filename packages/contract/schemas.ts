@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ContactField, contactFields } from '#core/contact.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
 import { membershipStandings } from '#core/refunds.ts';
@@ -90,24 +91,11 @@ const studentDetails = z.object({
 });
 
 const contact = z.object({
-  firstName: nullableText,
-  middleName: nullableText,
-  lastName: nullableText,
-  address: nullableText,
-  address2: nullableText,
-  city: nullableText,
-  state: nullableText,
-  zip: nullableText,
-  country: nullableText,
-  email: nullableText,
-  personalEmail: nullableText,
-  schoolEmail: nullableText,
-  schoolId: nullableText,
-  schoolName: nullableText,
+  ...(Object.fromEntries(contactFields.map((field) => [field, nullableText])) as Record<
+    Exclude<ContactField, 'acceptedPrivacyPolicy'>,
+    typeof nullableText
+  >),
   acceptedPrivacyPolicy: z.boolean(),
-  highSchoolName: nullableText,
-  highSchoolGraduationYear: nullableText,
-  highSchoolGpa: nullableText,
 });
 
 const paymentIntentAnswer = z.object({
@@ -452,5 +440,4 @@ export type Params<Name extends CallName> = Schemas[Name] extends { params: infe
   : Record<string, never>;
 export type Failure = z.output<typeof failure>;
 export type Product = z.output<typeof product>;
-export type Contact = z.output<typeof contact>;
 export type Site = z.output<typeof site>;

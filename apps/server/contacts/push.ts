@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { contactFields } from '#core/contact.ts';
 import {
   type CrmField,
   type CrmValues,
-  contactFields,
   type FieldRules,
   type FieldValue,
   isSame,

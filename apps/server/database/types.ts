@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { Contact } from '#contract/schemas.ts';
+import type { Contact } from '#core/contact.ts';
 import type { CrmField } from '#core/crmFields.ts';
 import type { RejectionReason } from '#core/document.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';

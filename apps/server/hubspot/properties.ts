@@ -1,13 +1,8 @@
-import {
-  type ContactField,
-  type CrmField,
-  contactFields,
-  type FieldRules,
-  type FieldValue,
-} from '#core/crmFields.ts';
+import { type ContactField, contactFieldOf, contactFields } from '#core/contact.ts';
+import type { CrmField, FieldRules, FieldValue } from '#core/crmFields.ts';
 import { toPrice } from '#core/money.ts';
 import type { Purchases } from '#core/purchases.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
+import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../database/types.ts';
@@ -86,13 +81,10 @@ export function fromJoin(join: {
   const { details } = join;
   const values: [CrmField, string | null | undefined][] = [];
   if (details) {
-    const { address1, zipcode, agreeToPolicies, ...same } = details;
-    values.push(
-      ...(Object.entries({ ...same, address: address1, zip: zipcode }) as [CrmField, string][]).filter(
-        ([, value]) => value !== '',
-      ),
-      ['acceptedPrivacyPolicy', agreeToPolicies ? 'true' : null],
-    );
+    for (const field of studentDetailsFields) {
+      const value = details[field];
+      if (value) values.push([contactFieldOf(field), String(value)]);
+    }
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;

@@ -1,5 +1,6 @@
 import { contrastFaults } from '#core/contrast.ts';
 import type { SocietyFile } from './schema.ts';
+
 /** What no single field shows: references between products and programmes, and names used twice. */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { CrmField } from '#core/crmFields.ts';
-import { crmFields } from '#core/crmFields.ts';
+import { type CrmField, crmFields } from '#core/crmFields.ts';
 import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
 import { productTypes } from '#core/product.ts';
 

@@ -1,5 +1,6 @@
 import { shortPrice } from '#core/money.ts';
 import type { Society } from './society.ts';
+
 /** Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and what `more` names, into a text of the file. */
 export function fillIn(
   text: string,

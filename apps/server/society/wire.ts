@@ -3,6 +3,7 @@ import { displayPrice, shortPrice, toDollars, toPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
+
 /** What every page may know of the society: the `site` of the contract. */
 export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'apiUrl'>): Site {
   const fill = (text: string, key = society.defaultProgramme) => fillIn(text, society, key);

@@ -1,32 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Contact } from '#contract/schemas.ts';
+import { noContact } from '#core/contact.ts';
 import { findCountry } from '#reference/countries.ts';
 import { emptyDetails, prefill, stateIn } from './prefill.ts';
 
 const unitedStates = findCountry('US')!;
 const canada = findCountry('CA')!;
 
-const nobody: Contact = {
-  firstName: null,
-  middleName: null,
-  lastName: null,
-  address: null,
-  address2: null,
-  city: null,
-  state: null,
-  zip: null,
-  country: null,
-  email: null,
-  personalEmail: null,
-  schoolEmail: null,
-  schoolId: null,
-  schoolName: null,
-  acceptedPrivacyPolicy: false,
-  highSchoolName: null,
-  highSchoolGraduationYear: null,
-  highSchoolGpa: null,
-};
+const nobody = noContact;
 
 test('a contact with nothing gives the empty form, in the United States', () => {
   assert.deepEqual(prefill(nobody, 2026, unitedStates), emptyDetails);

@@ -1,5 +1,11 @@
-import type { Contact } from '#contract/schemas.ts';
-import { gpaValues, graduationYears, noDetails, type StudentDetails } from '#core/studentDetails.ts';
+import { type Contact, contactFieldOf } from '#core/contact.ts';
+import {
+  gpaValues,
+  graduationYears,
+  noDetails,
+  type StudentDetails,
+  studentDetailsFields,
+} from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
 
 /** Where somebody lives; without subdivisions where there are none or where they could not be had. */
@@ -18,19 +24,12 @@ export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COU
  * default where that is none.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
+  const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
   return {
-    firstName: contact.firstName ?? '',
-    middleName: contact.middleName ?? '',
-    lastName: contact.lastName ?? '',
-    address1: contact.address ?? '',
-    address2: contact.address2 ?? '',
-    city: contact.city ?? '',
-    state: stateIn(country, contact.state ?? ''),
-    zipcode: contact.zip ?? '',
+    ...(Object.fromEntries(known) as StudentDetails),
     country: country.name,
+    state: stateIn(country, contact.state ?? ''),
     personalEmail: contact.personalEmail ?? contact.email ?? '',
-    schoolEmail: contact.schoolEmail ?? '',
-    agreeToPolicies: contact.acceptedPrivacyPolicy,
     highSchoolName: contact.highSchoolName ?? contact.schoolName ?? '',
     highSchoolGraduationYear: oneOf(graduationYears(currentYear), contact.highSchoolGraduationYear),
     highSchoolGpa: oneOf(gpaValues, asGpa(contact.highSchoolGpa)),
