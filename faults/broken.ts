@@ -30,7 +30,7 @@ export const variants = {
     changes: [
       [
         'snapshot.items.find(({ type }) => isMembershipType(type))',
-        `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', of.uuid).executeTakeFirstOrThrow())
+        `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', named.uuid).executeTakeFirstOrThrow())
         .lines.find(({ type }) => isMembershipType(type))`,
       ],
     ],
