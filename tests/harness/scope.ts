@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { type Child, startChild } from '../local/child.ts';
+import { type Child, startChild } from '../../local/child.ts';
 
 /** A program that runs. */
 export interface Program<Ready> extends Child {
@@ -11,17 +11,17 @@ export interface Program<Ready> extends Child {
 
 /** Everything that was started and must be ended, whatever happens: at the end, after a failure, or on Ctrl-C. */
 export class Scope {
-  /** Ends when everything is to stop. */
+  /** Aborts when everything is to stop. */
   readonly signal: AbortSignal;
   readonly #onStart: (pid: number) => void;
   readonly #stops: (() => Promise<unknown> | unknown)[] = [];
 
-  constructor(signal: AbortSignal, onStart: (pid: number) => void) {
+  constructor(signal: AbortSignal = new AbortController().signal, onStart: (pid: number) => void = () => {}) {
     this.signal = signal;
     this.#onStart = onStart;
   }
 
-  /** For what is ended before the rest. */
+  /** A scope within this one, which may be ended earlier. */
   inner(): Scope {
     const inner = new Scope(this.signal, this.#onStart);
     this.onEnd(() => inner.end());
@@ -32,23 +32,18 @@ export class Scope {
     this.#stops.push(stop);
   }
 
-  /** Ends in the opposite order of starting. A second call does nothing. */
+  /** Ends everything, the last first. A second call does nothing. */
   async end(): Promise<void> {
     for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
   }
 
   /**
-   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to `log`, as a service's does,
-   * or to the terminal. It gets PATH, HOME and `env`, and no other settings.
+   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to the file `log`, or to the
+   * terminal. Its environment is PATH, HOME and `env`, and nothing else.
    */
   async start<Ready>(
     file: string,
-    {
-      env = {},
-      args = [],
-      bare,
-      log,
-    }: { env?: Record<string, string>; args?: string[]; bare?: boolean; log?: string },
+    { env = {}, args = [], log }: { env?: Record<string, string>; args?: string[]; log?: string } = {},
   ): Promise<Program<Ready>> {
     this.signal.throwIfAborted();
     const { PATH = '', HOME = '' } = process.env;
@@ -57,7 +52,6 @@ export class Scope {
       const { child, ready } = await startChild<Ready>(file, {
         env: { PATH, HOME, ...env },
         args,
-        ...(bare !== undefined && { bare }),
         ...(output !== undefined && { output }),
         started: (started) => {
           this.onEnd(() => started.stop());
