@@ -5,7 +5,7 @@ import {
   type RejectionReason,
   rejectionReasons,
   sizeInKilobytes,
-} from '#core/document.ts';
+} from '#documents/document.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { PROOF_DUE_DAYS, type RejectionReason } from '#core/document.ts';
+import { PROOF_DUE_DAYS, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };

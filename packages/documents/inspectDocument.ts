@@ -1,5 +1,5 @@
+import { opensWithoutPassword, readPdfEncryption } from '#core/pdfEncryption.ts';
 import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, type DocumentType } from './document.ts';
-import { opensWithoutPassword, readPdfEncryption } from './pdfEncryption.ts';
 
 /** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
 export interface Bytes {
