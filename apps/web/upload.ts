@@ -1,6 +1,6 @@
 import type { Data, Params } from '#contract/schemas.ts';
-import { progressPercent, UPLOAD_FAILED, uploadCut, uploadTooLarge } from '#core/document.ts';
 import { sentenceOfProxy } from '#core/sentences.ts';
+import { progressPercent, UPLOAD_FAILED, uploadCut, uploadTooLarge } from '#documents/document.ts';
 import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
 
 type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';

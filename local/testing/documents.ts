@@ -307,3 +307,31 @@ function uint32be(value: number): Buffer {
   buffer.writeUInt32BE(value);
   return buffer;
 }
+
+/** A PDF of so many bytes in parts, for one that no memory should hold: `padding` bytes of any character between them. */
+export function largePdf(bytes: number): { start: string; padding: number; end: string } {
+  const start =
+    '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
+  const endAt = (offset: number) => {
+    const place = (object: string) => String(start.indexOf(object)).padStart(10, '0');
+    return `\nxref\n0 3\n0000000000 65535 f \n${place('1 0 obj')} 00000 n \n${place('2 0 obj')} 00000 n \ntrailer\n<< /Size 3 /Root 1 0 R >>\nstartxref\n${String(offset + 1).padStart(10, '0')}\n%%EOF\n`;
+  };
+  const padding = bytes - start.length - endAt(0).length;
+  return { start, padding, end: endAt(start.length + padding) };
+}
+
+/** Documents that cost much to inspect; each is refused, most of them after all the work that they can cause. */
+export function hostileDocuments(): { name: string; content: Buffer }[] {
+  // Unpacked it is larger than it says, and with the noise just within a hundred times the file.
+  const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
+  const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
+  const broken = { name: 'z', data: 'x', says: { size: 2 } };
+  const many = Array.from({ length: 990 }, (_, index) => ({ name: `m/${index}`, data: 'x'.repeat(200) }));
+  return [
+    { name: 'scans.jpg', content: jpegOfScans(19_000) },
+    { name: 'ring.doc', content: docRing() },
+    { name: 'parts.docx', content: docxOfParts(19_000) },
+    { name: 'many.docx', content: zip([...docxParts, ...many, broken]) },
+    { name: 'bomb.docx', content: zip([...docxParts, noise, bomb]) },
+  ];
+}

@@ -1,13 +1,13 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#core/contact.ts';
 import type { CrmField } from '#core/crmFields.ts';
-import type { RejectionReason } from '#core/document.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core/refunds.ts';
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import type { RejectionReason } from '#documents/document.ts';
 import type { ProviderEvent } from '../stripe/provider.ts';
 
 /** The tables of migrations/, for Kysely. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { acceptedDocuments, type DocumentType } from '#core/document.ts';
+import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { repeat } from '../background.ts';
 import { crmId } from '../contacts/crmId.ts';
 import type { Deps } from '../deps.ts';

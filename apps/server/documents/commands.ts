@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { REJECTED_FINALLY, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#core/document.ts';
+import { REJECTED_FINALLY, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RejectionReason } from '#core/document.ts';
+import type { RejectionReason } from '#documents/document.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';

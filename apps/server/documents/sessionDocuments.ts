@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '#core/document.ts';
 import { statesAllowing } from '#core/joinSession.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { refusalFor } from '../session/standing.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#core/document.ts';
+import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../local/testing/documents.ts';
 import { readConfig } from '../config.ts';
 import { runCommand } from '../testing/runCommand.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
-import { UPLOAD_LINK_OVER } from '#core/document.ts';
 import { uploadLinkPath } from '#core/navigation.ts';
+import { UPLOAD_LINK_OVER } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../http/limits.ts';
 import { Refusal } from '../http/refusal.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Data } from '#contract/schemas.ts';
-import { NO_CONTACT_ID } from '#core/document.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
+import { NO_CONTACT_ID } from '#documents/document.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
-import { UPLOAD_STOPPED } from '#core/document.ts';
+import { UPLOAD_STOPPED } from '#documents/document.ts';
 import { Refusal } from './refusal.ts';
 
 const TOO_SLOW = 'Your request did not arrive in time. Please check your connection and try again.';

@@ -7,7 +7,7 @@ import {
   nameFault,
   sizeInKilobytes,
   UPLOAD_FAILED,
-} from '#core/document.ts';
+} from '#documents/document.ts';
 import { messageOf, type RetryMs, retryMsOf } from '../api.ts';
 import { useSite } from '../site.ts';
 import { Alert } from './Alert.tsx';
@@ -187,7 +187,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
-    const { documentFaults, inspectDocument } = await import('#core/inspectDocument.ts');
+    const { documentFaults, inspectDocument } = await import('#documents/inspectDocument.ts');
     const inspection = await inspectDocument({
       size: file.size,
       read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),

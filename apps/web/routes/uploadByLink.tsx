@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
-import { UPLOAD_LINK_OVER } from '#core/document.ts';
+import { UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { call, outcomeOf, type RetryMs } from '../api.ts';
 import { Alert, Note } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
