@@ -43,12 +43,7 @@ export class Scope {
    */
   async start<Ready>(
     file: string,
-    {
-      env = {},
-      args = [],
-      bare,
-      log,
-    }: { env?: Record<string, string>; args?: string[]; bare?: boolean; log?: string },
+    { env = {}, args = [], log }: { env?: Record<string, string>; args?: string[]; log?: string },
   ): Promise<Program<Ready>> {
     this.signal.throwIfAborted();
     const { PATH = '', HOME = '' } = process.env;
@@ -57,7 +52,6 @@ export class Scope {
       const { child, ready } = await startChild<Ready>(file, {
         env: { PATH, HOME, ...env },
         args,
-        ...(bare !== undefined && { bare }),
         ...(output !== undefined && { output }),
         started: (started) => {
           this.onEnd(() => started.stop());

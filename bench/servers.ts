@@ -40,8 +40,7 @@ export async function startFloor(world: World): Promise<Subject> {
   await database.query(readFileSync(join(root, 'bench/floor/schema.sql'), 'utf8'));
   const { process: server, ready } = await world.scope.start<{ listening: string }>(
     join(root, 'bench/floor/server.ts'),
-    // As a bare server is run.
-    { env: { DATABASE_URL: url }, bare: true },
+    { env: { DATABASE_URL: url } },
   );
   let last = 0;
   return {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
@@ -10,7 +11,6 @@ import { serveArrival } from './doctor/arrival.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { answerWriter } from './http/answers.ts';
-import { DOCS, serveDocs } from './http/docs.ts';
 import { drainOnClose } from './http/drain.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
 import { serveHealth } from './http/health.ts';
@@ -29,6 +29,8 @@ import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
+/** The pages about every call. */
+const DOCS = '/api/docs';
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
@@ -112,7 +114,7 @@ export async function buildApp(
   serveArrival(app, deps);
   serveHealth(app, deps, stopping);
   if (config.apiDocs) {
-    serveDocs(app);
+    await app.register(swaggerUi, { routePrefix: DOCS, staticCSP: true });
     app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
   }
   serve(app, 'getSite', () => ({ data: site }));

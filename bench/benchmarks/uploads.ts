@@ -93,7 +93,6 @@ async function ours(
 async function floor(scope: Scope, folder: string): Promise<Taker> {
   const { process: server, ready } = await scope.start<{ listening: string }>(multipartFloor, {
     args: [folder],
-    bare: true,
   });
   return { url: `${ready.listening}/upload`, fields: {}, pid: server.pid!, folder };
 }

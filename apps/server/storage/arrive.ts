@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { noteUsedUp } from '../memory.ts';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 import { openWriter } from './writer.ts';
@@ -108,11 +107,8 @@ async function write(file: FileHandle, bytes: Readable, claim: Claim): Promise<O
       at += part.length;
       if (filled === PIECE_BYTES) await hand();
     }
-    noteUsedUp(chunk.length);
   }
   if (filled > 0) await hand();
   await other;
-  // The pieces themselves: of a small document they are most of what it leaves.
-  noteUsedUp(Math.min(sizeBytes, 2 * PIECE_BYTES));
   return { sizeBytes, sha256: await writer.sha256() };
 }
