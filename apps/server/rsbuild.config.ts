@@ -1,6 +1,6 @@
 import { defineConfig } from '@rsbuild/core';
 
-/** The server in one file, and its other threads in one each (docs/decisions/0016). */
+/** The server in one file, and its other threads in one each (docs/decisions/0027). */
 export default defineConfig({
   root: import.meta.dirname,
   source: { entry: { server: './main.ts' } },

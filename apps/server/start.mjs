@@ -1,4 +1,4 @@
-// Runs the server as it was built (docs/decisions/0016). Plain JavaScript that imports nothing of a newer Node: an older one is to
+// Runs the server as it was built (docs/decisions/0027). Plain JavaScript that imports nothing of a newer Node: an older one is to
 // come as far as the sentence below.
 import { existsSync } from 'node:fs';
 
