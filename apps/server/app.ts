@@ -14,6 +14,7 @@ import { answerWriter } from './http/answers.ts';
 import { drainOnClose } from './http/drain.ts';
 import { handleErrors, nothingHere } from './http/errors.ts';
 import { serveHealth } from './http/health.ts';
+import { logRequestIds } from './http/logging.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
 import { securityHeaders } from './http/securityHeaders.ts';
@@ -48,8 +49,6 @@ export async function buildApp(
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
-    // One log for all: a logger of its own for each request costs more than the line it writes.
-    childLoggerFactory: (log) => log,
     // An address that cannot be read is answered before any route or hook.
     frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
@@ -60,7 +59,8 @@ export async function buildApp(
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, stopping, FINISH_MS);
-  handleErrors(app, deps.log);
+  logRequestIds(app);
+  handleErrors(app);
   limitBodies(app, times);
   acceptEmptyJson(app);
 
@@ -97,9 +97,8 @@ export async function buildApp(
   });
   app.addHook('onResponse', (request, reply, done) => {
     // The route's template, not its path: a session uuid is a credential.
-    deps.log.info(
+    request.log.info(
       {
-        reqId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? 'none',
         status: reply.statusCode,

@@ -36,20 +36,10 @@ export function detailsOf(
   session: Omit<SessionMembership, 'is_member'>,
 ): Data<'getMembershipDetails'> {
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
-  return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
+  return { ...writeScreen(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }
 
-const screens = new WeakMap<Society, Map<string, ReturnType<typeof writeScreen>>>();
-
-/** What the screen says of a programme is the same for everybody: written once. */
-function screenOf(society: Society, key: string): ReturnType<typeof writeScreen> {
-  const written = screens.get(society) ?? new Map<string, ReturnType<typeof writeScreen>>();
-  screens.set(society, written);
-  const screen = written.get(key) ?? writeScreen(society, key);
-  written.set(key, screen);
-  return screen;
-}
-
+/** What the screen says of a programme, the same for everybody. */
 function writeScreen(society: Society, key: string) {
   const { name, pages, refund } = society.programme(key);
   const fill = (text: string) => fillIn(text, society, key);
