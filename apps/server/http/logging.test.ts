@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { calls } from '#contract/calls.ts';
 import { buildApp } from '../app.ts';
@@ -22,25 +24,23 @@ test('whatever is logged while a call runs carries the id of its request, also b
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
-  const ids = await Promise.all(
-    ['NOBODY1', 'NOBODY2', 'NOBODY3'].map(async (invitationCode) => {
-      const { headers } = await fetch(url + calls.checkEligibility.path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ invitationCode, isTOLA: true }),
-      });
-      return headers.get('x-request-id');
-    }),
-  );
+  const post = () =>
+    request(url + calls.checkEligibility.path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+  const answerTo = async (sent: ClientRequest) => {
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer.resume().headers['x-request-id'];
+  };
+  // One whose body comes when its handling has begun long since.
+  const slow = post();
+  slow.flushHeaders();
+  const quick = await answerTo(post().end(JSON.stringify({ invitationCode: 'LINCOLN2026', isTOLA: true })));
+  const ids = [quick, await answerTo(slow.end(JSON.stringify({ invitationCode: 'NOBODY1', isTOLA: true })))];
   const idsOf = (msg: string) => lines.filter((line) => line.msg === msg).map(({ reqId }) => reqId);
   assert.deepEqual(idsOf('answered').toSorted(), ids.toSorted());
-  // Once it is known that HubSpot does not answer, others do not ask.
-  const asked = idsOf('a provider did not do a call');
-  assert.ok(asked.length > 0);
-  assert.deepEqual(
-    asked.filter((id) => !ids.includes(id as string)),
-    [],
-  );
+  assert.deepEqual(new Set(idsOf('a provider did not do a call')), new Set([ids[1]]));
 });
 
 test('a line that no request caused names none', () => {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** Lines go out together, at the latest after so many ms: a write for each one costs more than most calls. */
@@ -11,10 +11,7 @@ const requestId = new AsyncLocalStorage<string>();
 
 /** Has every line that is logged while a request is handled carry its id, those of use cases and providers too. */
 export function logRequestIds(app: FastifyInstance): void {
-  const enter = ({ id }: FastifyRequest, _: unknown, done: () => void) => requestId.run(id, done);
-  app.addHook('onRequest', enter);
-  // Again: the events by which a body arrives are those of its connection.
-  app.addHook('preValidation', enter);
+  app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
 }
 
 /**
