@@ -38,6 +38,7 @@ test('whatever is logged while a call runs carries the id of its request, also b
   slow.flushHeaders();
   const quick = await answerTo(post().end(JSON.stringify({ invitationCode: 'LINCOLN2026', isTOLA: true })));
   const ids = [quick, await answerTo(slow.end(JSON.stringify({ invitationCode: 'NOBODY1', isTOLA: true })))];
+  await app.close();
   const idsOf = (msg: string) => lines.filter((line) => line.msg === msg).map(({ reqId }) => reqId);
   assert.deepEqual(idsOf('answered').toSorted(), ids.toSorted());
   assert.deepEqual(new Set(idsOf('a provider did not do a call')), new Set([ids[1]]));
