@@ -5,9 +5,11 @@ import { migrate } from './database/migrate.ts';
 import { whenReached } from './database/whenReached.ts';
 import { createLog } from './http/logging.ts';
 import { stopMs } from './http/stopping.ts';
+import { importInvitations } from './invitations/importInvitations.ts';
+import { run } from './run.ts';
 import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society/readSociety.ts';
-import type { Wired } from './wire.ts';
+import { type Wired, wire } from './wire.ts';
 
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
@@ -17,7 +19,7 @@ const webBuild = join(serverFolder, '../web/dist');
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
-  let server: Awaited<ReturnType<typeof import('./run.ts').run>> | undefined;
+  let server: Awaited<ReturnType<typeof run>> | undefined;
   let isStopping = false;
   const stop = async () => {
     if (isStopping) return;
@@ -34,10 +36,8 @@ async function main(): Promise<void> {
   // Started by a launcher that is gone: nobody would ever stop us.
   process.once('disconnect', () => void stop());
 
-  // The database answers while the rest is loaded.
-  const loading = import('./run.ts');
   const { done: wired, room } = await whenReached(config, log, async () => {
-    const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
+    await migrate(config.databaseUrl);
     const wired = await wire(config, log);
     try {
       if (config.providers.emulated) await importDemo(wired);
@@ -47,7 +47,6 @@ async function main(): Promise<void> {
       throw error;
     }
   });
-  const { run } = await loading;
   server = await run(wired, {
     ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     ...(room ? { room } : {}),
@@ -57,12 +56,11 @@ async function main(): Promise<void> {
 }
 
 async function importDemo({ database, deps }: Wired): Promise<void> {
-  const { importInvitations } = await import('./invitations/importInvitations.ts');
   await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
-/** Resolves when the server listens; a process that cannot ends with what is wrong. */
-export const listening: Promise<void> = main().catch((error: unknown) => {
+// A process that cannot listen ends with what is wrong.
+await main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
   // A plain Error is one of our own sentences; anything more special needs its stack.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);

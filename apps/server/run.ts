@@ -11,7 +11,7 @@ import { startReconciling } from './settlement/reconcile.ts';
 import { startSweeping } from './settlement/sweep.ts';
 import type { Wired } from './wire.ts';
 
-/** Background work begins so long after the server listens (ms), so that it delays no first answer: it loads Stripe's library. */
+/** Background work begins so long after the server listens (ms), so that it delays no first answer. */
 const BEGIN_MS = 1_000;
 
 /**

@@ -1,4 +1,3 @@
-import { opensWithoutPassword, readPdfEncryption } from '#core/pdfEncryption.ts';
 import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, type DocumentType } from './document.ts';
 
 /** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
@@ -60,6 +59,8 @@ const CHUNK = 64 * KIB;
 const SCAN_CHUNK = 512 * KIB;
 /** A PDF reader looks for the header this far into a file, and that is what makes a picture a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
+/** Bits 3 to 6, 9, 11 and 12 of a PDF's permissions: ISO 32000-2, table 22. */
+const EVERYTHING_PERMITTED = 0b1101_0011_1100;
 /** An archive's last record and its longest comment. */
 const ZIP_TAIL = 22 + 65_535;
 const ZIP_PART = 'PK\x03\x04';
@@ -155,17 +156,22 @@ async function pdf(bytes: Bytes): Promise<DocumentType> {
   const offset = /startxref\s+(\d{1,15})\s+$/.exec(tail.slice(Math.max(0, end - 100), end))?.[1];
   if (offset === undefined || Number(offset) >= bytes.size) throw new Unacceptable('pdfBroken');
   const trailer = await pdfTrailer(bytes, Number(offset));
-  if (/\/Encrypt[\s/<]/.test(trailer) && !(await opensForAll(bytes, trailer)))
+  if (/\/Encrypt[\s/<]/.test(trailer) && (await asksForPassword(bytes, trailer)))
     throw new Unacceptable('pdfProtected');
   return 'application/pdf';
 }
 
-/** Official transcripts often forbid changes by a password that nobody needs for reading. */
-async function opensForAll(bytes: Bytes, trailer: string): Promise<boolean> {
+/**
+ * Whether a PDF asks for a password to open, as far as its structure tells. With the standard handler that would have to be
+ * computed: official transcripts forbid printing or changes by a password that nobody needs for reading, so they are taken. One
+ * that forbids nothing is encrypted for the password alone, and one with another handler for the holders of a key.
+ */
+async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> {
   const [, object] = /\/Encrypt\s+(\d{1,10}\s+\d{1,5})\s+R\b/.exec(trailer) ?? [];
   const dictionary = object ? await pdfObject(bytes, object) : trailer;
-  const encryption = dictionary && readPdfEncryption(dictionary, trailer);
-  return Boolean(encryption && (await opensWithoutPassword(encryption)));
+  if (dictionary === null || !/\/Filter\s*\/Standard\b/.test(dictionary)) return true;
+  const permissions = Number(/\/P\s+(-?\d{1,10})/.exec(dictionary)?.[1] ?? 0);
+  return (permissions & EVERYTHING_PERMITTED) === EVERYTHING_PERMITTED;
 }
 
 /** An object by its numbers, looked for from the start: it is one of the first or the last, and never compressed. */

@@ -2,7 +2,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
-import type { Log } from '../deps.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
 /** What a path names: a contact, a line of an order, or a session. */
@@ -19,7 +18,7 @@ export const NO_DATABASE = 'We cannot reach our records right now. Please wait a
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
 /** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
-export function handleErrors(app: FastifyInstance, log: Log): void {
+export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     const send = (status: number, message: string, more: object = {}) =>
@@ -34,10 +33,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
 
     if (error instanceof Refusal) {
       if (error.status >= 500)
-        log.warn(
-          { reqId: request.id, status: error.status, said: error.sentence },
-          'refused for a fault of ours',
-        );
+        request.log.warn({ status: error.status, said: error.sentence }, 'refused for a fault of ours');
       if (error.retryAfter !== undefined) void reply.header('retry-after', String(error.retryAfter));
       return send(error.status, error.sentence, {
         ...(error.errors ? { errors: error.errors } : {}),
@@ -46,7 +42,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
       });
     }
     if (error instanceof DatabaseUnavailable) {
-      log.error({ reqId: request.id, reason: error.message }, 'the database did not answer a call');
+      request.log.error({ reason: error.message }, 'the database did not answer a call');
       void reply.header('retry-after', String(DATABASE_RETRY_SECONDS));
       return send(503, NO_DATABASE);
     }
@@ -67,7 +63,7 @@ export function handleErrors(app: FastifyInstance, log: Log): void {
         status === 405 || status === 406 ? 400 : status,
         status === 413 ? 'This is too large.' : MALFORMED,
       );
-    log.error({ reqId: request.id, err: error }, 'unexpected failure');
+    request.log.error({ err: error }, 'unexpected failure');
     return send(500, UNEXPECTED);
   });
 }

@@ -52,7 +52,7 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
   );
   const page = await writePage(folder, given);
   const app = Fastify();
-  handleErrors(app, app.log);
+  handleErrors(app);
   await servePage(app, folder, page);
   t.after(() => app.close());
   return { app, page };

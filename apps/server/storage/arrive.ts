@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { access, constants, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { noteUsedUp } from '../memory.ts';
+import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
-import { openWriter } from './writer.ts';
 
-/** Held of each upload before it is written; as much again is being written. */
-const PIECE_BYTES = 524_288;
+/** What of each upload may wait in memory to be written. */
+const WAITING_BYTES = 524_288;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -50,15 +49,14 @@ async function arriveIn(
 ): Promise<StoredFile> {
   const key = randomUUID();
   const path = resolve(folder, partOf(key));
-  const handle = await open(path, 'wx+', 0o600);
   try {
-    const stored = { key, ...(await write(handle, bytes, claim)) };
+    const stored = { key, ...(await write(path, bytes, claim)) };
     // While it is looked at and sent on, nothing more is written.
     claim.release();
+    await using handle = await open(path, 'r+');
     await keep({ ...stored, handle, path });
     return stored;
   } finally {
-    await handle.close();
     await rm(path, { force: true });
   }
 }
@@ -79,40 +77,24 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
   }
 }
 
-/** Gathers what comes into larger pieces, and takes more while one is written and summed up: that costs as much as taking it. */
-async function write(file: FileHandle, bytes: Readable, claim: Claim): Promise<Omit<StoredFile, 'key'>> {
-  await using writer = openWriter(file.fd);
+/** Writes everything to a new file, and hashes it on the way. */
+async function write(path: string, bytes: Readable, claim: Claim): Promise<Omit<StoredFile, 'key'>> {
+  const file = (await open(path, 'wx', 0o600)).createWriteStream({ highWaterMark: WAITING_BYTES });
+  const hash = createHash('sha256');
   let sizeBytes = 0;
-  let piece = new Uint8Array(PIECE_BYTES);
-  let filled = 0;
-  let other = Promise.resolve(new Uint8Array(PIECE_BYTES));
-  const hand = async () => {
-    const length = filled;
-    await claim.take(length);
-    const written = writer.append(piece.subarray(0, length)).then((memory) => {
-      claim.written(length);
-      return memory;
-    });
-    // Its failure is thrown where it is waited for.
-    written.catch(() => {});
-    piece = await other;
-    other = written;
-    filled = 0;
-  };
-  for await (const chunk of bytes as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    for (let at = 0; at < chunk.length; ) {
-      const part = chunk.subarray(at, at + PIECE_BYTES - filled);
-      piece.set(part, filled);
-      filled += part.length;
-      at += part.length;
-      if (filled === PIECE_BYTES) await hand();
+  /** Of these the claim has been told that they are written. */
+  let toldBytes = 0;
+  async function* hashed() {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      await claim.take(chunk.length);
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      yield chunk;
+      claim.written(file.bytesWritten - toldBytes);
+      toldBytes = file.bytesWritten;
     }
-    noteUsedUp(chunk.length);
   }
-  if (filled > 0) await hand();
-  await other;
-  // The pieces themselves: of a small document they are most of what it leaves.
-  noteUsedUp(Math.min(sizeBytes, 2 * PIECE_BYTES));
-  return { sizeBytes, sha256: await writer.sha256() };
+  // A generator, since a pipeline would destroy `bytes` with the file's error, and that would pass for one of the sender's.
+  await pipeline(hashed, file);
+  return { sizeBytes, sha256: hash.digest() };
 }

@@ -38,7 +38,8 @@ interface Promised {
 /** `free` tells how many bytes a folder's disk has for us. */
 export function roomOf(folder: string, reserveBytes: number, free = freeBytes): Room {
   const claims = new Set<Promised>();
-  const sum = (of: (claim: Promised) => number) => claims.values().reduce((all, claim) => all + of(claim), 0);
+  const sum = (bytesOf: (claim: Promised) => number) =>
+    claims.values().reduce((all, claim) => all + bytesOf(claim), 0);
   const beingWritten = () => sum(({ granted, taken }) => BESIDES_BYTES + granted + taken);
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 

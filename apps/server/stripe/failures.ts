@@ -1,6 +1,8 @@
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { Refusal } from '../http/refusal.ts';
 import type { PaymentProvider } from './provider.ts';
+
+const { errors } = Stripe;
 
 /** What staff and the log are told of a call that Stripe did not do. Nothing in it is about a person. */
 export interface CallFailure {
@@ -91,8 +93,7 @@ interface Understood {
 }
 
 /** What Stripe's library throws, as the join understands it. */
-export async function understood(error: unknown, call: keyof PaymentProvider): Promise<Understood> {
-  const { errors } = await library();
+export function understood(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
   const { message, code, statusCode: status = 0 } = error;
   const cause = { cause: error };
@@ -111,8 +112,7 @@ export async function understood(error: unknown, call: keyof PaymentProvider): P
 }
 
 /** The same for a refund, most of whose refusals are about the payment. */
-export async function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Promise<Understood> {
-  const { errors } = await library();
+export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
   // An amount that is more than is left has no code of its own.
   const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
@@ -125,8 +125,7 @@ export async function understoodOfRefund(error: unknown, call: keyof PaymentProv
 }
 
 /** Whether Stripe refuses a request for the email in it. */
-export async function isInvalidEmail(error: unknown): Promise<boolean> {
-  const { errors } = await library();
+export function isInvalidEmail(error: unknown): boolean {
   return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
 }
 
@@ -156,5 +155,3 @@ function failureOf(
     said: status === 401 || status === 403 ? message : null,
   };
 }
-
-const library = () => import('stripe').then((module) => module.default);

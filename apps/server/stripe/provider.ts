@@ -1,4 +1,4 @@
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { shorten } from '#core/intentText.ts';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../config.ts';
@@ -129,9 +129,6 @@ export interface PaymentProvider {
 /** Characters that Stripe takes of a customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/** Stripe's library is a fifth of all code that the server loads, and the first pages need nothing of it. */
-const library = () => import('stripe').then((module) => module.default);
-
 /**
  * The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. Every
  * failure of a call is told to `onFailure`, which must not throw, before the call throws it.
@@ -147,25 +144,18 @@ export function stripeProvider({
   onFailure?: (failure: CallFailure) => Promise<void>;
 }): PaymentProvider {
   const address = url === null ? null : new URL(url);
-  let made: Promise<Stripe> | undefined;
-  const client = () => {
-    made ??= library().then(
-      (Library) =>
-        new Library(secretKey, {
-          maxNetworkRetries: 2,
-          timeout: timeoutMs,
-          appInfo: { name: 'induct' },
-          telemetry: false,
-          ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-        }),
-    );
-    return made;
-  };
+  const client = new Stripe(secretKey, {
+    maxNetworkRetries: 2,
+    timeout: timeoutMs,
+    appInfo: { name: 'induct' },
+    telemetry: false,
+    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
+  });
   const withCard = { expand: ['payment_method', 'latest_charge'] };
 
   type Understand = typeof understood;
   const failed = async (call: keyof PaymentProvider, error: unknown, understand: Understand) => {
-    const { thrown, failure } = await understand(error, call);
+    const { thrown, failure } = understand(error, call);
     if (failure) await onFailure(failure);
     return thrown;
   };
@@ -177,7 +167,7 @@ export function stripeProvider({
     understand: Understand = understood,
   ): Promise<T> {
     try {
-      return await make(await client());
+      return await make(client);
     } catch (error) {
       throw await failed(call, error, understand);
     }
@@ -189,7 +179,7 @@ export function stripeProvider({
     list: (stripe: Stripe) => AsyncIterable<T>,
   ): AsyncGenerator<T> {
     try {
-      yield* list(await client());
+      yield* list(client);
     } catch (error) {
       throw await failed(call, error, understood);
     }
@@ -208,7 +198,7 @@ export function stripeProvider({
       try {
         return await make(stripe, email, '');
       } catch (error) {
-        if (email === null || !(await isInvalidEmail(error))) throw error;
+        if (email === null || !isInvalidEmail(error)) throw error;
         return make(stripe, null, '-without-email');
       }
     });
@@ -361,11 +351,10 @@ export function stripeProvider({
       for await (const event of events) yield readEvent(event);
     },
     async readEvent(rawBody, signature) {
-      const { webhooks } = await client();
       try {
-        return readEvent(webhooks.constructEvent(rawBody, signature, webhookSecret));
+        return readEvent(client.webhooks.constructEvent(rawBody, signature, webhookSecret));
       } catch (error) {
-        if (error instanceof (await library()).errors.StripeSignatureVerificationError) return null;
+        if (error instanceof Stripe.errors.StripeSignatureVerificationError) return null;
         throw error;
       }
     },
