@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import {
   type ActionFunctionArgs,
+  Link,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetchers,
@@ -15,7 +16,6 @@ import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Icon } from '../components/allIcons.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { redirect, useLoaderData } from 'react-router';
+import { Link, redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -10,7 +10,6 @@ import { Icon } from '../components/allIcons.tsx';
 import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
-import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { StartOver } from '../components/StartOver.tsx';

@@ -1,4 +1,4 @@
-import { type LoaderFunctionArgs, useLoaderData } from 'react-router';
+import { Link, type LoaderFunctionArgs, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
 import { download, fetchAhead } from '../ahead.ts';
@@ -7,7 +7,6 @@ import { useArrived } from '../arrived.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { PageLoader } from '../components/PageLoader.tsx';
 import { LoadAgainPage } from '../components/TryAgain.tsx';

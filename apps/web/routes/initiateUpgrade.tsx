@@ -1,7 +1,6 @@
-import { type LoaderFunctionArgs, redirect } from 'react-router';
+import { Link, type LoaderFunctionArgs, redirect } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { Card } from '../components/Card.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';

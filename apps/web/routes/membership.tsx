@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { preconnect } from 'react-dom';
 import {
   type ActionFunctionArgs,
+  Link,
   redirect,
   type ShouldRevalidateFunctionArgs,
   useFetcher,
@@ -20,7 +21,6 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { EligibilityRules } from '../components/EligibilityRules.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { ProgressBar } from '../components/ProgressBar.tsx';
 import { Bone } from '../components/Skeleton.tsx';

@@ -1,6 +1,6 @@
+import { Link } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { Card } from '../components/Card.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import ui from '../components/ui.module.css';
 import { storedSession } from '../session.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -8,7 +8,6 @@ import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../api.
 import { Note } from '../components/Alert.tsx';
 import cardStyles from '../components/Card.module.css';
 import { Card } from '../components/Card.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { StartOver } from '../components/StartOver.tsx';
 import { TryAgain } from '../components/TryAgain.tsx';

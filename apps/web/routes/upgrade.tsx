@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { type LoaderFunctionArgs, useLoaderData, useNavigate, useRevalidator } from 'react-router';
+import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate, useRevalidator } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
@@ -13,7 +13,6 @@ import { Button } from '../components/Button.tsx';
 import { Card } from '../components/Card.tsx';
 import { Crest } from '../components/Crest.tsx';
 import { GoOn } from '../components/GoOn.tsx';
-import { Link } from '../components/Link.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { loadCleaner, PurifiedHtml } from '../components/Purified.tsx';
 import { Bone } from '../components/Skeleton.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { redirect, useLoaderData } from 'react-router';
+import { Link, redirect, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
@@ -7,7 +7,6 @@ import { download, useAhead } from '../ahead.ts';
 import { call, outcomeOf, requireSession } from '../api.ts';
 import { Alert } from '../components/Alert.tsx';
 import { Card } from '../components/Card.tsx';
-import { Link } from '../components/Link.tsx';
 import { Lost } from '../components/Lost.tsx';
 import { PageHeading } from '../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../components/UploadArea.tsx';
