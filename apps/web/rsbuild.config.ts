@@ -28,7 +28,7 @@ export default defineConfig({
   server: { proxy: { '/api': api } },
   environments: {
     web: {
-      source: { entry: { index: './main.tsx' } },
+      source: { entry: { index: './app/main.tsx' } },
       // One script for the first load, and what several screens share in chunks of its own.
       splitChunks: {
         preset: 'none',
@@ -44,7 +44,7 @@ export default defineConfig({
     },
     // What the server uses once at start: dist/server/render.js (see render.tsx).
     server: {
-      source: { entry: { render: './render.tsx' } },
+      source: { entry: { render: './app/render.tsx' } },
       output: {
         target: 'node',
         module: true,

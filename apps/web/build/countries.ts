@@ -3,7 +3,7 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** What `apps/web/countries.ts` has from the start: every country, and the subdivisions of those that most joiners live in. */
+/** What `apps/web/lib/countries.ts` has from the start: every country, and the subdivisions of those that most joiners live in. */
 export interface CountriesAtFirst {
   /** Without `subdivisions`: they are in a file. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];

@@ -1,8 +1,8 @@
 import { Elements } from '@stripe/react-stripe-js';
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 import { type ReactNode, startTransition, useCallback, useEffect, useMemo, useState } from 'react';
-import { loadPayments } from '../payments.ts';
-import { useSite } from '../site.ts';
+import { loadPayments } from '../lib/payments.ts';
+import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { download } from '../ahead.ts';
+import { download } from '../lib/ahead.ts';
 
 let cleaner: typeof import('dompurify').default | null = null;
 

@@ -1,5 +1,5 @@
 import { useNavigate } from 'react-router';
-import { forgetSession } from '../session.ts';
+import { forgetSession } from '../lib/session.ts';
 import { Button } from './Button.tsx';
 
 /** Discards the stored session id and what was typed for it, and goes home (specification, section 4). */

@@ -1,6 +1,6 @@
 import { type PointerEvent, startTransition, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { connectToaster, type ToastMessage } from '../toasts.ts';
+import { connectToaster, type ToastMessage } from '../lib/toasts.ts';
 import { Icon } from './allIcons.tsx';
 import styles from './Toaster.module.css';
 

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useRevalidator } from 'react-router';
-import type { RetryMs } from '../api.ts';
+import type { RetryMs } from '../lib/api.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import { Card } from './Card.tsx';

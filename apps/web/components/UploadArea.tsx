@@ -8,8 +8,8 @@ import {
   sizeInKilobytes,
   UPLOAD_FAILED,
 } from '#core/document.ts';
-import { messageOf, type RetryMs, retryMsOf } from '../api.ts';
-import { useSite } from '../site.ts';
+import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
+import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import { Icon } from './allIcons.tsx';
 import { Button } from './Button.tsx';

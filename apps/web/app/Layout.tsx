@@ -1,0 +1,163 @@
+import { type ComponentType, memo, useEffect, useState } from 'react';
+import { Outlet, useNavigation } from 'react-router';
+import { Crest } from '../components/Crest.tsx';
+import { Icon } from '../components/icons.tsx';
+import { useTop } from '../components/PageHeading.tsx';
+import { useLastReference } from '../lib/reference.ts';
+import { phoneLink, useSite } from '../lib/site.ts';
+import { onFirstToast } from '../lib/toasts.ts';
+import styles from './Layout.module.css';
+
+/**
+ * What is the same on every page: who asks, how to reach them, and the toasts. Drawn once: the router would draw it again with
+ * every change of its state.
+ */
+export const Layout = memo(() => {
+  const { society } = useSite();
+  return (
+    <div className={styles.page}>
+      <a className={styles.skip} href="#main">
+        Skip to the page
+      </a>
+      <header className={styles.header}>
+        <Crest />
+        <div className={styles.names}>
+          <p className={styles.name}>{society.name}</p>
+          <p className={styles.tagline}>{society.tagline}</p>
+        </div>
+        <p className={styles.questions}>
+          <span className={styles.questionsWord}>Questions? </span>
+          <a href={phoneLink(society.supportPhone)}>
+            <Icon name="phone" size={20} />
+            <span className={styles.number}>{society.supportPhone}</span>
+          </a>
+        </p>
+        <Progress />
+      </header>
+      <main id="main" className={styles.main}>
+        <Outlet />
+      </main>
+      <Footer />
+      <Toasts />
+    </div>
+  );
+});
+
+function Progress() {
+  const { state } = useNavigation();
+  useTop();
+  return <div className={styles.progress} data-busy={state !== 'idle' || undefined} />;
+}
+
+function Footer() {
+  const { society } = useSite();
+  return (
+    <footer className={styles.footer}>
+      <Reference />
+      <Questions />
+      <nav aria-label="About the society">
+        <ul>
+          <li>
+            <a href={society.links.whoWeAre}>Who we are</a>
+          </li>
+          <li>
+            <a href={society.links.privacy}>Privacy</a>
+          </li>
+          <li>
+            <a href={society.links.refunds}>Refunds</a>
+          </li>
+        </ul>
+      </nav>
+      <ul>
+        <li>
+          <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>
+        </li>
+        <li>
+          <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>
+        </li>
+      </ul>
+    </footer>
+  );
+}
+
+/** Beside whom to ask: what to say of what went wrong. */
+function Reference() {
+  const reference = useLastReference();
+  return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
+}
+
+/** For whoever doubts it; the page says none of it twice before it is asked for. */
+function Questions() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={styles.doubts} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Questions before you join?</summary>
+      {isOpen && <Answers />}
+    </details>
+  );
+}
+
+/** Who asks, why, what for and on what terms. */
+function Answers() {
+  const { society, questions, programmes } = useSite();
+  const all = Object.entries(programmes);
+  return (
+    <dl>
+      {questions.map(({ title, text }) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+      <div>
+        <dt>Who is eligible?</dt>
+        {all.map(([key, { eligibility }]) => (
+          <dd key={key}>
+            {eligibility.intro} {eligibility.rules.join('; ')}.
+          </dd>
+        ))}
+      </div>
+      <div>
+        <dt>Can I have my money back?</dt>
+        {all.map(([key, { name, refund }]) => (
+          <dd key={key}>
+            {all.length > 1 && `${name}: `}
+            {refund}
+          </dd>
+        ))}
+      </div>
+      <div>
+        <dt>Whom can I call?</dt>
+        <dd>
+          {society.name}, {society.supportPhone} or {society.supportEmail}.
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const importToaster = () => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx');
+
+function Toasts() {
+  const [Toaster, setToaster] = useState<ComponentType | null>(null);
+  useEffect(
+    () =>
+      onFirstToast(() => {
+        importToaster().then(
+          (module) => setToaster(() => module.Toaster),
+          (error) => console.error(error),
+        );
+      }),
+    [],
+  );
+  // With the first touch: a toast must be able to say that the network is gone, and then it is too late to fetch it.
+  useEffect(() => {
+    const fetchToaster = () => void importToaster().catch(() => {});
+    const events = ['focusin', 'pointerdown'] as const;
+    for (const event of events) window.addEventListener(event, fetchToaster, { once: true });
+    return () => {
+      for (const event of events) window.removeEventListener(event, fetchToaster);
+    };
+  }, []);
+  return Toaster && <Toaster />;
+}

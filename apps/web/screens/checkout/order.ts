@@ -1,0 +1,92 @@
+import type { Data, Product } from '#contract/schemas.ts';
+import { fromPrice } from '#core/money.ts';
+import { type OrderSummary, summarise } from '#core/orderSummary.ts';
+import { fallback } from '#core/sentences.ts';
+import { takeAnswer } from '../../lib/answerAhead.ts';
+import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../../lib/api.ts';
+
+export type CheckoutDetails = Data<'getCheckoutDetails'>;
+export type PaymentIntent = Data<'createPaymentIntent'>;
+export type OrderProduct = Product & { priceCents: number };
+
+export interface Checkout {
+  details: CheckoutDetails;
+  order: OrderSummary<OrderProduct>;
+  /** Null only for an order that costs nothing. */
+  intent: PaymentIntent | null;
+}
+
+/** An order may change in another tab between two calls; this often it is read again. */
+const ATTEMPTS = 3;
+
+let reading: AbortController | null = null;
+let newest: Promise<Outcome<Checkout>>;
+
+/**
+ * The order with its payment intent. An order that changes while it is being read is read anew, and the older reading
+ * is given up: its question would be about a total that is no more, and whoever waits for it gets the newer answer.
+ */
+export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
+  reading?.abort();
+  const own = new AbortController();
+  reading = own;
+  newest = readCheckout(uuid, own.signal);
+  const outcome = await newest;
+  return own.signal.aborted ? newest : outcome;
+}
+
+/**
+ * The order, and a payment intent for exactly its total: the same intent, with the same client secret, as long as
+ * the order can still be paid with it. Each of the two calls has its own sentence for a failure. An order that is
+ * refused a second time although nobody changed it cannot be paid, as when its joiner is a member by another join.
+ */
+async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
+  let refused: number | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const ahead = takeAnswer('getCheckoutDetails', uuid);
+    const outcome = ahead
+      ? { data: ahead }
+      : await outcomeOf(
+          call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
+          fallback.getCheckoutDetails,
+        );
+    if (!('data' in outcome)) return outcome;
+    const details = outcome.data;
+    const order = orderOf(details.products);
+    const amount = order.totalDueTodayCents;
+    if (amount === 0) return { data: { details, order, intent: null } };
+    try {
+      const { billingEmail } = details;
+      const body = { amount, currency: 'usd' as const, billingEmail };
+      // A total that has just changed is read again and shown; refused once more as it was, it is a failure.
+      const quiet = refused === details.revision ? false : 409;
+      const intent = await call('createPaymentIntent', {
+        params: { uuid },
+        body,
+        loading: true,
+        quiet,
+        signal,
+      });
+      return { data: { details, order, intent } };
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
+      if (isRefused && refused === details.revision)
+        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true, retryMs: null };
+      if (!isRefused || attempt === ATTEMPTS)
+        return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
+      refused = details.revision;
+    }
+  }
+}
+
+export function orderOf(products: readonly Product[]): OrderSummary<OrderProduct> {
+  return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
+}
+
+/** Recommended products that are not in the order yet (specification, section 2). */
+export function stillRecommended(
+  details: Pick<CheckoutDetails, 'products' | 'recommendedProducts'>,
+): Product[] {
+  const inOrder = new Set(details.products.map(({ uuid }) => uuid));
+  return details.recommendedProducts.filter(({ uuid }) => !inOrder.has(uuid));
+}
