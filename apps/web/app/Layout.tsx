@@ -1,12 +1,22 @@
-import { type ComponentType, memo, useEffect, useState } from 'react';
-import { Outlet, useNavigation } from 'react-router';
+import {
+  type ComponentType,
+  memo,
+  type ReactElement,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { type Location, Outlet, useLocation, useNavigation, useNavigationType } from 'react-router';
+import { screenAt } from '#core/navigation.ts';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
-import { useTop } from '../components/PageHeading.tsx';
+import { noteNavigation } from '../components/PageHeading.tsx';
 import { useLastReference } from '../lib/reference.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 import { onFirstToast } from '../lib/toasts.ts';
 import styles from './Layout.module.css';
+import { placeholderOf } from './screens.tsx';
 
 /**
  * What is the same on every page: who asks, how to reach them, and the toasts. Drawn once: the router would draw it again with
@@ -35,7 +45,7 @@ export const Layout = memo(() => {
         <Progress />
       </header>
       <main id="main" className={styles.main}>
-        <Outlet />
+        <Screen />
       </main>
       <Footer />
       <Toasts />
@@ -43,10 +53,42 @@ export const Layout = memo(() => {
   );
 });
 
+/** The screen that is navigated to, while it loads and has a placeholder to show. */
+function usePending(): { next: Location; placeholder: ReactElement } | null {
+  const { pathname } = useLocation();
+  const { location: next } = useNavigation();
+  if (!next || next.pathname === pathname) return null;
+  const name = screenAt(next.pathname);
+  const placeholder = name && placeholderOf(name);
+  return placeholder ? { next, placeholder } : null;
+}
+
+/**
+ * The current screen, or the placeholder of the next one. Each new screen begins at its top, once it is drawn; the browser
+ * itself restores the scroll position of a screen that one goes back to.
+ */
+function Screen() {
+  const location = useLocation();
+  const navigationType = useNavigationType();
+  const pending = usePending();
+  const { key } = pending?.next ?? location;
+  // Back and Forward have changed the browser's history entry before the router loads anything.
+  const isTraversal = pending ? window.history.state?.key === key : navigationType === 'POP';
+  const lastKey = useRef(key);
+  useLayoutEffect(() => {
+    if (lastKey.current === key) return;
+    lastKey.current = key;
+    noteNavigation();
+    if (!isTraversal) window.scrollTo(0, 0);
+  }, [key, isTraversal]);
+  return pending ? pending.placeholder : <Outlet />;
+}
+
+/** A bar under the header while the previous screen stays. */
 function Progress() {
   const { state } = useNavigation();
-  useTop();
-  return <div className={styles.progress} data-busy={state !== 'idle' || undefined} />;
+  const pending = usePending();
+  return <div className={styles.progress} data-busy={(state !== 'idle' && !pending) || undefined} />;
 }
 
 function Footer() {

@@ -4,19 +4,12 @@ import {
   redirect,
   type ShouldRevalidateFunctionArgs,
 } from 'react-router';
-import {
-  NOT_FOUND_TITLE,
-  type ScreenName,
-  screenPaths,
-  screens,
-  screenTitles,
-  visit,
-} from '#core/navigation.ts';
+import { NOT_FOUND_TITLE, screenPaths, screens, screenTitles, visit } from '#core/navigation.ts';
 import { PageLoader } from '../components/PageLoader.tsx';
-import { download } from '../lib/ahead.ts';
 import { storedSession } from '../lib/session.ts';
 import * as getStarted from '../screens/getStarted/route.tsx';
 import { Layout } from './Layout.tsx';
+import { type LazyScreen, lazyScreens, notFound } from './screens.tsx';
 import { Unexpected } from './Unexpected.tsx';
 
 /** The guard of the specification, section 2, asked on every navigation; the table itself is in core. */
@@ -30,19 +23,15 @@ function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunct
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
 }
 
-/** A screen downloaded when it is first visited; the loader shows only when it is where the visit begins. */
-function screen(path: string, title: string, lazy: () => Promise<Partial<RouteObject>>): RouteObject {
-  return {
-    path,
-    lazy: lazy as NonNullable<RouteObject['lazy']>,
-    hydrateFallbackElement: <PageLoader title={title} />,
-  };
-}
+const lazyRoute = (path: string, title: string, { load, placeholder }: LazyScreen): RouteObject => ({
+  path,
+  lazy: load,
+  hydrateFallbackElement: placeholder ?? <PageLoader title={title} />,
+});
 
-/** All but the one that is painted before any script. */
-const lazyScreens = (Object.keys(screenPaths) as ScreenName[]).filter(
-  (name) => name !== 'getStarted',
-) as Exclude<ScreenName, 'getStarted'>[];
+const lazyRoutes = (Object.entries(lazyScreens) as [keyof typeof lazyScreens, LazyScreen][]).map(
+  ([name, screen]) => lazyRoute(screenPaths[name], screenTitles[name], screen),
+);
 
 export const routes: RouteObject[] = [
   {
@@ -57,8 +46,8 @@ export const routes: RouteObject[] = [
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
           { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
-          ...lazyScreens.map((name) => screen(screenPaths[name], screenTitles[name], download[name])),
-          screen('*', NOT_FOUND_TITLE, download.notFound),
+          ...lazyRoutes,
+          lazyRoute('*', NOT_FOUND_TITLE, notFound),
         ],
       },
     ],

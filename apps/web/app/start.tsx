@@ -3,9 +3,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import type { Site } from '#contract/schemas.ts';
 import { queryForGetStarted, screens } from '#core/navigation.ts';
-import { noteNavigation } from '../components/PageHeading.tsx';
-import { askEarly } from '../lib/early.ts';
-import { keepOwnJoin, storedSession } from '../lib/session.ts';
+import { keepOwnJoin } from '../lib/session.ts';
 import { SiteContext, setSite } from '../lib/site.ts';
 import { createRouter, firstPath } from './router.tsx';
 
@@ -32,9 +30,7 @@ export function start(site: Site) {
   if (path !== pathname) window.history.replaceState(null, '', path + queryForGetStarted(search));
   else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
 
-  askEarly(site.apiUrl, path, storedSession());
   const router = createRouter();
-  noteNavigation(router);
   const app = (
     <StrictMode>
       <SiteContext value={site}>

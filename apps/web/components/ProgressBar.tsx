@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
 import { progressSteps } from '#core/navigation.ts';
-import { Icon } from './allIcons.tsx';
+import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
 /** The three steps: done ones are ticked and, except Checkout, links (specification, section 2). */

@@ -1,12 +1,11 @@
 import { useEffect, useMemo, useState } from 'react';
-import { download } from '../lib/ahead.ts';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
 /** Downloads the cleaner; a screen that is about to show HTML does so while it loads. Never rejects. */
 export async function loadCleaner(): Promise<void> {
   try {
-    cleaner ??= (await download.cleaner()).default;
+    cleaner ??= (await import(/* webpackChunkName: "purify" */ 'dompurify')).default;
   } catch (error) {
     console.error(error);
   }

@@ -1,7 +1,7 @@
 import { type PointerEvent, startTransition, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { connectToaster, type ToastMessage } from '../lib/toasts.ts';
-import { Icon } from './allIcons.tsx';
+import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 
 /** Specification, section 9: a toast disappears after 5 seconds. */

@@ -11,8 +11,8 @@ import {
 import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
 import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
-import { Icon } from './allIcons.tsx';
 import { Button } from './Button.tsx';
+import { Icon } from './icons.tsx';
 import { TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
 

@@ -1,8 +1,7 @@
-import { redirect } from 'react-router';
+import { redirect, replace } from 'react-router';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
 import { sentenceOfProxy, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
-import { takeEarly } from './early.ts';
 import { keepReference } from './reference.ts';
 import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
@@ -79,16 +78,14 @@ export async function call<Name extends CallName>(
   let answer: unknown;
   let retryAfter: string | null;
   try {
-    const url = urlOf(name, params);
-    const response = await (takeEarly(url) ??
-      fetch(url, {
-        method: calls[name].method,
-        credentials: 'include',
-        signal: signal ?? null,
-        ...(body === undefined
-          ? {}
-          : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-      }));
+    const response = await fetch(urlOf(name, params), {
+      method: calls[name].method,
+      credentials: 'include',
+      signal: signal ?? null,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
     status = response.status;
     retryAfter = response.headers.get('retry-after');
     answer = await response.json().catch(() => null);
@@ -154,22 +151,22 @@ export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.said !== undefined ? error.retryMs : null;
 }
 
-/** What came of loading a screen. Loaders hand it over as a promise, so that a skeleton shows while it is open. */
-export type Outcome<T> =
-  | { data: T }
-  | {
-      message: string;
-      /** Only a new start helps, as when the server does not know this session. */
-      isLost: boolean;
-      retryMs: RetryMs;
-    }
-  | { goOn: string };
+/** A screen's data, or why it could not be loaded. */
+export type Outcome<T> = { data: T } | LoadFailure;
 
+export interface LoadFailure {
+  message: string;
+  /** Only a new start helps, as when the server does not know this session. */
+  isLost: boolean;
+  retryMs: RetryMs;
+}
+
+/** For loaders: a failure is data of the screen. A session that is on another screen leads there: throws the redirect. */
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
     return { data: await loading };
   } catch (error) {
-    if (error instanceof ApiError && error.status === 409 && error.goOn) return { goOn: error.goOn };
+    if (error instanceof ApiError && error.status === 409 && error.goOn) throw replace(error.goOn);
     const isLost = error instanceof ApiError && error.status === 404;
     return { message: messageOf(error, fallback), isLost, retryMs: retryMsOf(error) };
   }

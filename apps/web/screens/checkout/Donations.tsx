@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { displayPrice, parseDonation, shortPrice } from '#core/money.ts';
 import { Alert } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { useSite } from '../../lib/site.ts';
 import type { CheckoutDetails, OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';

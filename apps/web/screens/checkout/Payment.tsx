@@ -4,14 +4,15 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert, Note } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import { Checkbox } from '../../components/Field.tsx';
-import { download, fetchAhead } from '../../lib/ahead.ts';
+import { Icon } from '../../components/icons.tsx';
 import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
 import { leaveToPay, storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import type { CheckoutDetails, PaymentIntent } from './order.ts';
@@ -65,7 +66,7 @@ function CardForm({
   // The provider leads back to another page of this app: that finds them in the browser's cache.
   const isReady = ready.address && ready.card;
   useEffect(() => {
-    if (isReady) fetchAhead(download.postPayment, download.upgrade);
+    if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
   }, [isReady]);
 
   // A changed total has the same client secret: the form asks the provider again and keeps what was typed.

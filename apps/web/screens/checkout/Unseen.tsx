@@ -1,5 +1,5 @@
-import { Icon } from '../../components/allIcons.tsx';
 import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { PurifiedHtml } from '../../components/Purified.tsx';
 import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';

@@ -2,7 +2,6 @@ import type { Data, Product } from '#contract/schemas.ts';
 import { fromPrice } from '#core/money.ts';
 import { type OrderSummary, summarise } from '#core/orderSummary.ts';
 import { fallback } from '#core/sentences.ts';
-import { takeAnswer } from '../../lib/answerAhead.ts';
 import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../../lib/api.ts';
 
 export type CheckoutDetails = Data<'getCheckoutDetails'>;
@@ -43,13 +42,10 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;
   for (let attempt = 1; ; attempt++) {
-    const ahead = takeAnswer('getCheckoutDetails', uuid);
-    const outcome = ahead
-      ? { data: ahead }
-      : await outcomeOf(
-          call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
-          fallback.getCheckoutDetails,
-        );
+    const outcome = await outcomeOf(
+      call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
+      fallback.getCheckoutDetails,
+    );
     if (!('data' in outcome)) return outcome;
     const details = outcome.data;
     const order = orderOf(details.products);

@@ -1,20 +1,20 @@
 import { useState } from 'react';
-import { Link, redirect, useLoaderData } from 'react-router';
+import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { Alert, Note } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { Lost } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { call, outcomeOf, type RetryMs, requireSession } from '../../lib/api.ts';
+import { call, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import styles from './styles.module.css';
@@ -23,16 +23,15 @@ type Welcome = Data<'getWelcome'>;
 
 interface Loaded {
   welcome: Welcome | null;
-  failure: { message: string; isLost: boolean; retryMs: RetryMs } | null;
+  failure: LoadFailure | null;
 }
 
-export async function loader(): Promise<Loaded | Response> {
+export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(
     call('getWelcome', { params: { uuid }, loading: true }),
     'We could not look up your membership just now.',
   );
-  if ('goOn' in outcome) return redirect(outcome.goOn);
   if ('message' in outcome) return { welcome: null, failure: outcome };
   drop('joinDraft');
   return { welcome: outcome.data, failure: null };

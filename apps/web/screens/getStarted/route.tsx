@@ -3,21 +3,21 @@ import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
-import { download, fetchAhead } from '../../lib/ahead.ts';
+import { prefetch } from '../../lib/prefetch.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import type { Submission } from './startJoin.ts';
 import styles from './styles.module.css';
 
 const importStart = () => import(/* webpackChunkName: "start" */ './startJoin.ts');
 
-/** With the first touch of the form, so that the first screen is there sooner. */
-const fetchNext = () => fetchAhead(importStart, download.studentDetails);
+const prefetchNext = () => prefetch(importStart, lazyScreens.studentDetails.load);
 
 export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
   const { startJoin } = await importStart();
@@ -73,8 +73,8 @@ export function Component() {
       </fieldset>
       <form
         noValidate
-        onFocus={fetchNext}
-        onPointerDown={fetchNext}
+        onFocus={prefetchNext}
+        onPointerDown={prefetchNext}
         onSubmit={(event) => {
           event.preventDefault();
           submit();

@@ -1,63 +1,50 @@
-import { Link, type LoaderFunctionArgs, redirect, useLoaderData } from 'react-router';
-import { screens } from '#core/navigation.ts';
+import { Link, type LoaderFunctionArgs, redirect, replace, useLoaderData } from 'react-router';
+import { screens, screenTitles } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
-import { GoOn } from '../../components/GoOn.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { PageLoader } from '../../components/PageLoader.tsx';
 import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { download, fetchAhead } from '../../lib/ahead.ts';
-import { call, type Outcome, outcomeOf } from '../../lib/api.ts';
-import { useArrived } from '../../lib/arrived.ts';
+import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
 import { signatureOf } from '../../lib/signature.ts';
 
-/** Starts the join that the link names (specification, section 2). */
-export function loader({ params, request }: LoaderFunctionArgs) {
+/** Starts the join that the link names and leads to its first screen (specification, section 2). */
+export async function loader({ params, request }: LoaderFunctionArgs): Promise<LoadFailure> {
   const id = params.hubspotContactId;
-  if (!id) return redirect(screens.getStarted);
-  fetchAhead(download.studentDetails);
+  if (!id) throw redirect(screens.getStarted);
+  prefetch(lazyScreens.studentDetails.load);
   const body = signatureOf(new URL(request.url).searchParams);
-  return {
-    started: outcomeOf(
-      call('initJoin', { params: { id }, body, quiet: 503 }).then(keepSession),
-      fallback.initJoin,
-    ),
-  };
-}
-
-function keepSession({ uuid }: { uuid: string }): string {
-  storeSession(uuid);
-  return uuid;
+  const started = await outcomeOf(call('initJoin', { params: { id }, body, quiet: 503 }), fallback.initJoin);
+  if ('message' in started) return started;
+  storeSession(started.data.uuid);
+  throw replace(screens.studentDetails);
 }
 
 export function Component() {
-  const { started } = useLoaderData() as { started: Promise<Outcome<string>> };
-  const outcome = useArrived(started);
-  if (!outcome) return <PageLoader title="Your invitation" text="Opening your invitation…" />;
-  if ('data' in outcome) return <GoOn to={screens.studentDetails} />;
-  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
+  const { message, retryMs } = useLoaderData<typeof loader>();
   const otherWay = (
     <>
       <p>You can also begin with the invite code that is printed on your invitation.</p>
-      <Link className={outcome.retryMs !== null ? ui.plain : ui.button} to={screens.getStarted}>
+      <Link className={retryMs !== null ? ui.plain : ui.button} to={screens.getStarted}>
         Get Started
       </Link>
     </>
   );
-  if (outcome.retryMs !== null)
+  if (retryMs !== null)
     return (
-      <LoadAgainPage title="Your invitation" message={outcome.message} retryMs={outcome.retryMs}>
+      <LoadAgainPage title={screenTitles.init} message={message} retryMs={retryMs}>
         {otherWay}
       </LoadAgainPage>
     );
   return (
     <Card>
-      <PageHeading title="Your invitation" />
+      <PageHeading title={screenTitles.init} />
       <div className={ui.stack}>
-        <Alert>{outcome.message}</Alert>
+        <Alert>{message}</Alert>
         {otherWay}
       </div>
     </Card>

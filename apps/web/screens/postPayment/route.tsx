@@ -3,15 +3,17 @@ import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Note } from '../../components/Alert.tsx';
 import cardStyles from '../../components/Card.module.css';
 import { Card } from '../../components/Card.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
+import { loadCleaner } from '../../components/Purified.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { TryAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { download, fetchAhead } from '../../lib/ahead.ts';
 import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
 import { drop, keep, recall, returnFromPaying } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 
@@ -81,7 +83,7 @@ export function Component() {
       setEnded({ retryMs: undefined });
       return;
     }
-    fetchAhead(download.upgrade, download.cleaner);
+    prefetch(lazyScreens.upgrade.load, loadCleaner);
     const leaving = new AbortController();
     const { signal } = leaving;
     settle(uuid, returned, signal).then(

@@ -1,8 +1,8 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Data } from '#contract/schemas.ts';
 import { Alert } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { call, messageOf } from '../../lib/api.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';

@@ -1,16 +1,17 @@
 import { useState } from 'react';
-import { Link, redirect, useLoaderData } from 'react-router';
+import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Lost } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
 import ui from '../../components/ui.module.css';
-import { download, useAhead } from '../../lib/ahead.ts';
 import { call, outcomeOf, requireSession } from '../../lib/api.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
 import { upload } from '../../lib/upload.ts';
 import { ContinueOnPhone } from './ContinueOnPhone.tsx';
@@ -21,10 +22,9 @@ interface Loaded extends Data<'getDocuments'> {
 }
 
 /** What this session has uploaded, and whether it may; when that cannot be told now, the upload itself will say. */
-export async function loader(): Promise<Loaded | Response> {
+export async function loader(): Promise<Loaded> {
   const uuid = requireSession();
   const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
-  if ('goOn' in outcome) return redirect(outcome.goOn);
   if ('data' in outcome) return { uuid, lost: null, ...outcome.data };
   return { uuid, lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
 }
@@ -32,7 +32,7 @@ export async function loader(): Promise<Loaded | Response> {
 export function Component() {
   const { society } = useSite();
   const { uuid, lost, documents, rejection } = useLoaderData() as Loaded;
-  useAhead(download.congratulations);
+  usePrefetch(lazyScreens.congratulations.load);
   const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
   const send: Send = async (file, onProgress, signal) => {
     await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });

@@ -1,19 +1,5 @@
 import { type ChangeEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
-import {
-  type ActionFunctionArgs,
-  redirect,
-  type ShouldRevalidateFunctionArgs,
-  useFetcher,
-  useLoaderData,
-} from 'react-router';
-import type { Data } from '#contract/schemas.ts';
-import { screens } from '#core/navigation.ts';
-import {
-  DETAILS_NOT_ACCEPTED,
-  DETAILS_SUBMITTED,
-  fallback,
-  NO_SESSION_FOR_MEMBERSHIP,
-} from '#core/sentences.ts';
+import { useFetcher } from 'react-router';
 import {
   gpaValues,
   graduationYears,
@@ -24,130 +10,30 @@ import {
   studentDetailsFields,
   trimDetails,
 } from '#core/studentDetails.ts';
-import { DEFAULT_COUNTRY } from '#reference/lookup.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
-import { Card } from '../../components/Card.tsx';
 import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../../components/ErrorSummary.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
-import { GoOn } from '../../components/GoOn.tsx';
-import { PageHeading } from '../../components/PageHeading.tsx';
-import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { optionsOf, SelectField } from '../../components/SelectField.tsx';
-import { Bone } from '../../components/Skeleton.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
-import { download, useAhead } from '../../lib/ahead.ts';
-import { keepAnswer } from '../../lib/answerAhead.ts';
-import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
-import { useArrived } from '../../lib/arrived.ts';
-import { countries, countryRule, findCountry, subdivisionsOf, useSubdivisions } from '../../lib/countries.ts';
-import { keep, recall, storedSession } from '../../lib/session.ts';
+import { countries, countryRule, findCountry, useSubdivisions } from '../../lib/countries.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
+import { keep } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
-import { raiseToast } from '../../lib/toasts.ts';
-import { emptyDetails, type Place, prefill } from './prefill.ts';
+import type { action } from './action.ts';
 import styles from './styles.module.css';
-
-interface Known {
-  contact: Outcome<Data<'getContact'>>;
-  /** Where the contact lives, or the default. */
-  place: Place;
-}
-
-export function loader(): { known: Promise<Known> } {
-  return { known: load(requireSession()) };
-}
-
-/** The contact, and the subdivisions that the form begins with: its state is found among them. */
-async function load(uuid: string): Promise<Known> {
-  const contact = await outcomeOf(
-    call('getContact', { params: { uuid }, loading: true }),
-    fallback.getContact,
-  );
-  const given = 'data' in contact ? findCountry(contact.data.country ?? '') : undefined;
-  const country = given ?? findCountry(DEFAULT_COUNTRY)!;
-  const drafted = findCountry(recall<StudentDetails>('joinDraft')?.country ?? '');
-  const [subdivisions] = await Promise.all([subdivisionsOf(country), drafted && subdivisionsOf(drafted)]);
-  return { contact, place: { ...country, subdivisions } };
-}
-
-/** What was typed stays: the contact is not asked for again after a refused submission. */
-export function shouldRevalidate({
-  formMethod,
-  defaultShouldRevalidate,
-}: ShouldRevalidateFunctionArgs): boolean {
-  return formMethod === undefined && defaultShouldRevalidate;
-}
-
-interface Refusal {
-  message: string;
-  errors: Record<string, string>;
-  goOn: string | undefined;
-}
-
-export async function action({ request }: ActionFunctionArgs): Promise<Response | Refusal> {
-  const details = (await request.json()) as StudentDetails;
-  const uuid = storedSession();
-  if (!uuid) return { message: NO_SESSION_FOR_MEMBERSHIP, errors: {}, goOn: undefined };
-  try {
-    const { membershipDetails } = await call('submitDetails', {
-      params: { uuid },
-      body: { ...details, isTOLA: true },
-    });
-    keepAnswer('getMembershipDetails', uuid, membershipDetails);
-  } catch (error) {
-    const answered = error instanceof ApiError ? error : null;
-    const sentence = answered && answered.status < 300 ? DETAILS_NOT_ACCEPTED : fallback.submitDetails;
-    return { message: messageOf(error, sentence), errors: answered?.errors ?? {}, goOn: answered?.goOn };
-  }
-  raiseToast({ kind: 'success', title: 'Success', text: DETAILS_SUBMITTED });
-  return redirect(screens.membership);
-}
-
-export function Component() {
-  const { known } = useLoaderData<typeof loader>();
-  const [hasErrors, setHasErrors] = useState(false);
-  return (
-    <Card>
-      <ProgressBar current="Student Details" />
-      <PageHeading title="Student Details" hasErrors={hasErrors} />
-      <Loaded loading={known} onErrors={setHasErrors} />
-    </Card>
-  );
-}
-
-function Loaded({ loading, onErrors }: { loading: Promise<Known>; onErrors: (hasErrors: boolean) => void }) {
-  const arrived = useArrived(loading);
-  if (!arrived) return <Placeholder />;
-  const { contact, place } = arrived;
-  if ('goOn' in contact) return <GoOn to={contact.goOn} />;
-  // Nothing that would be typed could be saved.
-  if ('message' in contact && contact.isLost)
-    return (
-      <div className={ui.stack}>
-        <Alert>{contact.message}</Alert>
-        <StartOver />
-      </div>
-    );
-  const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
-  return (
-    <DetailsForm
-      invitation={'data' in contact ? contact.data.invitation : null}
-      initial={{ ...known, ...recall<StudentDetails>('joinDraft') }}
-      loadError={'message' in contact ? contact.message : null}
-      onErrors={onErrors}
-    />
-  );
-}
 
 const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
-/** Made once: a form is drawn with every letter that is typed, and hundreds of options with it. */
+/** Made once: the form renders with every letter that is typed. */
 const countryOptions = optionsOf(namesOf(countries));
 const gpaOptions = optionsOf(gpaValues, CHOOSE);
 
-function DetailsForm({
+/** The form; `loadError` says that it could not be filled from the contact. */
+export function DetailsForm({
   invitation,
   initial,
   loadError,
@@ -162,7 +48,8 @@ function DetailsForm({
   const fetcher = useFetcher<typeof action>();
   const [attention, setAttention] = useState(0);
   const currentYear = new Date().getFullYear();
-  const [values, setValues] = useState(initial);
+  const [initialValues] = useState(initial);
+  const [values, setValues] = useState(initialValues);
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
@@ -180,11 +67,10 @@ function DetailsForm({
   const busy = fetcher.state !== 'idle';
   const refusal = !busy && fetcher.data && 'message' in fetcher.data ? fetcher.data : null;
 
-  useAhead(download.membership);
-  const [drawnFirst] = useState(values);
+  usePrefetch(lazyScreens.membership.load);
   useEffect(() => {
-    if (values !== drawnFirst) keep('joinDraft', values);
-  }, [values, drawnFirst]);
+    if (values !== initialValues) keep('joinDraft', values);
+  }, [values, initialValues]);
   useEffect(() => onErrors(hasErrors), [hasErrors, onErrors]);
   useEffect(() => {
     if (!refusal) return;
@@ -341,12 +227,12 @@ function DetailsForm({
           full
           disabled={hasErrors}
           busy={busy && 'Submitting...'}
-          aria-describedby={hasErrors ? 'whyNotSaved' : undefined}
+          aria-describedby={hasErrors ? 'unsaved' : undefined}
         >
           Save
         </Button>
         {hasErrors && (
-          <p className={ui.hint} id="whyNotSaved">
+          <p className={ui.hint} id="unsaved">
             {broken.length === 1 ? 'One answer is' : `${broken.length} answers are`} missing or not right yet:
             they are marked above, and listed at the top.
           </p>
@@ -369,28 +255,5 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
       <legend>{title}</legend>
       {children}
     </fieldset>
-  );
-}
-
-/** The size of the form that comes. */
-function Placeholder() {
-  return (
-    <div className={styles.form} role="status" aria-busy="true" data-waiting>
-      <span className="sr">Loading…</span>
-      {[2, 4, 2].map((rows, group) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves
-        <div className={styles.group} key={group}>
-          <Bone className={styles.boneTitle} />
-          {Array.from({ length: rows }, (_, row) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: nothing here moves
-            <div key={row}>
-              <Bone className={styles.boneLabel} />
-              <Bone className={styles.boneInput} />
-            </div>
-          ))}
-        </div>
-      ))}
-      <Bone className={styles.boneInput} />
-    </div>
   );
 }

@@ -1,115 +1,67 @@
 import { useEffect, useRef, useState } from 'react';
-import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate, useRevalidator } from 'react-router';
-import type { Data } from '#contract/schemas.ts';
+import { Link, useLoaderData, useNavigate, useRevalidator } from 'react-router';
 import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
+import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Crest } from '../../components/Crest.tsx';
-import { GoOn } from '../../components/GoOn.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { loadCleaner, PurifiedHtml } from '../../components/Purified.tsx';
-import { Bone } from '../../components/Skeleton.tsx';
+import { PurifiedHtml } from '../../components/Purified.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { LoadAgain } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { download, useAhead } from '../../lib/ahead.ts';
-import { ApiError, call, messageOf, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
-import { useArrived } from '../../lib/arrived.ts';
+import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
 import { storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
 import { type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from './buy.ts';
 import { celebrate } from './celebrate.ts';
+import type { loader, Offered } from './loader.ts';
 import { OTHER_CARD, OtherCard } from './OtherCard.tsx';
 import styles from './styles.module.css';
 
-type Answer = Data<'getUpgradeDetails'>;
-/** What the specification does not name: `refundNote`, `card` and `goOn` may be missing. */
-type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
-type Details = Specified & Pick<Answer, 'card' | 'goOn'>;
-
-/** Without our own fields the screen follows the specification (section 4): self-nominators go on to their transcript. */
-function whole(answer: Specified): Details {
-  const goOn = answer.goOn ?? (answer.isSelfNomination ? screens.uploadTranscript : screens.congratulations);
-  return { ...answer, goOn, card: answer.card ?? null };
-}
-
-export function loader({ request }: LoaderFunctionArgs) {
-  const uuid = requireSession();
-  return {
-    paymentIntent: new URL(request.url).searchParams.get('payment_intent'),
-    details: outcomeOf(
-      withCleaner(call('getUpgradeDetails', { params: { uuid }, loading: true })),
-      fallback.getUpgradeDetails,
-    ),
-  };
-}
-
-/** The features are HTML: they come together with what cleans them. */
-async function withCleaner<T>(loading: Promise<T>): Promise<T> {
-  const [data] = await Promise.all([loading, loadCleaner()]);
-  return data;
-}
-
 export function Component() {
-  const { details, paymentIntent } = useLoaderData<typeof loader>();
+  const { offered, paymentIntent } = useLoaderData<typeof loader>();
   return (
     <Card>
-      <Loaded details={details} paymentIntent={paymentIntent} />
+      {'data' in offered ? (
+        <Offer details={offered.data} paymentIntent={paymentIntent} />
+      ) : (
+        <Failure failure={offered} />
+      )}
     </Card>
   );
 }
 
-function Loaded({
-  details,
-  paymentIntent,
-}: {
-  details: Promise<Outcome<Answer>>;
-  paymentIntent: string | null;
-}) {
-  const outcome = useArrived(details);
-  if (!outcome) return <Placeholder />;
-  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
-  if ('message' in outcome) {
-    return (
-      <>
-        <PageHeading title="Upgrade Membership" />
-        <div className={ui.stack}>
-          {outcome.isLost ? (
-            <>
-              <Alert>Error: {outcome.message}</Alert>
-              <StartOver />
-            </>
-          ) : (
-            <>
-              <LoadAgain message={`Error: ${outcome.message}`} retryMs={outcome.retryMs} />
-              <Link className={ui.plain} to={screens.congratulations}>
-                Continue without the upgrade
-              </Link>
-            </>
-          )}
-        </div>
-      </>
-    );
-  }
-  const offered = whole(outcome.data);
-  const { isEligibleForUpgrade, upgradeOption, goOn } = offered;
-  if (!isEligibleForUpgrade || !upgradeOption) return <GoOn to={goOn} />;
-  return <Offer details={offered} option={upgradeOption} paymentIntent={paymentIntent} />;
+function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
+  return (
+    <>
+      <PageHeading title="Upgrade Membership" />
+      <div className={ui.stack}>
+        {isLost ? (
+          <>
+            <Alert>Error: {message}</Alert>
+            <StartOver />
+          </>
+        ) : (
+          <>
+            <LoadAgain message={`Error: ${message}`} retryMs={retryMs} />
+            <Link className={ui.plain} to={screens.congratulations}>
+              Continue without the upgrade
+            </Link>
+          </>
+        )}
+      </div>
+    </>
+  );
 }
 
-function Offer({
-  details,
-  option,
-  paymentIntent,
-}: {
-  details: Details;
-  option: NonNullable<Details['upgradeOption']>;
-  paymentIntent: string | null;
-}) {
+function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: string | null }) {
+  const { upgradeOption: option } = details;
   const { society } = useSite();
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
@@ -120,7 +72,8 @@ function Offer({
   const [isOther, setIsOther] = useState(false);
   const [isReady, setIsReady] = useState(false);
   const atWork = useRef(false);
-  useAhead(details.goOn === screens.congratulations ? download.congratulations : download.uploadTranscript);
+  const { congratulations, uploadTranscript } = lazyScreens;
+  usePrefetch(details.goOn === screens.congratulations ? congratulations.load : uploadTranscript.load);
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
 
   const amount = fromPrice(option.price);
@@ -263,31 +216,5 @@ function Offer({
         )}
       </section>
     </>
-  );
-}
-
-/** The size of the offer that comes. */
-function Placeholder() {
-  return (
-    <div role="status" aria-busy="true" data-waiting>
-      <PageHeading title="Upgrade Membership" className="sr" />
-      <span className="sr">Loading…</span>
-      <div className={styles.celebration}>
-        <Crest large />
-        <Bone className={styles.boneHeading} />
-        <Bone className={styles.boneLead} />
-      </div>
-      <div className={styles.offer}>
-        <Bone className={styles.boneHeading} />
-        <div className={`${ui.ticks} ${styles.features}`}>
-          <Bone />
-          <Bone />
-          <Bone />
-          <Bone />
-        </div>
-        <Bone className={styles.boneTerms} />
-        <Bone className={styles.boneButton} />
-      </div>
-    </div>
   );
 }

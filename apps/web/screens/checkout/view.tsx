@@ -1,120 +1,39 @@
 import { useEffect, useState } from 'react';
-import {
-  type ActionFunctionArgs,
-  Link,
-  redirect,
-  type ShouldRevalidateFunctionArgs,
-  useFetchers,
-  useLoaderData,
-  useRevalidator,
-} from 'react-router';
+import { Link, useFetchers, useLoaderData, useRevalidator } from 'react-router';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { fallback } from '#core/sentences.ts';
 import { Alert } from '../../components/Alert.tsx';
-import { Icon } from '../../components/allIcons.tsx';
-import { GoOn } from '../../components/GoOn.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { Lost } from '../../components/Lost.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
-import { PageLoader } from '../../components/PageLoader.tsx';
 import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import { LoadAgainPage } from '../../components/TryAgain.tsx';
 import ui from '../../components/ui.module.css';
-import { call, messageOf, type Outcome, requireSession } from '../../lib/api.ts';
-import { useArrived } from '../../lib/arrived.ts';
-import { loadPayments } from '../../lib/payments.ts';
-import { storedSession } from '../../lib/session.ts';
-import { theSite } from '../../lib/site.ts';
 import { Donations } from './Donations.tsx';
+import type { loader } from './loader.ts';
 import { OrderPanel } from './OrderPanel.tsx';
-import { type Checkout, loadCheckout, stillRecommended } from './order.ts';
-import type { OrderChange } from './orderChange.ts';
+import type { Checkout } from './order.ts';
+import { stillRecommended } from './order.ts';
 import { Payment } from './Payment.tsx';
 import { Recommended } from './Recommended.tsx';
 import styles from './styles.module.css';
 import { Unseen } from './Unseen.tsx';
 
-/** The screen stands: from now on what was typed into it must not be covered by a loader. */
-let standing = false;
-
-export async function loader() {
-  const uuid = requireSession();
-  loadPayments(theSite().payments).catch(() => {
-    // The payment form says so and offers another try.
-  });
-  const loading = loadCheckout(uuid);
-  if (!standing) return { checkout: loading };
-  const outcome = await loading;
-  if ('goOn' in outcome) throw redirect(outcome.goOn);
-  return { checkout: outcome };
-}
-
-interface Changed {
-  error: string | null;
-  /** The stored session is gone; the order stays on the screen as it is (specification, section 8). */
-  noSession?: true;
-}
-
-export function shouldRevalidate({
-  actionResult,
-  defaultShouldRevalidate,
-}: ShouldRevalidateFunctionArgs): boolean {
-  return (actionResult as Changed | undefined)?.noSession ? false : defaultShouldRevalidate;
-}
-
-/** Every change of the order; the loader then reads the new one. */
-export async function action({ request }: ActionFunctionArgs): Promise<Changed> {
-  const change = (await request.json()) as OrderChange;
-  const uuid = storedSession();
-  if (!uuid) {
-    console.error(NO_SESSION_FOR_MEMBERSHIP);
-    return { error: null, noSession: true };
-  }
-  try {
-    switch (change.kind) {
-      case 'addDonation':
-      case 'addProduct':
-        await call('setSessionProduct', { params: { uuid }, body: { productUuid: change.productUuid } });
-        break;
-      case 'addCustomDonation':
-        await call('setCustomDonation', { params: { uuid }, body: { amount: change.amount } });
-        break;
-      case 'removeDonation':
-      case 'removeProduct': {
-        const { sessionProductUuid } = change;
-        const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
-        if ((status as string) !== 'success') return { error: sentences[change.kind] };
-      }
-    }
-    return { error: null };
-  } catch (error) {
-    return { error: messageOf(error, sentences[change.kind]) };
-  }
-}
-
-const sentences: Record<OrderChange['kind'], string> = {
-  addDonation: fallback.setDonation,
-  addCustomDonation: fallback.setCustomDonation,
-  addProduct: fallback.addProduct,
-  removeDonation: fallback.deleteDonation,
-  removeProduct: fallback.deleteStoreProduct,
-};
-
 export function Component() {
-  const { checkout } = useLoaderData<{ checkout: Outcome<Checkout> | Promise<Outcome<Checkout>> }>();
-  const outcome = useArrived(checkout);
-  const [last, setLast] = useState<Checkout | null>(null);
+  const outcome = useLoaderData<typeof loader>();
+  const loaded = 'data' in outcome ? outcome.data : null;
+  // An order that could not be read again after a change stays on the screen, beside the error.
+  const [last, setLast] = useState(loaded);
   useEffect(() => {
-    if (outcome && 'data' in outcome) setLast(outcome.data);
-  }, [outcome]);
-  if (!outcome) return <PageLoader title="Checkout" text="Loading your order…" />;
-  if ('goOn' in outcome) return <GoOn to={outcome.goOn} />;
+    if (loaded) setLast(loaded);
+  }, [loaded]);
   if ('message' in outcome && outcome.isLost) return <Lost title="Checkout" message={outcome.message} />;
-  const shown = 'data' in outcome ? outcome.data : last;
+  const checkout = loaded ?? last;
   const error = 'message' in outcome ? outcome.message : null;
-  return shown ? (
-    <Screen checkout={shown} error={error} />
+  return checkout ? (
+    <Screen checkout={checkout} error={error} />
   ) : (
     <LoadAgainPage
       title="Checkout"
@@ -132,12 +51,6 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   const { state } = useRevalidator();
   const wide = useWide();
   const recommended = stillRecommended(details);
-  useEffect(() => {
-    standing = true;
-    return () => {
-      standing = false;
-    };
-  }, []);
   return (
     <div className={styles.screen}>
       <OrderPanel order={order} refundNote={details.refundNote}>
