@@ -4,7 +4,7 @@ import { expect, test, theInduct } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
 import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
-import { button, buyNow, cardForm, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
+import { button, buyNow, cardForm, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
 /** The screens that have been downloaded so far, by the names of their files. */
 function watchDownloads(page: Page): () => string[] {

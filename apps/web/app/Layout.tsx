@@ -1,12 +1,4 @@
-import {
-  type ComponentType,
-  memo,
-  type ReactElement,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { memo, type ReactElement, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Location, Outlet, useLocation, useNavigation, useNavigationType } from 'react-router';
 import { screenAt } from '#core/navigation.ts';
 import { Crest } from '../components/Crest.tsx';
@@ -14,16 +6,17 @@ import { Icon } from '../components/icons.tsx';
 import { noteNavigation } from '../components/PageHeading.tsx';
 import { useLastReference } from '../lib/reference.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
-import { onFirstToast } from '../lib/toasts.ts';
+import { loadToaster } from '../lib/toasts.ts';
 import styles from './Layout.module.css';
 import { placeholderOf } from './screens.tsx';
 
 /**
- * What is the same on every page: who asks, how to reach them, and the toasts. Drawn once: the router would draw it again with
+ * What is the same on every page: who asks and how to reach them. Drawn once: the router would draw it again with
  * every change of its state.
  */
 export const Layout = memo(() => {
   const { society } = useSite();
+  usePrefetchedToaster();
   return (
     <div className={styles.page}>
       <a className={styles.skip} href="#main">
@@ -48,7 +41,6 @@ export const Layout = memo(() => {
         <Screen />
       </main>
       <Footer />
-      <Toasts />
     </div>
   );
 });
@@ -178,28 +170,14 @@ function Answers() {
   );
 }
 
-const importToaster = () => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx');
-
-function Toasts() {
-  const [Toaster, setToaster] = useState<ComponentType | null>(null);
-  useEffect(
-    () =>
-      onFirstToast(() => {
-        importToaster().then(
-          (module) => setToaster(() => module.Toaster),
-          (error) => console.error(error),
-        );
-      }),
-    [],
-  );
-  // With the first touch: a toast must be able to say that the network is gone, and then it is too late to fetch it.
+/** With the first touch: a toast must be able to say that the network is gone, and then it is too late to download it. */
+function usePrefetchedToaster(): void {
   useEffect(() => {
-    const fetchToaster = () => void importToaster().catch(() => {});
+    const load = () => void loadToaster().catch(() => {});
     const events = ['focusin', 'pointerdown'] as const;
-    for (const event of events) window.addEventListener(event, fetchToaster, { once: true });
+    for (const event of events) window.addEventListener(event, load, { once: true });
     return () => {
-      for (const event of events) window.removeEventListener(event, fetchToaster);
+      for (const event of events) window.removeEventListener(event, load);
     };
   }, []);
-  return Toaster && <Toaster />;
 }

@@ -1,41 +1,17 @@
-/** Toasts wait here until the component that shows them has been downloaded: it is fetched when first needed. */
 export interface ToastMessage {
   kind: 'success' | 'error';
   title: string;
   text: string;
-  /** Of a failure of the server's own: what staff find it by. */
+  /** By which staff find a failure of the server (`Failure['reference']`). */
   reference?: string | undefined;
 }
 
-type Show = (toast: ToastMessage) => void;
+/** Downloads what shows toasts. After a failed download the next call tries again. */
+export const loadToaster = () => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx');
 
-let waiting: ToastMessage[] = [];
-let show: Show | null = null;
-let wanted: (() => void) | null = null;
-
+/** Shows a toast. Without the code that shows it, the toast is only logged. */
 export function raiseToast(toast: ToastMessage): void {
-  if (show) show(toast);
-  else {
-    waiting.push(toast);
-    wanted?.();
-  }
-}
-
-/** The layout's wish to hear when a toast is first needed. */
-export function onFirstToast(callback: () => void): () => void {
-  wanted = callback;
-  if (waiting.length > 0) callback();
-  return () => {
-    wanted = null;
-  };
-}
-
-/** The toaster is there: it gets what waited and everything after. */
-export function connectToaster(next: Show): () => void {
-  show = next;
-  for (const toast of waiting) next(toast);
-  waiting = [];
-  return () => {
-    show = null;
-  };
+  loadToaster()
+    .then(({ showToast }) => showToast(toast))
+    .catch((error: unknown) => console.error(error, toast));
 }
