@@ -7,8 +7,8 @@ import { noteNavigation } from '../components/PageHeading.tsx';
 import { useLastReference } from '../lib/reference.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 import { loadToaster } from '../lib/toasts.ts';
+import { placeholderOf } from '../screens/lazyScreens.tsx';
 import styles from './Layout.module.css';
-import { placeholderOf } from './screens.tsx';
 
 /**
  * What is the same on every page: who asks and how to reach them. Drawn once: the router would draw it again with

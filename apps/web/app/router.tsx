@@ -8,8 +8,8 @@ import { NOT_FOUND_TITLE, screenPaths, screens, screenTitles, visit } from '#cor
 import { PageLoader } from '../components/PageLoader.tsx';
 import { storedSession } from '../lib/session.ts';
 import * as getStarted from '../screens/getStarted/route.tsx';
+import { type LazyScreen, lazyScreens, notFound } from '../screens/lazyScreens.tsx';
 import { Layout } from './Layout.tsx';
-import { type LazyScreen, lazyScreens, notFound } from './screens.tsx';
 import { Unexpected } from './Unexpected.tsx';
 
 /** The guard of the specification, section 2, asked on every navigation; the table itself is in core. */

@@ -5,6 +5,7 @@ import type { Site } from '#contract/schemas.ts';
 import { queryForGetStarted, screens } from '#core/navigation.ts';
 import { keepOwnJoin } from '../lib/session.ts';
 import { SiteContext, setSite } from '../lib/site.ts';
+import { setToaster } from '../lib/toasts.ts';
 import { createRouter, firstPath } from './router.tsx';
 
 /**
@@ -24,6 +25,7 @@ function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
 /** Draws the screen of this address, or takes over what was painted of it. */
 export function start(site: Site) {
   setSite(site);
+  setToaster(() => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx'));
   keepOwnJoin();
   const { pathname, search, hash } = window.location;
   const path = firstPath(pathname);

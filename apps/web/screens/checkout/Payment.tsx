@@ -4,7 +4,6 @@ import { useNavigate, useRevalidator } from 'react-router';
 import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Alert, Note } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { CardElements } from '../../components/CardElements.tsx';
@@ -15,6 +14,7 @@ import { ApiError, call, messageOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { leaveToPay, storedSession } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 import type { CheckoutDetails, PaymentIntent } from './order.ts';
 import styles from './styles.module.css';
 

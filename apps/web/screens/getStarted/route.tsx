@@ -3,7 +3,6 @@ import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Card.tsx';
@@ -12,6 +11,7 @@ import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { prefetch } from '../../lib/prefetch.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 import type { Submission } from './startJoin.ts';
 import styles from './styles.module.css';
 

@@ -1,7 +1,6 @@
 import { Link, type LoaderFunctionArgs, replace, useLoaderData } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
@@ -11,6 +10,7 @@ import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
 import { prefetch } from '../../lib/prefetch.ts';
 import { storeSession } from '../../lib/session.ts';
 import { signatureOf, wholeNumber } from '../../lib/signature.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 
 /**
  * Starts a checkout from a link and leads there: vid (contact), mp (main product), usp (upsell), c (price in cents). Null for

@@ -3,7 +3,6 @@ import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react
 import type { Data } from '#contract/schemas.ts';
 import { displayPrice } from '#core/money.ts';
 import { screens } from '#core/navigation.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Note } from '../../components/Alert.tsx';
 import cardStyles from '../../components/Card.module.css';
 import { Card } from '../../components/Card.tsx';
@@ -16,6 +15,7 @@ import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../l
 import { prefetch } from '../../lib/prefetch.ts';
 import { drop, keep, recall, returnFromPaying } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 
 type Settled = Data<'postPayment'>;
 

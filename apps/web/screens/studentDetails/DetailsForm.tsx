@@ -10,7 +10,6 @@ import {
   studentDetailsFields,
   trimDetails,
 } from '#core/studentDetails.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Button } from '../../components/Button.tsx';
 import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
@@ -23,6 +22,7 @@ import { countries, countryRule, findCountry, useSubdivisions } from '../../lib/
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { keep } from '../../lib/session.ts';
 import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 import type { action } from './action.ts';
 import styles from './styles.module.css';
 

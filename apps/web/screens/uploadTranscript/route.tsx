@@ -3,7 +3,6 @@ import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
-import { lazyScreens } from '../../app/screens.tsx';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Lost } from '../../components/Lost.tsx';
@@ -14,6 +13,7 @@ import { call, outcomeOf, requireSession } from '../../lib/api.ts';
 import { usePrefetch } from '../../lib/prefetch.ts';
 import { useSite } from '../../lib/site.ts';
 import { upload } from '../../lib/upload.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
 import { ContinueOnPhone } from './ContinueOnPhone.tsx';
 
 interface Loaded extends Data<'getDocuments'> {
