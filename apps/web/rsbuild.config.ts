@@ -29,7 +29,7 @@ export default defineConfig({
   environments: {
     web: {
       source: { entry: { index: './app/main.tsx' } },
-      // One script for the first load, and what several screens share in chunks of its own.
+      // One script for the first load; code that several screens share is in chunks of its own.
       splitChunks: {
         preset: 'none',
         chunks: 'async',

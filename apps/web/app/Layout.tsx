@@ -11,8 +11,7 @@ import { placeholderOf } from '../screens/lazyScreens.tsx';
 import styles from './Layout.module.css';
 
 /**
- * What is the same on every page: who asks and how to reach them. Drawn once: the router would draw it again with
- * every change of its state.
+ * Header, footer and the screen between them. Memoized: the router would render it again with every change of its state.
  */
 export const Layout = memo(() => {
   const { society } = useSite();
@@ -114,13 +113,13 @@ function Footer() {
   );
 }
 
-/** Beside whom to ask: what to say of what went wrong. */
+/** The reference of the last failure, to quote to support. */
 function Reference() {
   const reference = useLastReference();
   return reference && <p className={styles.reference}>Reference of the last problem: {reference}</p>;
 }
 
-/** For whoever doubts it; the page says none of it twice before it is asked for. */
+/** Rendered only when opened. */
 function Questions() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -131,7 +130,6 @@ function Questions() {
   );
 }
 
-/** Who asks, why, what for and on what terms. */
 function Answers() {
   const { society, questions, programmes } = useSite();
   const all = Object.entries(programmes);
@@ -170,7 +168,7 @@ function Answers() {
   );
 }
 
-/** With the first touch: a toast must be able to say that the network is gone, and then it is too late to download it. */
+/** Prefetches the toaster with the first interaction, since a toast must also be able to say that the network is down. */
 function usePrefetchedToaster(): void {
   useEffect(() => {
     const load = () => void loadToaster().catch(() => {});

@@ -7,11 +7,11 @@ import ui from '../components/ui.module.css';
 import { storedSession } from '../lib/session.ts';
 import { phoneLink, useSite } from '../lib/site.ts';
 
-/** What nobody expected, such as a chunk that does not load: said in the router's own words, with a way on. */
+/** The error boundary of all screens, for example for a chunk that did not load, under the router's own heading. */
 export function Unexpected() {
   const { society } = useSite();
   const error = useRouteError();
-  // Get Started keeps nothing that was typed, and without a join nothing is kept at all.
+  // Drafts exist only within a join, and Get Started has none.
   const { pathname } = useLocation();
   const isKept = storedSession() !== null && pathname !== screens.getStarted;
   return (

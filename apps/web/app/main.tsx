@@ -2,7 +2,7 @@ import '../styles/tokens.css';
 import '../styles/base.css';
 import type { Site } from '#contract/schemas.ts';
 
-/** The development server does not write the society into the page, so there it is asked for. */
+/** For the development server, which does not write the society's data into the page. */
 async function fetchSite(): Promise<Site> {
   const response = await fetch('/api/public/site');
   const { data } = (await response.json()) as { data: Site };
@@ -12,16 +12,16 @@ async function fetchSite(): Promise<Site> {
   return data;
 }
 
-/** Lets the browser paint and answer a touch. */
-const breathe = () => new Promise((done) => setTimeout(done));
+/** Ends the current task, so that the browser can paint and handle input. */
+const nextTask = () => new Promise((done) => setTimeout(done));
 
-/** In three steps: together they would be one long task on a slow phone, on a page that is already painted. */
+/** Three tasks: a single one would block input for too long on a slow phone. */
 async function main() {
   const written = document.getElementById('site')?.textContent;
   await import(/* rspackMode: "eager" */ 'react-dom/client');
-  await breathe();
+  await nextTask();
   const { start } = await import(/* rspackMode: "eager" */ './start.tsx');
-  await breathe();
+  await nextTask();
   if (written) start(JSON.parse(written) as Site);
   else if (process.env.NODE_ENV === 'development') start(await fetchSite());
 }

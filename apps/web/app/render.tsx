@@ -8,14 +8,14 @@ import * as getStarted from '../screens/getStarted/route.tsx';
 import { Layout } from './Layout.tsx';
 
 /**
- * Get Started as the server writes it into the page (inside the element `root`), with the society's names: painted
- * before any script has run, then taken over by main.tsx, which draws the same tree.
+ * Get Started as HTML for the element `root`. The server renders it once at start; the browser paints it before any script and
+ * hydrates it (start.tsx).
  */
 export function renderGetStarted(site: Site): string {
   return renderScreen(site, getStarted.Component);
 }
 
-/** What every other screen shows until its scripts and its data are there; main.tsx draws the screen in its place. */
+/** A loading indicator as HTML, for every other screen; the browser renders the screen in its place. */
 export function renderWaiting(site: Site): string {
   return renderScreen(site, () => <PageLoader title={site.society.name} />);
 }

@@ -12,13 +12,13 @@ import { type LazyScreen, lazyScreens, notFound } from '../screens/lazyScreens.t
 import { Layout } from './Layout.tsx';
 import { Unexpected } from './Unexpected.tsx';
 
-/** The guard of the specification, section 2, asked on every navigation; the table itself is in core. */
+/** The route guard (specification, section 2), on every navigation. */
 function guard({ request }: { request: Request }): null | Response {
   const answer = visit(new URL(request.url).pathname, storedSession() !== null);
   return answer.allowed ? null : redirect(answer.redirectTo);
 }
 
-/** A form that stays on its screen navigates nowhere, so the guard is not asked: the screen says what is wrong. */
+/** The guard is not asked after a submission that stays on its screen: the screen's action reports a missing session. */
 function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
   return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
 }
@@ -41,7 +41,7 @@ export const routes: RouteObject[] = [
     shouldRevalidate: isNavigation,
     children: [
       {
-        // Without a path: what goes wrong in a screen keeps the header and footer around it.
+        // A pathless route, so that the header and footer stay around its error boundary.
         ErrorBoundary: Unexpected,
         children: [
           { path: '/', loader: () => redirect(screens.getStarted) },
@@ -55,14 +55,14 @@ export const routes: RouteObject[] = [
 ];
 
 /**
- * The guard has been asked for the first screen before anything was drawn (`firstPath`), so its answer is given here;
- * Get Started then needs nothing more and is drawn, or taken over from the server's markup, at once.
+ * `firstPath` has asked the guard for the first screen, so the root loader's data is given. Get Started then has nothing to load
+ * and can be hydrated at once.
  */
 export function createRouter() {
   return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });
 }
 
-/** Where a visit that begins at `path` is drawn: there, or where the guard sends it. */
+/** The path of the first screen for a visit that begins at `path`: there, or where the guard redirects. */
 export function firstPath(path: string): string {
   const answer = visit(path, storedSession() !== null);
   const allowed = answer.allowed ? path : answer.redirectTo;

@@ -9,20 +9,20 @@ import { setToaster } from '../lib/toasts.ts';
 import { createRouter, firstPath } from './router.tsx';
 
 /**
- * A visit's first screen is drawn in pieces, between which the page can answer a touch. From then on a step is drawn in one go:
- * in pieces, the old screen would be painted between them.
+ * The first screen renders in transitions, which can be interrupted by input. After the first input, navigations render
+ * synchronously: with transitions, the previous screen would be painted in between.
  */
 function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
-  const [isTouched, setTouched] = useState(false);
+  const [hasInput, setHasInput] = useState(false);
   useEffect(() => {
-    const touch = () => setTouched(true);
+    const noteInput = () => setHasInput(true);
     for (const event of ['pointerdown', 'keydown'] as const)
-      window.addEventListener(event, touch, { once: true });
+      window.addEventListener(event, noteInput, { once: true });
   }, []);
-  return <RouterProvider router={router} {...(isTouched && { useTransitions: false })} />;
+  return <RouterProvider router={router} {...(hasInput && { useTransitions: false })} />;
 }
 
-/** Draws the screen of this address, or takes over what was painted of it. */
+/** Renders the app, or hydrates Get Started if the server rendered it. */
 export function start(site: Site) {
   setSite(site);
   setToaster(() => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx'));
@@ -41,16 +41,15 @@ export function start(site: Site) {
     </StrictMode>
   );
   const container = document.getElementById('root') as HTMLElement;
-  // The server paints Get Started for the default programme; another one, which the query names, is drawn anew.
+  // The server renders Get Started for the default programme only.
   const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
-  const isPainted =
+  const isPrerendered =
     ['/', screens.getStarted].includes(pathname) &&
     container.firstElementChild !== null &&
     programme === site.defaultProgramme;
-  // As a transition, so that it is drawn in pieces between which the page can answer a touch.
   startTransition(() => {
-    if (isPainted) hydrateRoot(container, app);
-    // What was painted stays until the screen is drawn in its place.
+    if (isPrerendered) hydrateRoot(container, app);
+    // React replaces the server's markup with its first render.
     else createRoot(container).render(app);
   });
 }

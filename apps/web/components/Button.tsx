@@ -1,7 +1,7 @@
 import { type ComponentProps, useLayoutEffect, useRef } from 'react';
 import styles from './ui.module.css';
 
-/** The main button of a screen. While busy it says so in words and cannot be pressed again. */
+/** A button. While busy it shows the text of `busy` and is disabled. */
 export function Button({
   look = 'main',
   full = false,
@@ -13,13 +13,13 @@ export function Button({
 }: ComponentProps<'button'> & {
   look?: 'main' | 'second' | 'plain' | 'quiet';
   full?: boolean;
-  /** What the button says while it is at work; absent when it is not. */
+  /** The text while its action runs; falsy otherwise. */
   busy?: string | false | undefined;
 }) {
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
-  // A disabled button loses the focus; when it comes back, so does the focus, unless it has gone elsewhere.
+  // A button that becomes disabled loses the focus: give it back afterwards, unless the focus has moved on.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {

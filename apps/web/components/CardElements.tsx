@@ -8,9 +8,9 @@ import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
 /**
- * Around a card form of the provider's: shows it once the provider's script is there; without it, or when a part of the form
- * does not load (`children` passes `onLoadError` on to each), a sentence and another try. `room` is a class with the height of
- * the form that comes. Another client secret is another, empty form. `onTryAgain`: what else another try begins with.
+ * Loads Stripe's script and provides its Elements to a card form. When the script or an element does not load, shows a message and a
+ * button that tries again. `children` passes `onLoadError` to each element; `room` is a class with the form's height; `onTryAgain`
+ * runs before another try. Another client secret mounts a new, empty form.
  */
 export function CardElements({
   clientSecret,
@@ -74,7 +74,7 @@ export function CardElements({
   );
 }
 
-/** The provider's fields look like ours: the same tokens, read from the page. */
+/** Stripe's fields get our design tokens, read from the document. */
 function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 
-/** Whether another screen has been shown since the page was loaded. */
+/** Whether there was a navigation since the document was loaded. */
 let hasNavigated = false;
 
-/** From now on each new screen's heading takes the focus, so that a screen reader says where one is. */
+/** From the first navigation on, the heading of each new screen takes the focus, so that screen readers announce it. */
 export function noteNavigation(): void {
   hasNavigated = true;
 }
 
-/** The screen's heading, which is also the page's title unless `title` says otherwise. */
+/** The screen's `h1`, and the document's title. */
 export function PageHeading({
   title,
   hasErrors = false,
@@ -17,9 +17,9 @@ export function PageHeading({
   children,
 }: {
   title: string;
-  /** Prefixes the title, so that it is the first thing said when the page is read out. */
+  /** Prefixes the document's title with "Error: ". */
   hasErrors?: boolean;
-  /** It replaces what was on the screen without a navigation. */
+  /** For a heading that appears without a navigation. */
   takesFocus?: boolean;
   className?: string | undefined;
   children?: ReactNode;

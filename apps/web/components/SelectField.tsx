@@ -1,10 +1,10 @@
 import type { ComponentProps } from 'react';
-import { type Common, Frame, tied } from './Field.tsx';
+import { FieldFrame, type FieldProps, fieldAttributes } from './Field.tsx';
 import styles from './ui.module.css';
 
 /**
- * The options of a `SelectField`, as markup: hundreds of them as elements of React's would each be made, looked through and
- * taken down again with every step to and from their screen. `first` stands before the names, and means none of them.
+ * The options of a `SelectField` as escaped HTML: React would create and compare hundreds of elements at every render. `first` is
+ * the label of an empty option before them.
  */
 export function optionsOf(names: readonly (string | number)[], first?: string): string {
   const escaped = names
@@ -21,17 +21,17 @@ export function SelectField({
   error,
   options,
   ...rest
-}: Common & Omit<ComponentProps<'select'>, 'children'> & { options: string }) {
+}: FieldProps & Omit<ComponentProps<'select'>, 'children'> & { options: string }) {
   const common = { id, label, optional, hint, error };
   return (
-    <Frame {...common}>
+    <FieldFrame {...common}>
       <select
         {...rest}
-        {...tied(common)}
+        {...fieldAttributes(common)}
         className={styles.input}
         // biome-ignore lint/security/noDangerouslySetInnerHtml: escaped by `optionsOf`
         dangerouslySetInnerHTML={{ __html: options }}
       />
-    </Frame>
+    </FieldFrame>
   );
 }

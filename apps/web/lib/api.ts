@@ -7,7 +7,7 @@ import { storedSession } from './session.ts';
 import { theSite } from './site.ts';
 import { raiseToast } from './toasts.ts';
 
-/** The server answered, and the answer is a failure. `message` is the server's own, if it sent one. */
+/** The server answered with a failure. */
 export class ApiError extends Error {
   readonly status: number;
   readonly said: string | undefined;
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
   readonly reference: string | undefined;
-  /** Retry-After (ms); 0 without one. */
+  /** From the header Retry-After (ms); 0 without it. */
   readonly retryMs: number;
 
   constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
@@ -30,7 +30,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The request never reached the server, or its answer never reached us. `said` is what a person should read of it. */
+/** The request could not be sent, or its response did not arrive. */
 export class Unsent extends Error {
   readonly said: string | undefined;
 
@@ -46,14 +46,14 @@ export type CallOptions<Name extends CallName> = (Params<Name> extends Record<st
   ? { params?: undefined }
   : { params: Params<Name> }) &
   (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
-    /** The call loads a screen: when the session is somewhere else, the screen goes there and nothing is an error. */
+    /** For loaders: an answer that the session is on another screen raises no toast, since the loader redirects. */
     loading?: boolean;
     /**
-     * A failure is only logged by the screen, and no toast rises (specification, section 8, payment return). A status or
-     * code: only of that one, which the screen deals with itself.
+     * No toast on failure: true for any (specification, section 8, payment return), or the status or code that the screen handles
+     * itself.
      */
     quiet?: Quiet;
-    /** Nobody waits for the answer any more, since the screen asks anew: then it is no failure. */
+    /** Aborts the request, without a toast. */
     signal?: AbortSignal;
   };
 
@@ -62,7 +62,10 @@ type Arguments<Name extends CallName> =
     ? [options?: CallOptions<Name>]
     : [options: CallOptions<Name>];
 
-/** One call of the contract: its `data`. Every failed response raises its toast (specification, section 8). */
+/**
+ * Makes a call of the contract and returns its `data`. Throws `ApiError` or `Unsent`, and raises the toast of every failure
+ * (specification, section 8).
+ */
 export async function call<Name extends CallName>(
   name: Name,
   ...[options]: Arguments<Name>
@@ -100,7 +103,7 @@ export function urlOf(name: CallName, params?: Record<string, string>): string {
   return theSite().apiUrl + pathOf(name, params);
 }
 
-/** The `data` of an answer; a failure raises its toast and is thrown. `ofProxy`: what is said of an answer that is not ours. */
+/** The `data` of a response. A failure raises its toast and is thrown. `ofProxy` gives the sentence for a response of a proxy. */
 export function readAnswer<Name extends CallName>(
   status: number,
   answer: unknown,
@@ -123,7 +126,7 @@ export function readAnswer<Name extends CallName>(
   const seconds = Number(retryAfter);
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
-  // Without a sentence it is not what the screen expects, and shows by itself.
+  // Without a message it is another failure than the one that the screen handles.
   const isExpected = quiet === status && error.said !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
@@ -138,15 +141,15 @@ export function raiseUnsent(): void {
   raiseToast({ kind: 'error', ...UNSENT_TOAST });
 }
 
-/** What a screen says about an error: the server's message in place of the fallback (specification, section 8). */
+/** The message for an error: the server's, or the fallback (specification, section 8). */
 export function messageOf(error: unknown, fallback: string): string {
   return ((error instanceof ApiError || error instanceof Unsent) && error.said) || fallback;
 }
 
-/** The server says that it cannot say now: not before so long (ms) the same call may. Null: asking again by itself would not help. */
+/** The least delay before an automatic retry (ms); null where a retry would not help. */
 export type RetryMs = number | null;
 
-/** Whether a failure is one of those that pass: a 503 with a sentence. */
+/** A 503 with a message is temporary. */
 export function retryMsOf(error: unknown): RetryMs {
   return error instanceof ApiError && error.status === 503 && error.said !== undefined ? error.retryMs : null;
 }
@@ -161,7 +164,7 @@ export interface LoadFailure {
   retryMs: RetryMs;
 }
 
-/** For loaders: a failure is data of the screen. A session that is on another screen leads there: throws the redirect. */
+/** For loaders: a failure becomes data. Throws a redirect when the server says that the session is on another screen. */
 export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
   try {
     return { data: await loading };
@@ -172,7 +175,7 @@ export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promi
   }
 }
 
-/** The stored session, or the way home: for loaders of screens that are nothing without one. */
+/** For loaders: the stored session's id. Throws a redirect to the home page without one. */
 export function requireSession(): string {
   const uuid = storedSession();
   if (!uuid) throw redirect('/');

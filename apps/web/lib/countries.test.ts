@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countriesAtFirst } from '../build/countries.ts';
+import { bundledCountries } from '../build/countries.ts';
 
 /** As the build writes them into the script. */
-Object.assign(globalThis, { COUNTRIES: countriesAtFirst('static/countries/hash') });
+Object.assign(globalThis, { COUNTRIES: bundledCountries('static/countries/hash') });
 const { countries, countryRule, findCountry, subdivisionsOf } = await import('./countries.ts');
 
 test('a country is known to the rules by its full name only, with its subdivisions or before they have come', () => {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import { countryFinder, type Subdivision } from '#reference/lookup.ts';
-import type { CountriesAtFirst } from '../build/countries.ts';
+import type { BundledCountries } from '../build/countries.ts';
 
-/** The build writes it here: build/countries.ts. */
-declare const COUNTRIES: CountriesAtFirst;
+/** Defined by build/countries.ts. */
+declare const COUNTRIES: BundledCountries;
 
 const { countries, address } = COUNTRIES;
 
@@ -11,7 +11,7 @@ export { countries };
 export const findCountry = countryFinder(countries);
 type Country = (typeof countries)[number];
 
-/** For core's rules: whether a country, by its full name, exists and has subdivisions. */
+/** For the rules of core: whether a country, by its full name, has subdivisions; undefined if it does not exist. */
 export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
   const country = findCountry(name);
   return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
@@ -23,7 +23,7 @@ function known(country: Country): readonly Subdivision[] | undefined {
   return country.subdivisions ?? fetched.get(country.code);
 }
 
-/** A country's subdivisions; null when they cannot be had, and then the next call asks again. */
+/** A country's subdivisions; null when they could not be fetched. The next call tries again. */
 export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
   const there = known(country);
   if (there) return there;
@@ -38,8 +38,8 @@ export async function subdivisionsOf(country: Country): Promise<readonly Subdivi
   }
 }
 
-/** Its subdivisions as a screen has them: 'coming' while they are fetched, null when they cannot be had. */
-export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'coming' | null {
+/** A country's subdivisions; 'loading' while they are fetched, null when they could not be. */
+export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
   const [missing, setMissing] = useState<Country | null>(null);
   const [, setArrived] = useState<Country | null>(null);
   useEffect(() => {
@@ -54,5 +54,5 @@ export function useSubdivisions(country: Country | undefined): readonly Subdivis
     };
   }, [country]);
   if (!country) return [];
-  return known(country) ?? (missing === country ? null : 'coming');
+  return known(country) ?? (missing === country ? null : 'loading');
 }

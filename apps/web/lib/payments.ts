@@ -1,13 +1,13 @@
 import type { Stripe } from '@stripe/stripe-js';
-// The package's own types for its ES module cannot be resolved by Node's rules; those of this file can.
+// TypeScript's Node resolution finds no types for the package's ES module; it does for this file.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import type { Site } from '#contract/schemas.ts';
 
 let loading: Promise<Stripe> | null = null;
 
 /**
- * The card provider's script, loaded on demand and once. A failure is not kept: asking again tries again.
- * In test mode a stand-in's script comes first; it puts itself where the provider's own would be (`window.Stripe`).
+ * Loads Stripe's script, on demand and once; a failed load can be tried again. With the emulator its script is loaded first and
+ * sets `window.Stripe`.
  */
 export function loadPayments(payments: Site['payments']): Promise<Stripe> {
   loading ??= load(payments).catch((error: unknown) => {

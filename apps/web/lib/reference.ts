@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What staff find the server's last failure by (`Failure['reference']`). A toast goes; this stays for as long as the page does. */
+/** The reference of the server's last failure (`Failure['reference']`). The footer shows it after the toast has gone. */
 let last: string | null = null;
 const listeners = new Set<() => void>();
 

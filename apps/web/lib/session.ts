@@ -1,14 +1,13 @@
 /**
- * What the browser keeps of a join. The session id is in local storage under the name that the specification gives
- * (section 3); drafts and payment returns are in session storage, gone with the tab. A storage that throws or is
- * full (private windows, school computers) must not end the page: then memory keeps it.
+ * What the browser stores of a join. The session id is in local storage (specification, section 3); drafts and payment returns are in
+ * session storage, which ends with the tab. Where storage throws or is full, memory is used instead.
  *
- * Two tabs may have two joins: local storage has the one that was stored last. A tab that has seen another one take the
- * place of its own goes on with its own, as long as local storage has that other one.
+ * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own, as long as
+ * local storage still has the join that replaced it.
  */
 const SESSION_KEY = 'joinSessionUuid';
 type TabKey = 'joinDraft' | 'joinReturn';
-/** The join that this tab is paying for, while the card provider may have its page. */
+/** The join that this tab is paying for, while it may be on the card provider's page. */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
 const TAB_KEYS = ['joinDraft', 'joinReturn', PAYING_KEY, OWN_KEY] as const;
@@ -49,13 +48,13 @@ export function storedSession(): string | null {
   return last && ownInsteadOf(last);
 }
 
-/** The tab's own join where it was `last` that took its place, otherwise `last`. */
+/** The tab's own join if `last` replaced it, otherwise `last`. */
 function ownInsteadOf(last: string): string {
   const [own, insteadOf] = read(tab, OWN_KEY)?.split(' ') ?? [];
   return own && insteadOf === last ? own : last;
 }
 
-/** A new join replaces the tab's unfinished one, and what was typed for that one. */
+/** A new join replaces the tab's unfinished one and its drafts. */
 export function storeSession(uuid: string): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
@@ -66,19 +65,19 @@ export function forgetSession(): void {
   forgetTab();
 }
 
-/** From now on another tab's new join leaves this tab's alone. */
+/** From now on a new join in another tab does not replace this tab's. */
 export function keepOwnJoin(): void {
   window.addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === SESSION_KEY && oldValue && newValue) stayWith(ownInsteadOf(oldValue), newValue);
   });
 }
 
-/** Before the card provider may lead to a page of its own. */
+/** Call before the card provider may redirect to its own page. */
 export function leaveToPay(uuid: string): void {
   write(tab, PAYING_KEY, uuid);
 }
 
-/** Back from there the tab is at the join that it left for, whichever was started elsewhere meanwhile. */
+/** Call on return: the tab continues the join that it paid for, even if another tab has started one meanwhile. */
 export function returnFromPaying(): void {
   const paying = read(tab, PAYING_KEY);
   const last = read(local, SESSION_KEY);
@@ -95,7 +94,7 @@ function forgetTab(): void {
   for (const key of TAB_KEYS) remove(tab, key);
 }
 
-/** Something kept for this session in this tab, or null; what another session left behind is not shown. */
+/** What `keep` stored for this session in this tab; null for another session's. */
 export function recall<T>(key: TabKey): T | null {
   const text = read(tab, key);
   if (!text) return null;

@@ -1,11 +1,11 @@
-/** The signature of a link, as its query carries it; an unsigned link has none. */
+/** The signature in a link's query; empty for an unsigned link. */
 export function signatureOf(query: URLSearchParams): { exp?: string; sig?: string } {
   const exp = query.get('exp');
   const sig = query.get('sig');
   return { ...(exp !== null && { exp }), ...(sig !== null && { sig }) };
 }
 
-/** A whole number of a link's query: null when it is not there, NaN when it is no whole number. */
+/** An integer in a link's query: null when it is missing, NaN when it is no integer. */
 export function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === '') return null;

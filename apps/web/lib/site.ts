@@ -1,14 +1,14 @@
 import { createContext, use } from 'react';
 import type { Site } from '#contract/schemas.ts';
 
-/** The society, as the server wrote it into the page. */
+/** The society's data, which the server writes into the page. */
 let current: Site | null = null;
 
 export function setSite(site: Site): void {
   current = site;
 }
 
-/** For loaders and actions, which run outside of components. */
+/** For loaders and actions, which cannot use hooks. */
 export function theSite(): Site {
   if (!current) throw new Error('The society is not known yet.');
   return current;
@@ -22,7 +22,7 @@ export function useSite(): Site {
   return site;
 }
 
-/** A phone number as a link's address: "(555) 010-0144" → "tel:5550100144". */
+/** A phone number as a URL: "(555) 010-0144" → "tel:5550100144". */
 export function phoneLink(phone: string): string {
   return `tel:${phone.replace(/[^\d+]/g, '')}`;
 }

@@ -2,7 +2,7 @@ export interface ToastMessage {
   kind: 'success' | 'error';
   title: string;
   text: string;
-  /** By which staff find a failure of the server (`Failure['reference']`). */
+  /** Identifies a failure of the server for staff (`Failure['reference']`). */
   reference?: string | undefined;
 }
 

@@ -6,8 +6,8 @@ import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
 type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';
 
 /**
- * Sends one file with its progress in whole percent. XMLHttpRequest, because fetch tells nothing about what was sent.
- * Fields go before the file, so that the server knows them before the file's first byte.
+ * Uploads a file, with its progress in whole percent: by XMLHttpRequest, since fetch reports no upload progress. The fields come
+ * before the file, so that the server has them when the file begins.
  */
 export function upload<Name extends UploadName>(
   name: Name,

@@ -8,7 +8,7 @@ import type { OrderProduct } from './order.ts';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** The order: a panel beside the form on wide screens, behind a bar at the top on phones. */
+/** The order summary: a panel beside the form on wide screens, opened from a bar at the top on phones. */
 export function OrderPanel({
   order,
   refundNote,
@@ -23,7 +23,7 @@ export function OrderPanel({
   const heading = useRef<HTMLHeadingElement>(null);
   const lines = order.donations.length + order.storeProducts.length;
   const lastLines = useRef(lines);
-  // The button that took a line away, or added one, is gone with it; whoever uses a keyboard goes on at the order.
+  // The focused button is removed together with its line or product: move the focus to the order.
   useEffect(() => {
     if (lastLines.current === lines) return;
     lastLines.current = lines;
@@ -31,7 +31,7 @@ export function OrderPanel({
   }, [lines]);
   const toggle = useRef<HTMLButtonElement>(null);
   const summary = useRef<HTMLDivElement>(null);
-  // On wide screens nothing opens or closes. Under the bar, what is open would cover what one goes on to.
+  // On phones the open summary covers the form: close it when the focus or a press goes elsewhere.
   useEffect(() => {
     if (!open) return;
     const listening = new AbortController();
@@ -41,7 +41,7 @@ export function OrderPanel({
     };
     document.addEventListener('focusin', leave, { signal });
     document.addEventListener('pointerdown', leave, { signal });
-    // The card form is a frame: all that is heard of the focus there is that it left.
+    // Focus in the card form's iframe only shows as a blur of the window.
     const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
     window.addEventListener('blur', leaveForFrame, { signal });
     const closeByKey = ({ key }: KeyboardEvent) => {

@@ -34,7 +34,7 @@ export function Payment(props: Props) {
     <CardElements
       clientSecret={props.intent.clientSecret}
       room={styles.roomy}
-      // The form of a payment that is over does not load: then this leads on, or to another payment.
+      // Stripe loads no form for a payment that has ended: the loader then redirects, or gets another intent.
       onTryAgain={() => void revalidate()}
     >
       {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
@@ -54,7 +54,7 @@ function CardForm({
   const navigate = useNavigate();
   const { revalidate } = useRevalidator();
   const [processing, setProcessing] = useState(false);
-  /** A total that the form does not know of yet: a wallet would show the one before. */
+  /** The card form has not fetched the new total yet; a wallet would show the old one. */
   const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [changed, setChanged] = useState<string | null>(null);
@@ -62,14 +62,14 @@ function CardForm({
   const [agreed, setAgreed] = useState(false);
   const [mustAgree, setMustAgree] = useState(false);
   const [ready, setReady] = useState({ address: false, card: false });
-  const atWork = useRef(false);
-  // The provider leads back to another page of this app: that finds them in the browser's cache.
+  const isWorking = useRef(false);
+  // For after the provider's redirect, by the browser's cache.
   const isReady = ready.address && ready.card;
   useEffect(() => {
     if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
   }, [isReady]);
 
-  // A changed total has the same client secret: the form asks the provider again and keeps what was typed.
+  // The intent keeps its client secret when the total changes: the form fetches the new total and keeps its input.
   const shownRevision = useRef(intent.revision);
   const fetchUpdates = useCallback(async () => {
     if (!elements) return;
@@ -79,7 +79,7 @@ function CardForm({
       ({ error: refused }) => refused,
       (cause: unknown) => cause,
     );
-    // Another change meanwhile has its own answer.
+    // A newer change fetches for itself.
     if (revision !== shownRevision.current) return;
     if (failure) console.error('The card form does not know the new total.', failure);
     setOutdated(failure ? 'failed' : null);
@@ -90,11 +90,11 @@ function CardForm({
     void fetchUpdates();
   }, [elements, intent.revision, fetchUpdates]);
 
-  // Back from the provider's page, out of the browser's memory: the form may be used again.
+  // Restored from the back/forward cache after the provider's page: enable the form again.
   useEffect(() => {
     const shown = (event: PageTransitionEvent) => {
       if (!event.persisted) return;
-      atWork.current = false;
+      isWorking.current = false;
       setProcessing(false);
       void revalidate();
     };
@@ -102,11 +102,11 @@ function CardForm({
     return () => window.removeEventListener('pageshow', shown);
   }, [revalidate]);
 
-  // What was known when the form was drawn; later answers do not overwrite what was typed.
+  // Only the initial values: later ones would overwrite what was typed.
   const [addressOptions] = useState(() => billingOptions(details.billing));
 
   async function buy({ isForAnother = false } = {}) {
-    if (atWork.current || !stripe || !elements || orderIsChanging || outdated) return;
+    if (isWorking.current || !stripe || !elements || orderIsChanging || outdated) return;
     setError(null);
     setChanged(null);
     setQuestion(null);
@@ -120,15 +120,15 @@ function CardForm({
       console.error(NO_SESSION_FOR_MEMBERSHIP);
       return;
     }
-    atWork.current = true;
+    isWorking.current = true;
     setProcessing(true);
     const leaving = await pay(uuid, isForAnother);
     if (leaving) return;
-    atWork.current = false;
+    isWorking.current = false;
     setProcessing(false);
   }
 
-  /** Whether the page is being left, so that the button must not come back. */
+  /** Returns whether the page is being left, in which case the button stays busy. */
   async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
     if (!stripe || !elements) return false;
     const checked = await elements.submit();
@@ -167,7 +167,7 @@ function CardForm({
     }
   }
 
-  /** The payment did not go through, as far as the page knows; the server asks the provider what is true. */
+  /** The payment seems to have failed: the server asks the provider and unfreezes the order. */
   async function release(uuid: string, sentence: string): Promise<boolean> {
     try {
       const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });

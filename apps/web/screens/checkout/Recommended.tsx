@@ -7,7 +7,7 @@ import ui from '../../components/ui.module.css';
 import { useOrderChange } from './orderChange.ts';
 import styles from './styles.module.css';
 
-/** What the society recommends and the order does not have yet. */
+/** Recommended products that are not in the order. */
 export function Recommended({ products }: { products: Product[] }) {
   if (products.length === 0) return null;
   return (

@@ -5,7 +5,7 @@ import ui from '../../components/ui.module.css';
 import type { CheckoutDetails } from './order.ts';
 import styles from './styles.module.css';
 
-/** For whoever came by a link: what the fee buys and on what terms, which others read on the membership screen. */
+/** For joiners who came by a link: the features and terms that others have seen on Membership. */
 export function Unseen({
   name,
   unseen: { features, eligibility },

@@ -6,7 +6,7 @@ import type { OrderChange } from './orderChange.ts';
 
 interface Changed {
   error: string | null;
-  /** The stored session is gone; the order stays on the screen as it is (specification, section 8). */
+  /** The stored session is missing: the order stays as it is (specification, section 8). */
   noSession?: true;
 }
 
@@ -18,7 +18,7 @@ const sentences: Record<OrderChange['kind'], string> = {
   removeProduct: fallback.deleteStoreProduct,
 };
 
-/** Every change of the order; the loader then reads the new one. */
+/** Changes the order; the loader then loads it again. */
 export async function action({ request }: ActionFunctionArgs): Promise<Changed> {
   const change = (await request.json()) as OrderChange;
   const uuid = storedSession();

@@ -11,19 +11,19 @@ export type OrderProduct = Product & { priceCents: number };
 export interface Checkout {
   details: CheckoutDetails;
   order: OrderSummary<OrderProduct>;
-  /** Null only for an order that costs nothing. */
+  /** Null if the total is 0. */
   intent: PaymentIntent | null;
 }
 
-/** An order may change in another tab between two calls; this often it is read again. */
+/** The order may change in another tab between the two calls: how often both are made. */
 const ATTEMPTS = 3;
 
 let reading: AbortController | null = null;
 let newest: Promise<Outcome<Checkout>>;
 
 /**
- * The order with its payment intent. An order that changes while it is being read is read anew, and the older reading
- * is given up: its question would be about a total that is no more, and whoever waits for it gets the newer answer.
+ * The order with its payment intent. A newer call aborts the one before, whose total is outdated; both then resolve with the newer
+ * result.
  */
 export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
   reading?.abort();
@@ -35,9 +35,9 @@ export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
 }
 
 /**
- * The order, and a payment intent for exactly its total: the same intent, with the same client secret, as long as
- * the order can still be paid with it. Each of the two calls has its own sentence for a failure. An order that is
- * refused a second time although nobody changed it cannot be paid, as when its joiner is a member by another join.
+ * The order, and the payment intent for its total; the intent stays the same as long as the order can be paid with it. A conflict
+ * means that the order has changed, so both are loaded again. A second conflict at the same revision means that it cannot be paid,
+ * for example since the joiner is a member by another join.
  */
 async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
   let refused: number | null = null;
@@ -54,7 +54,7 @@ async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<
     try {
       const { billingEmail } = details;
       const body = { amount, currency: 'usd' as const, billingEmail };
-      // A total that has just changed is read again and shown; refused once more as it was, it is a failure.
+      // The first conflict at a revision is handled here, without a toast.
       const quiet = refused === details.revision ? false : 409;
       const intent = await call('createPaymentIntent', {
         params: { uuid },

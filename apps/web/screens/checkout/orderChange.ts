@@ -2,13 +2,13 @@ import { useCallback } from 'react';
 import { useFetcher } from 'react-router';
 import { screens } from '#core/navigation.ts';
 
-/** What a joiner can do to the order at Checkout. */
+/** A change of the order at Checkout. */
 export type OrderChange =
   | { kind: 'addDonation' | 'addProduct'; productUuid: string }
   | { kind: 'addCustomDonation'; amount: number }
   | { kind: 'removeDonation' | 'removeProduct'; sessionProductUuid: string };
 
-/** One control's way to change the order: changes of different controls do not wait for each other. */
+/** Submits changes of the order for one control; different controls do not wait for each other. */
 export function useOrderChange(key: string) {
   const fetcher = useFetcher<{ error: string | null }>({ key });
   const { submit, state } = fetcher;
@@ -20,12 +20,12 @@ export function useOrderChange(key: string) {
   );
   return {
     busy,
-    /** Does nothing while the control's last change is under way, so pressing twice is pressing once. */
+    /** Ignored while this control's last change is pending. */
     change: (order: OrderChange) => {
       if (!busy) void change(order);
     },
     error: (!busy && fetcher.data?.error) || null,
-    /** The last change was made. */
+    /** The last change succeeded. */
     done: !busy && fetcher.data?.error === null,
   };
 }

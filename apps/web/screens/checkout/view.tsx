@@ -24,7 +24,7 @@ import { Unseen } from './Unseen.tsx';
 export function Component() {
   const outcome = useLoaderData<typeof loader>();
   const loaded = 'data' in outcome ? outcome.data : null;
-  // An order that could not be read again after a change stays on the screen, beside the error.
+  // When reloading the order after a change fails, the last one stays, with the error.
   const [last, setLast] = useState(loaded);
   useEffect(() => {
     if (loaded) setLast(loaded);
@@ -93,7 +93,7 @@ function Screen({ checkout, error }: { checkout: Checkout; error: string | null 
   );
 }
 
-/** Says a changed total when there is a pause; the first one is read with the page. */
+/** Announces a changed total to screen readers; not the first one. */
 function Announcement({ total }: { total: number }) {
   const [first] = useState(total);
   const [changed, setChanged] = useState(false);
@@ -109,7 +109,7 @@ function Announcement({ total }: { total: number }) {
 
 const WIDE = '(min-width: 60rem)';
 
-/** Whether the summary stands beside the form; then what is recommended stands under the summary. */
+/** Whether the summary is beside the form; recommended products are then below the summary. */
 function useWide(): boolean {
   const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
   useEffect(() => {

@@ -53,7 +53,7 @@ export function Component() {
   );
 }
 
-/** What became of it, after its name. */
+/** Texts for an ended membership, after its name. */
 const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
   refunded: {
     title: 'refunded',
@@ -69,7 +69,7 @@ const endings: Partial<Record<MembershipStanding, { title: string; text: string 
   },
 };
 
-/** It is held no more: nothing to celebrate, the receipt, and a way to join again. */
+/** The membership has ended: the reason, the receipt, and Start Over. */
 function Ended({
   welcome,
   name,
@@ -89,7 +89,7 @@ function Ended({
           {welcome.firstName ? `${welcome.firstName}, your` : 'Your'} {name} {text}
         </p>
       </header>
-      <Told welcome={welcome} />
+      <Notes welcome={welcome} />
       {welcome.rejection && <Alert>{welcome.rejection}</Alert>}
       <Receipt welcome={welcome} />
       <div className={styles.again}>
@@ -119,7 +119,7 @@ function Member({ welcome, failure }: Loaded) {
           <LoadAgain message={failure.message} retryMs={failure.retryMs} />
         </div>
       )}
-      {welcome && <Told welcome={welcome} />}
+      {welcome && <Notes welcome={welcome} />}
       {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
       {welcome?.owesTranscript && (
         <section className={styles.owed}>
@@ -160,8 +160,8 @@ function Member({ welcome, failure }: Loaded) {
   );
 }
 
-/** What became of money: second payments, a membership that its bank asks about, an upgrade that went back. */
-function Told({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
+/** Notes about refunded second payments, a disputed membership and a refunded upgrade. */
+function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
   const notes = refunded.map(
     ({ kind, amount, isReturned }) =>
@@ -200,7 +200,7 @@ function Help() {
   );
 }
 
-/** What was paid. Printed, the page is this and the society's name and address. */
+/** The payments. When printed, the page shows only this and the society's name and address. */
 function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
   const { society } = useSite();
   if (!receipt || receipt.payments.length === 0) return null;

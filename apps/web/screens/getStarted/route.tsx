@@ -31,7 +31,7 @@ export function Component() {
   const [inviteCode, setInviteCode] = useState('');
   const [touched, setTouched] = useState(false);
   const codeField = useRef<HTMLInputElement>(null);
-  // What was typed before the scripts arrived stands in the field, not yet here.
+  // Text typed before hydration is in the field, but not yet in the state.
   useEffect(() => {
     const typed = codeField.current?.value ?? '';
     setInviteCode(typed);
@@ -133,7 +133,7 @@ export function Component() {
   );
 }
 
-/** For somebody whose code opens nothing. */
+/** After an invite code was refused. */
 function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
   const { society } = useSite();
   return (
@@ -150,7 +150,7 @@ function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
 
 type Programme = Site['programmes'][string];
 
-/** `?programme=undergraduate` picks a programme of the society; otherwise its default one. */
+/** The programme that the query names (`?programme=undergraduate`), or the society's default. */
 function useProgramme(): Programme {
   const { programmes, defaultProgramme } = useSite();
   const asked = new URLSearchParams(useLocation().search).get('programme');

@@ -12,7 +12,7 @@ import { storeSession } from '../../lib/session.ts';
 import { signatureOf } from '../../lib/signature.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 
-/** Starts the join that the link names and leads to its first screen (specification, section 2). */
+/** Starts the join of the link's contact and redirects to Student Details (specification, section 2). */
 export async function loader({ params, request }: LoaderFunctionArgs): Promise<LoadFailure> {
   const id = params.hubspotContactId;
   if (!id) throw redirect(screens.getStarted);

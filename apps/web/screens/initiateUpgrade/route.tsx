@@ -5,7 +5,7 @@ import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { storedSession } from '../../lib/session.ts';
 
-/** With a session the way to the upgrade, with the same query; without one it explains. */
+/** Redirects to the upgrade with the same query; without a session the screen explains. */
 export function loader({ request }: LoaderFunctionArgs) {
   return storedSession() ? redirect(screens.upgrade + new URL(request.url).search) : null;
 }

@@ -18,7 +18,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   return redirect(screens.checkout);
 }
 
-/** A refused choice leaves the cards as they are. */
+/** The memberships are not loaded again after a submission. */
 export function shouldRevalidate({
   formMethod,
   defaultShouldRevalidate,

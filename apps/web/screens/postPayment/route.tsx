@@ -19,18 +19,18 @@ import { lazyScreens } from '../lazyScreens.tsx';
 
 type Settled = Data<'postPayment'>;
 
-/** How the payment ended could not be learned. Without `retryMs` there is nothing to ask about. */
+/** The payment's outcome is unknown. `retryMs` is undefined when the return's parameters are missing. */
 interface Unknown {
   retryMs: RetryMs | undefined;
-  /** The look that failed; another one is under way while the screen counts more. */
-  looks?: number;
+  /** Which check failed; a newer one is running if `checks` is higher. */
+  checks?: number;
 }
 
 const NOT_KNOWN =
   'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
 const NOT_COMPLETED = 'Your payment was not completed, and nothing was charged.';
 
-/** What the card provider adds to the return address. */
+/** The parameters that the card provider adds to the return URL. */
 interface Return {
   paymentIntent: string;
   paymentIntentClientSecret: string;
@@ -38,8 +38,8 @@ interface Return {
 }
 
 /**
- * The three values leave the address and the history at once, since one of them is a secret; until the payment is
- * settled the tab keeps them, so that a reload loses nothing.
+ * Removes the three parameters from the URL and the history, since one is a secret. Session storage keeps them until the payment is
+ * settled, for a reload.
  */
 export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
   returnFromPaying();
@@ -57,15 +57,15 @@ export function loader({ request }: LoaderFunctionArgs): { uuid: string; returne
   return { uuid, returned: recall<Return>('joinReturn') };
 }
 
-/** Between two questions while the provider is still at work, in milliseconds; the last one repeats. */
-const WAITS = [1000, 2000, 3000, 5000, 8000, 13_000];
+/** Delays between polls while the payment is processing (ms); the last one repeats. */
+const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
 
-/** Asks until the payment is settled, and answers how; null when the page was left. */
-async function settle(uuid: string, body: Return, gone: AbortSignal): Promise<Settled | null> {
-  for (let asked = 0; !gone.aborted; asked++) {
+/** Polls until the payment is settled; null when the page was left. */
+async function settle(uuid: string, body: Return, signal: AbortSignal): Promise<Settled | null> {
+  for (let polls = 0; !signal.aborted; polls++) {
     const settled = await call('postPayment', { params: { uuid }, body, quiet: true });
     if (settled.status !== 'processing') return settled;
-    const wait = WAITS[Math.min(asked, WAITS.length - 1)];
+    const wait = POLL_DELAYS_MS[Math.min(polls, POLL_DELAYS_MS.length - 1)];
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
   return null;
@@ -75,7 +75,7 @@ export function Component() {
   const { uuid, returned } = useLoaderData<typeof loader>();
   const navigate = useNavigate();
   const [ended, setEnded] = useState<Unknown | Settled | null>(null);
-  const [looks, setLooks] = useState(0);
+  const [checks, setChecks] = useState(0);
 
   useEffect(() => {
     if (!returned) {
@@ -89,7 +89,7 @@ export function Component() {
     settle(uuid, returned, signal).then(
       async (settled) => {
         if (signal.aborted || !settled) return;
-        // One that went back is told again when the page is loaded again.
+        // A refunded payment's parameters stay stored, so that a reload shows it again.
         if (settled.status === 'refunded') return setEnded(settled);
         drop('joinReturn');
         if (settled.status !== 'succeeded') {
@@ -102,13 +102,13 @@ export function Component() {
       },
       (error: unknown) => {
         console.error(error);
-        // A server that did not answer, or not as it should, may do so later.
+        // No response, or a 5xx: a retry may help.
         const isRefused = error instanceof ApiError && error.status < 500;
-        if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), looks });
+        if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), checks });
       },
     );
     return () => leaving.abort();
-  }, [uuid, returned, navigate, looks]);
+  }, [uuid, returned, navigate, checks]);
 
   const settled = ended && 'status' in ended ? ended : null;
   const unknown = ended && !('status' in ended) ? ended : null;
@@ -128,8 +128,8 @@ export function Component() {
             <TryAgain
               message={null}
               retryMs={unknown.retryMs}
-              again={() => setLooks(looks + 1)}
-              busy={unknown.looks !== looks}
+              again={() => setChecks(checks + 1)}
+              busy={unknown.checks !== checks}
             />
           )}
           <Onward goOn={screens.checkout} />
@@ -146,7 +146,7 @@ export function Component() {
   );
 }
 
-/** A payment for what is held already: its payer learns that nothing was lost. */
+/** A payment for something that had been paid already, which is refunded. */
 function Refunded({
   payment: { kind, amount, card, isReturned },
   goOn,

@@ -28,11 +28,11 @@ import styles from './styles.module.css';
 
 const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
-/** Made once: the form renders with every letter that is typed. */
+/** Created once: the form renders at every keystroke. */
 const countryOptions = optionsOf(namesOf(countries));
 const gpaOptions = optionsOf(gpaValues, CHOOSE);
 
-/** The form; `loadError` says that it could not be filled from the contact. */
+/** `loadError` is the message when the contact could not be loaded; the form is usable nevertheless. */
 export function DetailsForm({
   invitation,
   initial,
@@ -80,7 +80,7 @@ export function DetailsForm({
     setAttention((count) => count + 1);
   }, [refusal]);
 
-  /** Editing a field clears its error. Several may change at once: browsers and password managers fill in forms. */
+  /** Editing a field clears its error. Autofill may change several at once. */
   function change(changed: Partial<StudentDetails>) {
     setValues((now) => ({ ...now, ...changed }));
     setErrors((now) => {
@@ -163,7 +163,7 @@ export function DetailsForm({
         <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
         <div className={styles.place}>
           <TextField {...field('city')} label="City" autoComplete="address-level2" required />
-          {subdivisions === 'coming' || (subdivisions && subdivisions.length > 0) ? (
+          {subdivisions === 'loading' || (subdivisions && subdivisions.length > 0) ? (
             <SelectField
               key={country?.name}
               {...field('state')}
@@ -177,7 +177,7 @@ export function DetailsForm({
               key={country?.name}
               {...field('state')}
               label="State/Province"
-              // Without its list, one that the country has is typed.
+              // Required if the country has subdivisions and only their list could not be fetched.
               optional={subdivisions !== null}
               required={subdivisions === null}
               autoComplete="address-level1"

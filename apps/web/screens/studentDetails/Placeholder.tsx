@@ -4,7 +4,7 @@ import { ProgressBar } from '../../components/ProgressBar.tsx';
 import { Bone } from '../../components/Skeleton.tsx';
 import styles from './styles.module.css';
 
-/** The size of the form that comes. */
+/** A skeleton of the form, of its size. */
 export function Placeholder() {
   return (
     <Card>

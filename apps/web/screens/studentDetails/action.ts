@@ -33,7 +33,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
   return redirect(screens.membership);
 }
 
-/** After a refused submission the contact is not loaded again: what was typed stays. */
+/** The contact is not loaded again after a submission. */
 export function shouldRevalidate({
   formMethod,
   defaultShouldRevalidate,

@@ -2,7 +2,7 @@ import type { Contact } from '#contract/schemas.ts';
 import { gpaValues, graduationYears, noDetails, type StudentDetails } from '#core/studentDetails.ts';
 import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
 
-/** Where somebody lives; without subdivisions where there are none or where they could not be had. */
+/** A country; `subdivisions` is null when they could not be fetched. */
 export interface Place {
   name: string;
   code: string;
@@ -13,9 +13,8 @@ export interface Place {
 export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
 
 /**
- * What is known of a contact as the form holds it: country and state by name, whichever of name or code the contact
- * has (specification, section 2), and a choice only where it is one of those on offer. `country` is the contact's, or the
- * default where that is none.
+ * A contact's data as the form's values: country and state by name, also when the contact has codes (specification, section 2), and
+ * choices only if the form offers them. `country` is the contact's or the default.
  */
 export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
   return {
@@ -37,7 +36,7 @@ export function prefill(contact: Contact, currentYear: number, country: Place): 
   };
 }
 
-/** A state as its country's form takes it: the name of a subdivision where there are some, otherwise as it is. */
+/** A state as the form's value: the subdivision's name, or the given text in a country without subdivisions. */
 export function stateIn({ code, subdivisions }: Place, state: string): string {
   if (!subdivisions || subdivisions.length === 0) return state;
   return findSubdivision({ code, subdivisions }, state)?.name ?? '';
@@ -47,7 +46,7 @@ function oneOf(choices: readonly string[], value: string | null): string {
   return value !== null && choices.includes(value) ? value : '';
 }
 
-/** "4" is the choice "4.0"; "3.85" is none, and rounding it is not ours to do. */
+/** "4" becomes the choice "4.0". "3.85" is not rounded and matches no choice. */
 function asGpa(value: string | null): string | null {
   if (value === null || value.trim() === '') return null;
   const rounded = Number(value).toFixed(1);

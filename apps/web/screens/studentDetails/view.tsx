@@ -21,7 +21,7 @@ export function Component() {
       <ProgressBar current="Student Details" />
       <PageHeading title="Student Details" hasErrors={hasErrors} />
       {'message' in contact && contact.isLost ? (
-        // Nothing that would be typed could be saved.
+        // No form: nothing could be saved.
         <div className={ui.stack}>
           <Alert>{contact.message}</Alert>
           <StartOver />

@@ -7,12 +7,12 @@ import { CardElements } from '../../components/CardElements.tsx';
 import { cardOptions } from '../../components/cardOptions.ts';
 import styles from './styles.module.css';
 
-/** The form's id: its button stands outside, so that Skip has its place before the form is there. */
+/** The form's id: its submit button is outside of it, beside Skip. */
 export const OTHER_CARD = 'otherCard';
 
 interface Props {
   clientSecret: string;
-  /** The saved card, to go back to; null when it is not known. */
+  /** The saved card's name; null when it is not known. */
   saved: string | null;
   disabled: boolean;
   onReady: () => void;

@@ -5,7 +5,7 @@ import { Bone } from '../../components/Skeleton.tsx';
 import ui from '../../components/ui.module.css';
 import styles from './styles.module.css';
 
-/** The size of the offer that comes. */
+/** A skeleton of the offer, of its size. */
 export function Placeholder() {
   return (
     <Card>

@@ -7,24 +7,24 @@ import { loadPayments } from '../../lib/payments.ts';
 import { leaveToPay } from '../../lib/session.ts';
 import { theSite } from '../../lib/site.ts';
 
-/** What the joiner sees and agrees to. `amount` is cents; `paymentIntent` is the one that paid for the membership. */
+/** The upgrade as shown to the joiner. `amount` is in cents; `paymentIntent` is the one that paid for the membership. */
 export interface Purchase {
   uuid: string;
   paymentIntent: string;
   amount: number;
 }
 
-/** How it ended. With a client secret the same intent takes another card. */
+/** True if bought. With a client secret another card can pay the same intent. */
 export type Bought = true | { message: string; clientSecret: string | null };
 
 type Answer = Data<'createUpgradeCharge'>;
 
 const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
 
-/** Between two questions while the provider is still at work, in milliseconds. */
-const WAITS = [1000, 2000, 4000, 8000];
+/** Delays between polls while the payment is processing (ms). */
+const POLL_DELAYS_MS = [1000, 2000, 4000, 8000];
 
-/** The upgrade by the saved card, with the cardholder's confirmation in the page when the bank asks for it. */
+/** Charges the saved card, with authentication in the page if the bank requires it. */
 export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   const answer = await ask(purchase, { charge: true });
   const { clientSecret } = answer;
@@ -34,12 +34,12 @@ export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** The same upgrade by the card in the form, which was made for `clientSecret`. */
+/** Pays by the card in the form, which was mounted for `clientSecret`. */
 export async function buyWithOtherCard(
   purchase: Purchase,
   { stripe, elements, clientSecret }: { stripe: Stripe; elements: StripeElements; clientSecret: string },
 ): Promise<Bought> {
-  // Still on offer, at this price, and not sold in another tab: only the server knows.
+  // The server checks that the offer and its price still hold, and that it was not bought in another tab.
   const answer = await ask(purchase, { charge: false });
   if (answer.status !== 'requires_payment_method') return read(answer);
   if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
@@ -52,7 +52,7 @@ export async function buyWithOtherCard(
   return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
 }
 
-/** What the page has seen of it is not believed: the server asks the provider. */
+/** The server asks the provider for the outcome; the browser's view is not trusted. */
 async function endOf(purchase: Purchase, clientSecret: string, refusal: string | null): Promise<Bought> {
   try {
     return read(await ask(purchase, { charge: false, quiet: refusal !== null }), refusal);
@@ -62,19 +62,19 @@ async function endOf(purchase: Purchase, clientSecret: string, refusal: string |
   }
 }
 
-/** Asks, and once more while the provider is at work; only the first question may charge. */
+/** Polls while the payment is processing; only the first call may charge. */
 async function ask(
   { uuid, paymentIntent, amount }: Purchase,
   { charge, quiet }: { charge: boolean; quiet?: boolean },
 ): Promise<Answer> {
-  for (let asked = 0; ; asked++) {
-    const body = { paymentIntent, amount, charge: charge && asked === 0 };
+  for (let polls = 0; ; polls++) {
+    const body = { paymentIntent, amount, charge: charge && polls === 0 };
     const answer = await call('createUpgradeCharge', {
       params: { uuid },
       body,
       ...(quiet ? { quiet } : {}),
     });
-    const wait = WAITS[asked];
+    const wait = POLL_DELAYS_MS[polls];
     if (answer.status !== 'processing' || wait === undefined) return answer;
     await new Promise((resolve) => setTimeout(resolve, wait));
   }

@@ -1,11 +1,11 @@
 /** Specification, section 9: confetti for 3000 milliseconds. */
 const CONFETTI_MS = 3000;
-/** How long the last handful may still be seen, within the three seconds. */
+/** How long the last particles fall (ms), within the three seconds. */
 const FALL_MS = 1200;
-/** Milliseconds between two handfuls. */
-const EVERY = 160;
+/** Milliseconds between two bursts. */
+const BURST_INTERVAL_MS = 160;
 
-/** Three seconds of confetti from both sides; none under reduced motion. Returns how to stop it early. */
+/** Three seconds of confetti from both sides; none under reduced motion. Returns a function that stops it. */
 export function celebrate(colors: string[], className: string): () => void {
   if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -25,19 +25,19 @@ export function celebrate(colors: string[], className: string): () => void {
         confetti.reset();
         canvas.remove();
       };
-      const throwSome = () => {
+      const burst = () => {
         if (stopped) return;
         if (Date.now() >= until) {
-          // What is in the air comes down first.
+          // The last particles fall first.
           timer = setTimeout(clear, FALL_MS);
           return;
         }
         const common = { particleCount: 14, spread: 62, startVelocity: 46, ticks: 110, colors: palette };
         void confetti({ ...common, angle: 60, origin: { x: 0, y: 0.7 } });
         void confetti({ ...common, angle: 120, origin: { x: 1, y: 0.7 } });
-        timer = setTimeout(throwSome, EVERY);
+        timer = setTimeout(burst, BURST_INTERVAL_MS);
       };
-      throwSome();
+      burst();
     },
     (error) => console.error(error),
   );

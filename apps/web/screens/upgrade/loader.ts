@@ -6,20 +6,20 @@ import { loadCleaner } from '../../components/Purified.tsx';
 import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
 
 type Answer = Data<'getUpgradeDetails'>;
-/** The answer as the specification has it: without `refundNote`, `card` and `goOn`. */
+/** `refundNote`, `card` and `goOn` are not in the specification and may be missing. */
 type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
 
-/** An upgrade that this session may buy. */
+/** The details of an upgrade that this session may buy. */
 export type Offered = Specified &
   Pick<Answer, 'card' | 'goOn'> & { upgradeOption: NonNullable<Answer['upgradeOption']> };
 
-/** Where there is nothing to offer, leads on (specification, section 4). */
+/** Redirects if this session may buy no upgrade (specification, section 4). */
 export async function loader({
   request,
 }: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {
   const uuid = requireSession();
   const paymentIntent = new URL(request.url).searchParams.get('payment_intent');
-  // The features are HTML: the screen shows them together with what cleans them.
+  // The features are HTML, which the screen sanitizes.
   const [outcome] = await Promise.all([
     outcomeOf<Specified>(
       call('getUpgradeDetails', { params: { uuid }, loading: true }),

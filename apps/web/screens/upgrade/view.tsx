@@ -67,11 +67,11 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   const { revalidate } = useRevalidator();
   const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
   const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
-  /** After a refusal the same payment takes another card. */
+  /** The client secret by which another card can pay, after the saved one was refused. */
   const [otherCard, setOtherCard] = useState<string | null>(null);
   const [isOther, setIsOther] = useState(false);
   const [isReady, setIsReady] = useState(false);
-  const atWork = useRef(false);
+  const isWorking = useRef(false);
   const { congratulations, uploadTranscript } = lazyScreens;
   usePrefetch(details.goOn === screens.congratulations ? congratulations.load : uploadTranscript.load);
   useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
@@ -80,11 +80,11 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
   const saved = details.card && `${details.card.brand} ending ${details.card.last4}`;
 
   async function upgrade(buy: (purchase: Purchase) => Promise<Bought>) {
-    if (atWork.current) return;
+    if (isWorking.current) return;
     const uuid = storedSession();
     if (!uuid) return setError(NO_SESSION_FOR_UPGRADE);
     if (!paymentIntent) return setError(NO_PAYMENT_INTENT);
-    atWork.current = true;
+    isWorking.current = true;
     setBusy('upgrade');
     setError(null);
     try {
@@ -92,22 +92,22 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
       if (bought === true) return await navigate(details.goOn, { replace: true });
       setError(bought.message);
       setOtherCard(bought.clientSecret);
-      // Another client secret is another, empty form.
+      // Another client secret mounts a new form.
       if (bought.clientSecret !== otherCard) setIsReady(false);
       if (bought.clientSecret === null) setIsOther(false);
     } catch (failure) {
       setError(messageOf(failure, fallback.upgrade));
-      // Another price, or no offer any more: the screen shows what is true.
+      // The price or the offer has changed.
       if (failure instanceof ApiError && failure.status === 409) await revalidate();
     }
-    atWork.current = false;
+    isWorking.current = false;
     setBusy(null);
   }
 
-  /** Leads on even when the server could not note it. */
+  /** Continues even if the call fails. */
   async function skip() {
-    if (atWork.current) return;
-    atWork.current = true;
+    if (isWorking.current) return;
+    isWorking.current = true;
     setBusy('skip');
     const uuid = storedSession();
     const { goOn } = uuid

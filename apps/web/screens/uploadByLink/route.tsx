@@ -10,7 +10,7 @@ import ui from '../../components/ui.module.css';
 import { call, outcomeOf, type RetryMs } from '../../lib/api.ts';
 import { upload } from '../../lib/upload.ts';
 
-/** What stands in the way, if anything does. Nothing else is known here of the join. */
+/** Whether the link is valid. It gives no other data of the join. */
 export async function loader({ params }: LoaderFunctionArgs): Promise<{
   fault: { message: string; retryMs: RetryMs } | null;
 }> {
@@ -22,7 +22,7 @@ export async function loader({ params }: LoaderFunctionArgs): Promise<{
   return { fault: 'message' in outcome ? outcome : null };
 }
 
-/** On a phone, for a join that goes on at a computer: it sends the transcript there, and leads nowhere else. */
+/** Uploads a transcript from a phone, for a join that continues on a computer. */
 export function Component() {
   const { fault } = useLoaderData() as Awaited<ReturnType<typeof loader>>;
   const { token = '' } = useParams();

@@ -7,7 +7,7 @@ import { call, messageOf } from '../../lib/api.ts';
 import styles from './ContinueOnPhone.module.css';
 import { type QrCode, qrCode } from './qrCode.ts';
 
-const LOOK_EVERY_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 const FAILED = 'We could not make a code just now. Please try again.';
 
 interface Shown {
@@ -17,8 +17,8 @@ interface Shown {
 }
 
 /**
- * For a transcript on paper: a code that opens upload, and nothing else of the join, on a phone. While the code is shown
- * the page looks whether something has come; `arrived` says that it has, and the code has done its work.
+ * Shows a QR code that opens the upload, and nothing else of the join, on a phone. While the code is shown the page polls for
+ * documents that were uploaded there.
  */
 export function ContinueOnPhone({
   uuid,
@@ -26,7 +26,7 @@ export function ContinueOnPhone({
   onArrival,
 }: {
   uuid: string;
-  /** How many files the page lists already. */
+  /** The number of documents that the page lists already. */
   known: number;
   onArrival: (documents: Data<'getDocuments'>['documents']) => void;
 }) {
@@ -50,8 +50,8 @@ export function ContinueOnPhone({
     setBusy(false);
   }
 
-  useArrivals(shown === null ? null : shown.expiresAt, uuid, (documents) => {
-    if (documents === 'over') {
+  useDocumentPolling(shown === null ? null : shown.expiresAt, uuid, (documents) => {
+    if (documents === 'expired') {
       setShown(null);
       setError('The code has expired. You can show a new one.');
     } else if (documents.length > known) {
@@ -134,34 +134,34 @@ function CopyableAddress({ address }: { address: string }) {
   );
 }
 
-/** Looks for what has come until `expiresAt` (ms), and only while somebody sees the page. Null: not at all. */
-function useArrivals(
+/** Polls for documents until `expiresAt` (ms), while the page is visible. Null: does not poll. */
+function useDocumentPolling(
   expiresAt: number | null,
   uuid: string,
-  tell: (documents: Data<'getDocuments'>['documents'] | 'over') => void,
+  onDocuments: (documents: Data<'getDocuments'>['documents'] | 'expired') => void,
 ) {
-  const latest = useRef(tell);
-  latest.current = tell;
+  const latest = useRef(onDocuments);
+  latest.current = onDocuments;
   useEffect(() => {
     if (expiresAt === null) return;
     const ended = new AbortController();
     const { signal } = ended;
-    let looking = false;
-    async function look() {
-      if (looking || document.visibilityState !== 'visible') return;
-      if (Date.now() > expiresAt!) return latest.current('over');
-      looking = true;
+    let isPolling = false;
+    async function poll() {
+      if (isPolling || document.visibilityState !== 'visible') return;
+      if (Date.now() > expiresAt!) return latest.current('expired');
+      isPolling = true;
       try {
         const { documents } = await call('getDocuments', { params: { uuid }, quiet: true, signal });
         if (!signal.aborted) latest.current(documents);
       } catch {
-        // The next look may reach the server.
+        // The next poll may succeed.
       }
-      looking = false;
+      isPolling = false;
     }
-    const timer = setInterval(() => void look(), LOOK_EVERY_MS);
-    // Whoever comes back from another tab does not wait for the next turn.
-    document.addEventListener('visibilitychange', () => void look(), { signal });
+    const timer = setInterval(() => void poll(), POLL_INTERVAL_MS);
+    // Polls at once when the page becomes visible again.
+    document.addEventListener('visibilitychange', () => void poll(), { signal });
     return () => {
       clearInterval(timer);
       ended.abort();
