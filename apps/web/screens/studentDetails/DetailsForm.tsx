@@ -1,4 +1,4 @@
-import { type ChangeEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
 import { useFetcher } from 'react-router';
 import {
   gpaValues,
@@ -15,7 +15,7 @@ import { Button } from '../../components/Button.tsx';
 import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
 import { ErrorSummary } from '../../components/ErrorSummary.tsx';
 import { Checkbox, TextField } from '../../components/Field.tsx';
-import { optionsOf, SelectField } from '../../components/SelectField.tsx';
+import { SelectField } from '../../components/SelectField.tsx';
 import { StartOver } from '../../components/StartOver.tsx';
 import ui from '../../components/ui.module.css';
 import { countries, countryRule, findCountry, useSubdivisions } from '../../lib/countries.ts';
@@ -28,9 +28,7 @@ import styles from './styles.module.css';
 
 const CHOOSE = 'Choose…';
 const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
-/** Created once: the form renders at every keystroke. */
-const countryOptions = optionsOf(namesOf(countries));
-const gpaOptions = optionsOf(gpaValues, CHOOSE);
+const countryNames = namesOf(countries);
 
 /** `loadError` is the message when the contact could not be loaded; the form is usable nevertheless. */
 export function DetailsForm({
@@ -53,12 +51,6 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
-  const yearOptions = useMemo(() => optionsOf(graduationYears(currentYear), CHOOSE), [currentYear]);
-  const subdivisionOptions = useMemo(
-    () =>
-      Array.isArray(subdivisions) ? optionsOf(namesOf(subdivisions), CHOOSE) : optionsOf([], 'Loading…'),
-    [subdivisions],
-  );
   const broken = studentDetailsFields.flatMap((field) => {
     const message = errors[field];
     return message ? [{ field, message }] : [];
@@ -156,7 +148,7 @@ export function DetailsForm({
           {...field('country')}
           label="Country"
           autoComplete="country-name"
-          options={countryOptions}
+          options={countryNames}
           required
         />
         <TextField {...field('address1')} label="Address line 1" autoComplete="address-line1" required />
@@ -169,7 +161,8 @@ export function DetailsForm({
               {...field('state')}
               label="State/Province"
               autoComplete="address-level1"
-              options={subdivisionOptions}
+              placeholder={subdivisions === 'loading' ? 'Loading…' : CHOOSE}
+              options={subdivisions === 'loading' ? [] : namesOf(subdivisions)}
               required
             />
           ) : (
@@ -197,10 +190,17 @@ export function DetailsForm({
           <SelectField
             {...field('highSchoolGraduationYear')}
             label="Graduation year"
-            options={yearOptions}
+            placeholder={CHOOSE}
+            options={graduationYears(currentYear)}
             required
           />
-          <SelectField {...field('highSchoolGpa')} label="High school GPA" options={gpaOptions} required />
+          <SelectField
+            {...field('highSchoolGpa')}
+            label="High school GPA"
+            placeholder={CHOOSE}
+            options={gpaValues}
+            required
+          />
         </div>
       </Group>
       <div className={styles.end}>
