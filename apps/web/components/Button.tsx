@@ -3,7 +3,7 @@ import styles from './ui.module.css';
 
 /** A button. While busy it shows the text of `busy` and is disabled. */
 export function Button({
-  look = 'main',
+  variant = 'main',
   full = false,
   busy,
   disabled,
@@ -11,7 +11,7 @@ export function Button({
   children,
   ...rest
 }: ComponentProps<'button'> & {
-  look?: 'main' | 'second' | 'plain' | 'quiet';
+  variant?: 'main' | 'second' | 'plain' | 'quiet';
   full?: boolean;
   /** The text while its action runs; falsy otherwise. */
   busy?: string | false | undefined;
@@ -28,9 +28,9 @@ export function Button({
     }
   }, [isBusy]);
   const classes = [
-    look === 'plain' || look === 'quiet' ? styles.plain : styles.button,
-    look === 'second' && styles.second,
-    look === 'quiet' && styles.quiet,
+    variant === 'plain' || variant === 'quiet' ? styles.plain : styles.button,
+    variant === 'second' && styles.second,
+    variant === 'quiet' && styles.quiet,
     full && styles.full,
     className,
   ];
@@ -43,7 +43,7 @@ export function Button({
       disabled={disabled || isBusy}
       aria-busy={isBusy || undefined}
     >
-      {busy && look === 'main' && <span className={styles.busyDot} />}
+      {busy && variant === 'main' && <span className={styles.busyDot} />}
       {busy || children}
     </button>
   );

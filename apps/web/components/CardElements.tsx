@@ -9,17 +9,17 @@ import styles from './CardElements.module.css';
 
 /**
  * Loads Stripe's script and provides its Elements to a card form. When the script or an element does not load, shows a message and a
- * button that tries again. `children` passes `onLoadError` to each element; `room` is a class with the form's height; `onTryAgain`
+ * button that tries again. `children` passes `onLoadError` to each element; `placeholderClass` is a class with the form's height; `onTryAgain`
  * runs before another try. Another client secret mounts a new, empty form.
  */
 export function CardElements({
   clientSecret,
-  room,
+  placeholderClass,
   onTryAgain,
   children,
 }: {
   clientSecret: string;
-  room?: string | undefined;
+  placeholderClass?: string | undefined;
   onTryAgain?: () => void;
   children: (onLoadError: (event: { error: unknown }) => void) => ReactNode;
 }) {
@@ -46,7 +46,7 @@ export function CardElements({
       <div className={styles.unloaded}>
         <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
         <Button
-          look="second"
+          variant="second"
           onClick={() => {
             onTryAgain?.();
             load();
@@ -59,7 +59,7 @@ export function CardElements({
   }
   if (!stripe) {
     return (
-      <div className={`${styles.unloaded} ${room ?? ''}`} role="status">
+      <div className={`${styles.unloaded} ${placeholderClass ?? ''}`} role="status">
         <span className={styles.waiting}>Loading the card form…</span>
       </div>
     );

@@ -7,7 +7,7 @@ export function StartOver() {
   const navigate = useNavigate();
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       onClick={() => {
         forgetSession();
         void navigate('/');

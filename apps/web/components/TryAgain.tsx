@@ -17,24 +17,24 @@ const WAITS_MS = [3_000, 6_000, 12_000];
 export function TryAgain({
   message,
   retryMs,
-  again,
+  onTry,
   triedBefore = 0,
   busy = false,
-  look = 'main',
+  variant = 'main',
 }: {
   /** Null when the caller shows it. */
   message: string | null;
   retryMs: RetryMs;
   /** Called with the number of automatic retries so far; 0 for a press of the button. */
-  again: (tries: number) => void;
+  onTry: (tries: number) => void;
   /** The initial number of retries, for a caller that remounts this with each try. */
   triedBefore?: number;
   busy?: boolean;
-  look?: 'main' | 'second';
+  variant?: 'main' | 'second';
 }) {
   const [tries, setTries] = useState(triedBefore);
-  const latest = useRef(again);
-  latest.current = again;
+  const latest = useRef(onTry);
+  latest.current = onTry;
   const least = retryMs === null || busy ? undefined : WAITS_MS[tries];
   useEffect(() => {
     if (least === undefined) return;
@@ -53,11 +53,11 @@ export function TryAgain({
         {least !== undefined && `It is tried again by itself (${tries + 1} of ${WAITS_MS.length})…`}
       </p>
       <Button
-        look={look}
+        variant={variant}
         busy={busy && 'Trying again…'}
         onClick={() => {
           setTries(0);
-          again(0);
+          onTry(0);
         }}
       >
         Try again
@@ -70,7 +70,7 @@ export function TryAgain({
 export function LoadAgain({ message, retryMs }: { message: string; retryMs: RetryMs }) {
   const { revalidate, state } = useRevalidator();
   return (
-    <TryAgain message={message} retryMs={retryMs} again={() => void revalidate()} busy={state !== 'idle'} />
+    <TryAgain message={message} retryMs={retryMs} onTry={() => void revalidate()} busy={state !== 'idle'} />
   );
 }
 

@@ -46,7 +46,7 @@ const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 /**
  * A drop zone and a file button. The file is uploaded at once; of several only the first. A failed upload can be retried.
  */
-export function UploadArea({ what, send }: { what: string; send: Send }) {
+export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
   const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
   const sending = useRef<AbortController | null>(null);
@@ -129,7 +129,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
               {state.percent}%{state.percent === 100 && ', now it is being checked…'}
             </p>
           </div>
-          <Button look="quiet" onClick={cancel}>
+          <Button variant="quiet" onClick={cancel}>
             Cancel
           </Button>
         </div>
@@ -138,9 +138,9 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
-          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {what} here</p>
+          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {documentName} here</p>
           <p className={`${styles.zoneOr} ${styles.forMouse}`}>or</p>
-          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {what}</p>
+          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {documentName}</p>
           <button type="button" className={styles.choose} aria-describedby="upload-types">
             Choose a file
           </button>
@@ -155,7 +155,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         name="file"
         multiple={false}
         accept={ACCEPT}
-        aria-label={`Choose your ${what}`}
+        aria-label={`Choose your ${documentName}`}
       />
       {state.error && (
         <Alert>
@@ -165,11 +165,11 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
       )}
       {state.error && state.file && !state.isRefused && (
         <TryAgain
-          look="second"
+          variant="second"
           message={null}
           retryMs={state.retryMs}
           triedBefore={state.tries}
-          again={(tries) => state.file && void start(state.file, tries)}
+          onTry={(tries) => state.file && void start(state.file, tries)}
         />
       )}
       <p className="sr" role="status">

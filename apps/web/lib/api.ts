@@ -10,7 +10,7 @@ import { raiseToast } from './toasts.ts';
 /** The server answered with a failure. */
 export class ApiError extends Error {
   readonly status: number;
-  readonly said: string | undefined;
+  readonly userMessage: string | undefined;
   readonly errors: Record<string, string>;
   readonly goOn: string | undefined;
   readonly code: Failure['code'];
@@ -21,7 +21,7 @@ export class ApiError extends Error {
   constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
     super(answer.message ?? `The call failed with status ${status}.`);
     this.status = status;
-    this.said = answer.message || undefined;
+    this.userMessage = answer.message || undefined;
     this.errors = answer.errors ?? {};
     this.goOn = answer.goOn;
     this.code = answer.code;
@@ -32,11 +32,11 @@ export class ApiError extends Error {
 
 /** The request could not be sent, or its response did not arrive. */
 export class Unsent extends Error {
-  readonly said: string | undefined;
+  readonly userMessage: string | undefined;
 
-  constructor(message: string, { said, cause }: { said?: string; cause?: unknown } = {}) {
+  constructor(message: string, { userMessage, cause }: { userMessage?: string; cause?: unknown } = {}) {
     super(message, { cause });
-    this.said = said;
+    this.userMessage = userMessage;
   }
 }
 
@@ -127,11 +127,11 @@ export function readAnswer<Name extends CallName>(
   const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
   const goesOn = loading && status === 409 && error.goOn !== undefined;
   // Without a message it is another failure than the one that the screen handles.
-  const isExpected = quiet === status && error.said !== undefined;
+  const isExpected = quiet === status && error.userMessage !== undefined;
   const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
   if (!isQuiet && !goesOn) {
     const { reference } = error;
-    raiseToast({ kind: 'error', ...toastFor(status, error.said), reference });
+    raiseToast({ kind: 'error', ...toastFor(status, error.userMessage), reference });
     if (reference) keepReference(reference);
   }
   throw error;
@@ -143,7 +143,7 @@ export function raiseUnsent(): void {
 
 /** The message for an error: the server's, or the fallback (specification, section 8). */
 export function messageOf(error: unknown, fallback: string): string {
-  return ((error instanceof ApiError || error instanceof Unsent) && error.said) || fallback;
+  return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
 }
 
 /** The least delay before an automatic retry (ms); null where a retry would not help. */
@@ -151,7 +151,9 @@ export type RetryMs = number | null;
 
 /** A 503 with a message is temporary. */
 export function retryMsOf(error: unknown): RetryMs {
-  return error instanceof ApiError && error.status === 503 && error.said !== undefined ? error.retryMs : null;
+  return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
+    ? error.retryMs
+    : null;
 }
 
 /** A screen's data, or why it could not be loaded. */

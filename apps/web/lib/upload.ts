@@ -49,8 +49,8 @@ export function upload<Name extends UploadName>(
     };
     request.onerror = () => {
       raiseUnsent();
-      const said = sentBytes > 0 ? uploadCut(file.size) : UPLOAD_FAILED;
-      reject(new Unsent('The file could not be sent.', { said }));
+      const userMessage = sentBytes > 0 ? uploadCut(file.size) : UPLOAD_FAILED;
+      reject(new Unsent('The file could not be sent.', { userMessage }));
     };
     request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'));
     signal.addEventListener('abort', () => request.abort(), { once: true });

@@ -63,7 +63,7 @@ function CustomDonation() {
   const { checkout } = useSite();
   const maximumCents = Math.round(checkout.maximumDonation * 100);
   const [typed, setTyped] = useState('');
-  const [broken, setBroken] = useState(false);
+  const [isInvalid, setIsInvalid] = useState(false);
   const { busy, change, error, done } = useOrderChange('custom-donation');
   useEffect(() => {
     if (done) setTyped('');
@@ -72,7 +72,7 @@ function CustomDonation() {
   function donate() {
     if (busy) return;
     const cents = parseDonation(typed, maximumCents);
-    setBroken(cents === null);
+    setIsInvalid(cents === null);
     if (cents === null) return;
     change({ kind: 'addCustomDonation', amount: cents / 100 });
   }
@@ -97,15 +97,15 @@ function CustomDonation() {
         value={typed}
         onChange={(event) => {
           setTyped(event.target.value);
-          setBroken(false);
+          setIsInvalid(false);
         }}
         error={
-          broken
+          isInvalid
             ? `Please enter an amount from $0.50 to ${displayPrice(maximumCents)}.`
             : (error ?? undefined)
         }
       />
-      <Button type="submit" look="second" busy={busy && 'Adding…'}>
+      <Button type="submit" variant="second" busy={busy && 'Adding…'}>
         Add donation
       </Button>
     </form>

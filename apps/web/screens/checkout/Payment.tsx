@@ -33,7 +33,7 @@ export function Payment(props: Props) {
   return (
     <CardElements
       clientSecret={props.intent.clientSecret}
-      room={styles.roomy}
+      placeholderClass={styles.unloadedForm}
       // Stripe loads no form for a payment that has ended: the loader then redirects, or gets another intent.
       onTryAgain={() => void revalidate()}
     >
@@ -241,7 +241,7 @@ function CardForm({
         {outdated === 'failed' && (
           <>
             <Alert>{NOT_UPDATED}</Alert>
-            <Button look="second" full onClick={() => void fetchUpdates()}>
+            <Button variant="second" full onClick={() => void fetchUpdates()}>
               Try again
             </Button>
           </>
@@ -249,7 +249,7 @@ function CardForm({
         {question && (
           <>
             <Note>{question} Nothing was charged yet.</Note>
-            <Button look="second" full onClick={() => void buy({ isForAnother: true })}>
+            <Button variant="second" full onClick={() => void buy({ isForAnother: true })}>
               Yes, pay for somebody else
             </Button>
           </>

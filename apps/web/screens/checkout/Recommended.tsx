@@ -33,7 +33,7 @@ function Item({ product }: { product: Product }) {
       </div>
       <p className={styles.itemPrice}>{shortPrice(fromPrice(product.price))}</p>
       <Button
-        look="second"
+        variant="second"
         className={`${ui.slim} ${styles.add}`}
         aria-label={`Add ${product.name}`}
         busy={busy && 'Adding…'}

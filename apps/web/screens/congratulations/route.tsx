@@ -208,7 +208,7 @@ function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
     <section className={styles.receipt} aria-labelledby="receipt">
       <div className={styles.receiptHead}>
         <h2 id="receipt">Your receipt</h2>
-        <Button look="second" className={`${ui.slim} ${styles.print}`} onClick={() => window.print()}>
+        <Button variant="second" className={`${ui.slim} ${styles.print}`} onClick={() => window.print()}>
           Print receipt
         </Button>
       </div>

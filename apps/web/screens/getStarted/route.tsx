@@ -41,8 +41,8 @@ export function Component() {
   const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
   const fetcher = useFetcher<typeof action>();
   const busy = fetcher.state !== 'idle';
-  const broken = inviteCodeError(inviteCode);
-  const ready = mode === 'invite' ? broken === null : confirmed;
+  const codeError = inviteCodeError(inviteCode);
+  const ready = mode === 'invite' ? codeError === null : confirmed;
   const error =
     !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
 
@@ -93,7 +93,7 @@ export function Component() {
               setTouched(true);
               setErredMode(null);
             }}
-            error={(touched && broken) || undefined}
+            error={(touched && codeError) || undefined}
             required
             maxLength={INVITE_CODE_MAX_LENGTH + 20}
             autoComplete="off"

@@ -141,7 +141,7 @@ function MembershipCard({
       </ul>
       <Button
         full
-        look={selected ? 'second' : 'main'}
+        variant={selected ? 'second' : 'main'}
         disabled={busy}
         aria-label={`${says}: ${membership.name}`}
         onClick={onChoose}

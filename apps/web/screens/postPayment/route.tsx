@@ -119,7 +119,7 @@ export function Component() {
       {settled ? (
         <div key="settled" className={ui.stack}>
           {(settled.goOn ?? screens.checkout) === screens.checkout && <Note>{NOT_COMPLETED}</Note>}
-          <Onward goOn={settled.goOn ?? screens.checkout} />
+          <ContinueLink goOn={settled.goOn ?? screens.checkout} />
         </div>
       ) : unknown ? (
         <div key="unknown" className={ui.stack}>
@@ -128,11 +128,11 @@ export function Component() {
             <TryAgain
               message={null}
               retryMs={unknown.retryMs}
-              again={() => setChecks(checks + 1)}
+              onTry={() => setChecks(checks + 1)}
               busy={unknown.checks !== checks}
             />
           )}
-          <Onward goOn={screens.checkout} />
+          <ContinueLink goOn={screens.checkout} />
         </div>
       ) : (
         <div className={cardStyles.loader}>
@@ -183,13 +183,13 @@ function Refunded({
           Is something not right? Write to{' '}
           <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
         </p>
-        {isMember ? <Onward goOn={goOn} /> : <StartOver />}
+        {isMember ? <ContinueLink goOn={goOn} /> : <StartOver />}
       </div>
     </Card>
   );
 }
 
-function Onward({ goOn }: { goOn: string }) {
+function ContinueLink({ goOn }: { goOn: string }) {
   return (
     <Link className={ui.button} to={goOn}>
       {goOn === screens.checkout ? 'Return to Checkout' : 'Continue'}

@@ -51,11 +51,11 @@ export function DetailsForm({
   const [errors, setErrors] = useState<StudentDetailsErrors>({});
   const country = findCountry(values.country);
   const subdivisions = useSubdivisions(country);
-  const broken = studentDetailsFields.flatMap((field) => {
+  const invalidFields = studentDetailsFields.flatMap((field) => {
     const message = errors[field];
     return message ? [{ field, message }] : [];
   });
-  const hasErrors = broken.length > 0;
+  const hasErrors = invalidFields.length > 0;
   const busy = fetcher.state !== 'idle';
   const refusal = !busy && fetcher.data && 'message' in fetcher.data ? fetcher.data : null;
 
@@ -88,7 +88,7 @@ export function DetailsForm({
     onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
       change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
   });
-  function mend(name: 'personalEmail' | 'schoolEmail', email: string) {
+  function applySuggestion(name: 'personalEmail' | 'schoolEmail', email: string) {
     change({ [name]: email });
     document.getElementById(name)?.focus();
   }
@@ -110,7 +110,7 @@ export function DetailsForm({
       }}
     >
       {invitation && <p className={styles.invitation}>{invitation}</p>}
-      <ErrorSummary errors={broken} attention={attention} />
+      <ErrorSummary errors={invalidFields} attention={attention} />
       {loadError && <Alert>{loadError}</Alert>}
       <Group title="About you">
         <div className={styles.two}>
@@ -128,7 +128,10 @@ export function DetailsForm({
               autoComplete="email"
               required
             />
-            <EmailSuggestion typed={values.personalEmail} onTake={(email) => mend('personalEmail', email)} />
+            <EmailSuggestion
+              typed={values.personalEmail}
+              onTake={(email) => applySuggestion('personalEmail', email)}
+            />
           </div>
           <div>
             <TextField
@@ -139,7 +142,10 @@ export function DetailsForm({
               inputMode="email"
               autoComplete="section-school email"
             />
-            <EmailSuggestion typed={values.schoolEmail} onTake={(email) => mend('schoolEmail', email)} />
+            <EmailSuggestion
+              typed={values.schoolEmail}
+              onTake={(email) => applySuggestion('schoolEmail', email)}
+            />
           </div>
         </div>
       </Group>
@@ -233,8 +239,8 @@ export function DetailsForm({
         </Button>
         {hasErrors && (
           <p className={ui.hint} id="unsaved">
-            {broken.length === 1 ? 'One answer is' : `${broken.length} answers are`} missing or not right yet:
-            they are marked above, and listed at the top.
+            {invalidFields.length === 1 ? 'One answer is' : `${invalidFields.length} answers are`} missing or
+            not right yet: they are marked above, and listed at the top.
           </p>
         )}
         <div className={ui.foot}>

@@ -31,11 +31,11 @@ export function OtherCard(props: Props) {
         <h3 id="other" ref={heading} tabIndex={-1}>
           Another card
         </h3>
-        <Button look="plain" disabled={props.disabled} onClick={props.onBack}>
+        <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
           Use {props.saved ?? 'the saved card'}
         </Button>
       </div>
-      <CardElements clientSecret={props.clientSecret} room={styles.roomy}>
+      <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>
         {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
       </CardElements>
     </section>
@@ -63,7 +63,7 @@ function CardForm({
     <form
       id={OTHER_CARD}
       noValidate
-      className={ready ? undefined : styles.roomy}
+      className={ready ? undefined : styles.unloadedForm}
       onSubmit={(event) => {
         event.preventDefault();
         void pay();

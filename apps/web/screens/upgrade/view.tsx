@@ -171,7 +171,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
         {otherCard && !isOther && (
           <Button
             full
-            look="second"
+            variant="second"
             className={styles.useOther}
             disabled={busy !== null}
             onClick={() => {
@@ -184,7 +184,7 @@ function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: st
           </Button>
         )}
         <div className={styles.choice}>
-          <Button look="second" disabled={busy !== null} onClick={() => void skip()}>
+          <Button variant="second" disabled={busy !== null} onClick={() => void skip()}>
             Skip
           </Button>
           {isOther ? (

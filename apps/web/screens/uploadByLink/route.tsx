@@ -44,7 +44,7 @@ export function Component() {
             Photograph your transcript, or your test scores, with this phone. All of the page should be in the
             picture, and every line readable.
           </p>
-          <UploadArea what="transcript" send={send} />
+          <UploadArea documentName="transcript" send={send} />
           <UploadedList files={sent} />
           {sent.length > 0 && (
             <div className={ui.stack}>

@@ -41,7 +41,7 @@ export function Component() {
       <PageHeading title="Upload Your Resume" />
       <p className={ui.lead}>Mentors and scholarship committees read it together with your membership.</p>
       {contactId ? (
-        <UploadArea what="resume" send={send} />
+        <UploadArea documentName="resume" send={send} />
       ) : (
         <div className={ui.stack}>
           <Alert>{NO_CONTACT_ID}</Alert>

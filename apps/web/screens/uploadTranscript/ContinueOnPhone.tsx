@@ -84,7 +84,7 @@ export function ContinueOnPhone({
             <p>Is it on paper? Photograph it with your phone, and go on here.</p>
             {error && <Alert>{error}</Alert>}
             <Button
-              look="second"
+              variant="second"
               className={styles.show}
               busy={busy && 'One moment…'}
               onClick={() => void show()}
@@ -119,7 +119,7 @@ function CopyableAddress({ address }: { address: string }) {
     <p className={styles.address}>
       <a href={address}>{address}</a>
       <Button
-        look="quiet"
+        variant="quiet"
         onClick={() =>
           navigator.clipboard?.writeText(address).then(
             () => setCopied(true),

@@ -51,7 +51,7 @@ export function Component() {
           <Alert>{rejection.message}</Alert>
         </div>
       )}
-      {!rejection?.isFinal && <UploadArea what="transcript" send={send} />}
+      {!rejection?.isFinal && <UploadArea documentName="transcript" send={send} />}
       <UploadedList files={uploaded} />
       {uploaded.length > 0 && (
         <p className={ui.onward}>
