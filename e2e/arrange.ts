@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { type CallName, calls, pathOf } from '../packages/contract/calls.ts';
 import { details as validDetails } from '../apps/server/testing/steps.ts';
+import { type CallName, calls, pathOf } from '../packages/contract/calls.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 

@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
-import { REJECTED_FINALLY, type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import {
+  REJECTED_FINALLY,
+  type RejectionReason,
+  rejectionReasons,
+  sizeInKilobytes,
+} from '#documents/document.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
 import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { RejectionReason } from '#documents/document.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { fullName } from '../session/person.ts';

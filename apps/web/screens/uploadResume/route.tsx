@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'react-router';
-import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
 import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
+import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Icon } from '../../components/icons.tsx';
