@@ -241,8 +241,7 @@ export const schemas = {
   submitDetails: {
     params: sessionParams,
     body: studentDetails,
-    /** What the next screen would ask for; null when there is something to say first, which that screen's own call does. */
-    data: z.object({ membershipDetails: membershipDetails.nullable() }),
+    data: z.object({ status: z.literal('success') }),
   },
   getMembershipDetails: {
     params: sessionParams,
@@ -364,8 +363,7 @@ export const schemas = {
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
-    /** With what the next screen would ask for. */
-    data: z.object({ joinSessionUuid: uuid, message: z.string(), checkoutDetails }),
+    data: z.object({ joinSessionUuid: uuid, message: z.string() }),
   },
   uploadTranscript: { params: sessionParams, data: upload },
   getDocuments: {

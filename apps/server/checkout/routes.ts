@@ -23,12 +23,6 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
     const { exp, sig, ...rest } = body;
     const uuid = await initiateCheckout(deps, { ...rest, signature: { exp, sig }, address: request.ip });
     deps.browser.give(reply, uuid);
-    return {
-      data: {
-        joinSessionUuid: uuid,
-        message: 'Your checkout is ready.',
-        checkoutDetails: await checkoutDetails(deps, uuid),
-      },
-    };
+    return { data: { joinSessionUuid: uuid, message: 'Your checkout is ready.' } };
   });
 }

@@ -11,31 +11,15 @@ import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 
-/** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
-export interface SessionMembership {
-  programme: string;
-  lines: OpenLine[];
-  is_member: boolean;
-}
-
-export const sessionColumns = sql`programme, lines, ${isMemberNow('join_session.contact_id')} as is_member`;
-
 /** The memberships of the session's programme, and the one chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<SessionMembership>`
-    select ${sessionColumns} from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
+  const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
+    select programme, lines, ${isMemberNow('join_session.contact_id')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
     deps.database,
   );
   const session = rows[0];
   if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  return detailsOf(deps, session);
-}
-
-export function detailsOf(
-  deps: Deps,
-  session: Omit<SessionMembership, 'is_member'>,
-): Data<'getMembershipDetails'> {
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
   return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }

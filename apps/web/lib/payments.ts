@@ -1,4 +1,5 @@
 import type { Stripe } from '@stripe/stripe-js';
+
 // TypeScript's Node resolution finds no types for the package's ES module; it does for this file.
 import { loadStripe } from '@stripe/stripe-js/pure/index.js';
 import type { Site } from '#contract/schemas.ts';
