@@ -48,7 +48,7 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
     title: 'Get Started',
     ours: () => load(browser, url + GET_STARTED),
     other: () => load(browser, shell.ready.listening + GET_STARTED),
-    otherName: 'shell',
+    names: ['shell', 'Induct'],
     metrics: {
       'first contentful paint, ms': ({ first }) => first,
       'largest contentful paint, ms': ({ largest }) => largest,
