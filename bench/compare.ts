@@ -10,12 +10,12 @@ interface Sample {
   otherCores: number;
 }
 
-/** What is compared: how each side is measured, the other's name, and figures by what they are. */
+/** What is compared: how each side is measured, the names of both, and figures by what they are. */
 interface Sides<S extends Sample> {
   title: string;
   ours: () => Promise<S>;
   other: () => Promise<S>;
-  otherName: string;
+  names: readonly [other: string, ours: string];
   metrics: Record<string, (sample: S) => number>;
   rounds?: number;
 }
@@ -33,7 +33,7 @@ export interface Comparison {
  */
 export async function compare<S extends Sample>(
   { say, options }: Bench,
-  { title, ours, other, otherName, metrics, rounds = options.repeat }: Sides<S>,
+  { title, ours, other, names, metrics, rounds = options.repeat }: Sides<S>,
 ): Promise<Comparison> {
   const all: { ours: S; other: S }[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -55,7 +55,7 @@ export async function compare<S extends Sample>(
     figure(spreadOf(kept.map((pair) => metric(pair.ours))).median),
     spread(ratio(name)),
   ]);
-  return { ratio, report: `${table([title, otherName, 'Induct', 'ratio'], rows)}\n\n${note}` };
+  return { ratio, report: `${table([title, ...names, 'ratio'], rows)}\n\n${note}` };
 }
 
 /** Leaves out the rounds that other programs disturbed, as long as two undisturbed ones remain, or the only one. */

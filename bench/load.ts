@@ -44,15 +44,16 @@ export async function closedLoop(
   const times: number[] = [];
   let isMeasuring = false;
   let isOver = false;
+  let failure: unknown;
   const joiner = async () => {
     const { browser, close } = openBrowser(flow, ({ ms }) => isMeasuring && times.push(ms));
-    while (!isOver) await flow.order(browser(), nextPerson()).catch(failed);
+    try {
+      while (!isOver) await flow.order(browser(), nextPerson());
+    } catch (error) {
+      failure ??= error;
+      isOver = true;
+    }
     await close();
-  };
-  let failure: Error | undefined;
-  const failed = (error: Error) => {
-    failure ??= error;
-    isOver = true;
   };
   const joiners = Array.from({ length: concurrency }, joiner);
   await pause(warmUpMs);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { Client } from 'undici';
 import type { LedgerEntry } from '../emulators/shared/ledger.ts';
@@ -17,7 +18,9 @@ export interface CallCount {
   stripe: number;
 }
 
-const JOINS = 30;
+const JOINS = 20;
+/** How long Stripe takes to make a customer (ms), which follows the last answer: no call may seem to wait for it. */
+const CUSTOMER_MS = 300;
 
 /**
  * Counts for every call of a join, one join after the other; the median of {@link JOINS}, since the background asks
@@ -31,8 +34,9 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
     await database.query('select pg_stat_statements_reset()');
     if (induct) await controlStripe(induct.stripe, 'DELETE', 'requests');
     const answer = await make();
-    const asked = induct ? await controlStripe<LedgerEntry[]>(induct.stripe, 'GET', 'requests') : [];
     const statements = await statementsSinceReset(database);
+    // Requests that have been answered by now.
+    const asked = induct ? await controlStripe<LedgerEntry[]>(induct.stripe, 'GET', 'requests') : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });
     return answer;
@@ -41,19 +45,23 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   await database.query('create extension if not exists pg_stat_statements');
   // Afterwards every connection of the pools has prepared its statements.
   await openLoop(flow, nextPerson, { count: JOINS, perSecond: 100, paying: true });
-  if (induct) await controlStripe(induct.stripe, 'POST', 'webhooks', { mode: 'hold' });
+  if (induct) {
+    await controlStripe(induct.stripe, 'POST', 'webhooks', { mode: 'hold' });
+    const slow = { kind: 'slow', ms: CUSTOMER_MS, path: '/v1/customers', times: JOINS };
+    await controlStripe(induct.stripe, 'POST', 'faults', slow);
+  }
   const connection = new Client(flow.url);
   for (let join = 0; join < JOINS; join++) {
     const [browser, number] = [new Browser(connection, observe), nextPerson()];
     await flow.pay(browser, number, await flow.order(browser, number));
+    // What is done after the last answer must not fall into the next join.
+    if (induct) await pause(2 * CUSTOMER_MS);
   }
   await connection.close();
-  const medianOf = (call: string, part: 'statements' | 'stripe') =>
-    spreadOf(counts.get(call)!.map((count) => count[part])).median;
-  return [...counts.keys()].map((call) => ({
+  return [...counts].map(([call, each]) => ({
     call,
-    statements: medianOf(call, 'statements'),
-    stripe: medianOf(call, 'stripe'),
+    statements: spreadOf(each.map(({ statements }) => statements)).median,
+    stripe: spreadOf(each.map(({ stripe }) => stripe)).median,
   }));
 }
 

@@ -18,7 +18,7 @@ export async function benchmarkGrowth(bench: Bench): Promise<string> {
     title: `${CONCURRENCY} joins at a time`,
     ours: () => measure(world, large.subject, CONCURRENCY),
     other: () => measure(world, small.subject, CONCURRENCY),
-    otherName: `with ${few} sessions`,
+    names: [`with ${few} sessions`, `with ${many}`],
     metrics: runMetrics,
   });
   return section(

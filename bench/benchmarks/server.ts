@@ -21,7 +21,7 @@ export async function benchmarkServer(bench: Bench): Promise<string> {
       title: `${concurrency} joins at a time`,
       ours: () => measure(world, subject, concurrency),
       other: () => measure(world, floor, concurrency),
-      otherName: 'floor',
+      names: ['floor', 'Induct'],
       metrics: runMetrics,
     });
   const at16 = await compareAt(16);

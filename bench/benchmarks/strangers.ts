@@ -48,7 +48,7 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
     title: 'a call of a join, ms',
     ours: () => watched(async () => (await Promise.all([join(), upload()]))[0]),
     other: () => watched(join),
-    otherName: 'joins alone',
+    names: ['joins alone', 'beside uploads'],
     metrics: { p95: ({ p95 }) => p95, p50: ({ p50 }) => p50, most: ({ most }) => most },
   });
   return section(

@@ -36,7 +36,7 @@ export async function benchmarkUploads(bench: Bench): Promise<string> {
     title: `${bytes / MIB} MiB at a time`,
     ours: () => send(ours, bytes),
     other: () => send(floor, bytes),
-    otherName: 'floor',
+    names: ['floor', 'Induct'],
     metrics: { 'MB/s': ({ megabytesPerSecond }) => megabytesPerSecond },
   });
   const peaks: Verdict[] = [];

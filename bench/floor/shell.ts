@@ -18,13 +18,8 @@ const page = readFileSync(join(dist, 'index.html'), 'utf8')
   .replace('<!--site-->', () => `<script type="application/json" id="site">${site}</script>`);
 
 const app = Fastify({ logger: false });
-await app.register(staticFiles, {
-  root: join(dist, 'static'),
-  prefix: '/static/',
-  immutable: true,
-  maxAge: '365d',
-  preCompressed: true,
-});
+const forever = { immutable: true, maxAge: '365d', preCompressed: true };
+await app.register(staticFiles, { root: join(dist, 'static'), prefix: '/static/', ...forever });
 app.get('/api/*', async (request, reply) => {
   const answer = await fetch(server + request.url);
   return reply

@@ -43,7 +43,7 @@ export async function disagreements(
     "select intent_id || ' ' || amount_cents as found from payment where status = 'succeeded'",
   );
   const members = await found(
-    `select contact_id as found from membership join join_session on join_session.uuid = session_uuid
+    `select join_session.contact_id as found from membership join join_session on join_session.uuid = session_uuid
      where type = 'membership' and is_held and state = 'paid'`,
   );
   return {
