@@ -28,16 +28,16 @@ function pipelinesFor(
 }
 
 const pidOf = async (pipelines: Pipelines): Promise<number> =>
-  (await pipelines.query<{ pid: number }>('select pg_backend_pid() as pid', [])).rows[0]!.pid;
+  (await pipelines.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })).rows[0]!.pid;
 
 test('a hundred statements at once share three connections; each has its own answer or its own fault', async (t) => {
   const pipelines = pipelinesFor(t);
   const asked = await Promise.allSettled(
     Array.from({ length: 100 }, (_, number) =>
-      pipelines.query<{ quotient: number; pid: number }>(
-        'select 5040 / $1::int as quotient, pg_backend_pid() as pid',
-        [number % 8],
-      ),
+      pipelines.query<{ quotient: number; pid: number }>({
+        text: 'select 5040 / $1::int as quotient, pg_backend_pid() as pid',
+        values: [number % 8],
+      }),
     ),
   );
   const pids = new Set<number>();
@@ -66,7 +66,10 @@ test('a statement does not stand behind those that wait for a lock; what was ope
   t.after(() => holder.end());
   await holder.query('select pg_advisory_lock(7)');
   const waiting = Array.from({ length: 5 }, () =>
-    pipelines.query<{ pid: number }>('select pg_advisory_xact_lock($1), pg_backend_pid() as pid', [7]),
+    pipelines.query<{ pid: number }>({
+      text: 'select pg_advisory_xact_lock($1), pg_backend_pid() as pid',
+      values: [7],
+    }),
   );
   const passing = await pidOf(pipelines);
   await holder.query('select pg_advisory_unlock(7)');
@@ -87,7 +90,7 @@ test('a connection that breaks fails what is under way on it, and the next state
   const pipelines = pipelinesFor(t, { most: 1 });
   const before = await pidOf(pipelines);
   const broken = await Promise.allSettled([
-    pipelines.query('select pg_terminate_backend(pg_backend_pid())', []),
+    pipelines.query({ text: 'select pg_terminate_backend(pg_backend_pid())' }),
     pidOf(pipelines),
     pidOf(pipelines),
   ]);

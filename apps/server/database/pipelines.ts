@@ -1,4 +1,5 @@
-import type { Client, QueryResult, QueryResultRow } from 'pg';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 
 /** Connections that are kept in use; more are opened only while these are held up. */
 const USUAL = 3;
@@ -6,7 +7,7 @@ const USUAL = 3;
 const HELD_UP_AFTER_MS = 100;
 /** A connection that nobody used for so long (ms) is not trusted: what lies between may have forgotten it without a word. */
 const IDLE_MS = 10_000;
-/** A connection whose other end does not say goodbye is cut after so long (ms). */
+/** A connection whose other end does not say goodbye is left after so long (ms). */
 const GOODBYE_MS = 1_000;
 
 interface Pipeline {
@@ -17,14 +18,12 @@ interface Pipeline {
   underWay: number;
   /** When the statement that is first in line became that, or when the last one was done (ms). */
   since: number;
-  isHeldBack: boolean;
 }
 
 /**
  * Single statements on few connections, each sent without waiting for the answers of those before it
- * (https://node-postgres.com/features/pipelining). Each is a transaction of its own, and fails alone. What must stay together,
- * a transaction, is not for here; and nothing within a transaction may wait for a statement here, which could stand behind one
- * that waits for that transaction's locks.
+ * (https://node-postgres.com/features/pipelining). Each is a transaction of its own, and fails alone. A transaction is not for
+ * here; and nothing within one may wait for a statement here, which could stand behind one that waits for that transaction's locks.
  */
 export class Pipelines {
   readonly #make: () => Client;
@@ -43,14 +42,14 @@ export class Pipelines {
     this.#heldUpAfterMs = heldUpAfterMs;
   }
 
-  async query<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<QueryResult<Row>> {
+  /** A statement with a `query_timeout` that is not answered in time ends its connection: so pg does with pipelines. */
+  async query<Row extends QueryResultRow>(statement: QueryConfig): Promise<QueryResult<Row>> {
     if (this.#isEnded) throw new Error('The connections to the database were ended.');
     const pipeline = this.#choose();
     if (pipeline.underWay++ === 0) pipeline.since = performance.now();
     try {
       if (!pipeline.isOpen) await pipeline.opening;
-      sendTogether(pipeline);
-      return await pipeline.client.query<Row>(text, values);
+      return await pipeline.client.query<Row>(statement);
     } finally {
       pipeline.underWay--;
       pipeline.since = performance.now();
@@ -100,7 +99,6 @@ export class Pipelines {
       isOpen: false,
       underWay: 0,
       since: performance.now(),
-      isHeldBack: false,
     };
     // One that breaks (a database restart) fails what is under way on it, and the next statement opens another.
     client.on('error', () => this.#open.delete(pipeline));
@@ -112,25 +110,7 @@ export class Pipelines {
   async #close(pipeline: Pipeline): Promise<void> {
     this.#open.delete(pipeline);
     await pipeline.opening.catch(() => {});
-    const { client } = pipeline;
-    const cut =
-      pipeline.underWay === 0 ? setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS) : undefined;
-    await client.end();
-    clearTimeout(cut);
+    const ended = pipeline.client.end();
+    await (pipeline.underWay === 0 ? Promise.race([ended, pause(GOODBYE_MS)]) : ended);
   }
-}
-
-/**
- * What one turn of the event loop asks goes out as one packet, which the database takes in at once. While it has nothing to do,
- * what comes first goes at once.
- */
-function sendTogether(pipeline: Pipeline): void {
-  if (pipeline.isHeldBack || pipeline.underWay === 1) return;
-  pipeline.isHeldBack = true;
-  const { stream } = pipeline.client.connection;
-  stream.cork();
-  setImmediate(() => {
-    pipeline.isHeldBack = false;
-    stream.uncork();
-  });
 }
