@@ -17,7 +17,7 @@ import { serveHealth } from './http/health.ts';
 import { logRequestIds } from './http/logging.ts';
 import { servePage, writePage } from './http/page.ts';
 import { serve } from './http/routes.ts';
-import { securityHeaders } from './http/securityHeaders.ts';
+import { otherHeadersOfPages, secureCalls, securePages } from './http/securityHeaders.ts';
 import { FINISH_MS, Stopping } from './http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './http/timeLimits.ts';
 import { joinRoutes } from './join/routes.ts';
@@ -87,13 +87,15 @@ export async function buildApp(
     transform: jsonSchemaTransform,
   });
 
-  const headers = securityHeaders(config, page);
-  const apiHeaders = { ...headers.api, 'cache-control': 'no-store' };
+  const [secureCall, securePage] = [secureCalls(config), securePages(config, page)];
+  const otherOfPages = otherHeadersOfPages(config);
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
     const isCall = request.url.startsWith('/api/') && !request.url.startsWith(DOCS);
-    void reply.headers(isCall ? apiHeaders : headers.page);
-    done();
+    void reply.headers({
+      'x-request-id': request.id,
+      ...(isCall ? { 'cache-control': 'no-store' } : otherOfPages),
+    });
+    (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
     // The route's template, not its path: a session uuid is a credential.

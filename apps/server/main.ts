@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import closeWithGrace from 'close-with-grace';
 import { ConfigFaults, readConfig } from './config.ts';
 import { migrate } from './database/migrate.ts';
 import { whenReached } from './database/whenReached.ts';
@@ -20,21 +21,22 @@ async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
   let server: Awaited<ReturnType<typeof run>> | undefined;
-  let isStopping = false;
-  const stop = async () => {
-    if (isStopping) return;
-    isStopping = true;
-    setTimeout(() => {
-      log.error('what was under way did not end: stopping without it');
-      process.exit(1);
-    }, stopMs(config)).unref();
-    await server?.stop();
-    process.exit(0);
-  };
-  process.once('SIGTERM', () => void stop());
-  process.once('SIGINT', () => void stop());
+  let stopped: Promise<void> | undefined;
+  const closing = closeWithGrace(
+    {
+      delay: stopMs(config),
+      logger: log,
+      onTimeout: () => log.error('what was under way did not end: stopping without it'),
+      // Node tells them better, and ends.
+      skip: ['uncaughtException', 'unhandledRejection'],
+    },
+    async () => {
+      stopped ??= server?.stop();
+      await stopped;
+    },
+  );
   // Started by a launcher that is gone: nobody would ever stop us.
-  process.once('disconnect', () => void stop());
+  process.once('disconnect', () => closing.close());
 
   const { done: wired, room } = await whenReached(config, log, async () => {
     await migrate(config.databaseUrl);

@@ -7,6 +7,8 @@ export default defineConfig({
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
+    // A thread's file lies beside the server's.
+    assetPrefix: 'auto',
     // The first has files beside it, the second is large and needed for buckets alone.
     externals: ['@fastify/swagger-ui', /^@aws-sdk\//],
   },

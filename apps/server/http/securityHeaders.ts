@@ -1,61 +1,48 @@
-import helmet, { type HelmetOptions } from 'helmet';
+import helmet from 'helmet';
 import type { Config } from '../config.ts';
 import { REPORTS_PATH } from '../reports/reports.ts';
 import type { Page } from './page.ts';
 
-/** Header name → value, the same for every answer of its kind: reckoned once, since helmet would do it for each. */
-export interface SecurityHeaders {
-  page: Record<string, string>;
-  api: Record<string, string>;
-}
+const everywhere = ({ hstsSubdomains }: Config) => ({
+  referrerPolicy: { policy: 'no-referrer' } as const,
+  // The society's other subdomains are not ours to decide for.
+  strictTransportSecurity: { includeSubDomains: hstsSubdomains },
+});
 
-export function securityHeaders(config: Config, page: Page | null): SecurityHeaders {
-  const both = {
-    referrerPolicy: { policy: 'no-referrer' },
-    // The society's other subdomains are not ours to decide for.
-    strictTransportSecurity: { includeSubDomains: config.hstsSubdomains },
-  } as const satisfies HelmetOptions;
-  return {
-    page: {
-      ...headersOf({
-        contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-        // The card form's frames open windows, for wallets: with `same-origin` the browser gives them none.
-        crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
-        ...both,
-      }),
-      'permissions-policy': permissionsPolicy(config),
-      'reporting-endpoints': `${REPORTS}="${config.apiUrl}${REPORTS_PATH}"`,
-    },
-    // JSON is no document: what is about windows, frames and plug-ins is said by its policy.
-    api: headersOf({
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-      },
-      ...both,
-      crossOriginOpenerPolicy: false,
-      originAgentCluster: false,
-      xDnsPrefetchControl: false,
-      xDownloadOptions: false,
-      xFrameOptions: false,
-      xPermittedCrossDomainPolicies: false,
-      xXssProtection: false,
-    }),
-  };
-}
-
-function headersOf(options: HelmetOptions): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const response = {
-    setHeader: (name: string, value: string) => {
-      headers[name.toLowerCase()] = value;
-    },
-    removeHeader: () => {},
-  };
-  helmet(options)({} as never, response as never, (error?: unknown) => {
-    if (error) throw error;
+/** Sets the headers of a page, as a middleware. */
+export function securePages(config: Config, page: Page | null) {
+  return helmet({
+    ...everywhere(config),
+    contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
+    // The card form's frames open windows, for wallets: with `same-origin` the browser gives them none.
+    crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
-  return headers;
+}
+
+/** The same of a call. JSON is no document: what is about windows, frames and plug-ins is said by its policy. */
+export function secureCalls(config: Config) {
+  return helmet({
+    ...everywhere(config),
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xFrameOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
+}
+
+/** What helmet has no words for. */
+export function otherHeadersOfPages(config: Config): Record<string, string> {
+  return {
+    'permissions-policy': permissionsPolicy(config),
+    'reporting-endpoints': `${REPORTS}="${config.apiUrl}${REPORTS_PATH}"`,
+  };
 }
 
 /** What no page of a join needs is not to be had, by no frame either; wallets in Stripe's frames ask for payment. */

@@ -6,7 +6,7 @@ import type { Log } from '../deps.ts';
 import { stopAccepting } from './drain.ts';
 import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
 import { HEALTHZ, type NotReady, READYZ } from './health.ts';
-import { securityHeaders } from './securityHeaders.ts';
+import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
@@ -19,14 +19,16 @@ export interface WaitingRoom {
  * by itself. It lives, and is not ready.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
-  const headers = { ...securityHeaders(config, null).api, 'cache-control': 'no-store', connection: 'close' };
+  const secure = secureCalls(config);
   const server = createServer((request, response) => {
+    secure(request, response, () => {});
     const path = (request.url ?? '/').split('?')[0]!;
     const id = randomUUID();
     const send = (status: number, type: string, body: string) =>
       response
         .writeHead(status, {
-          ...headers,
+          'cache-control': 'no-store',
+          connection: 'close',
           'x-request-id': id,
           'content-type': `${type}; charset=utf-8`,
           ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
