@@ -35,7 +35,7 @@ test('the count by hand finds each thing that does not add up', async () => {
       );
       await charge(world, { session: '00000000-0000-4000-8000-000000000000', cents: 6500 });
       await world.stripe('POST', '/v1/payment_intents', {
-        ...(await namedOrder(world, of('g').uuid!)),
+        ...(await intentOf(world, of('g').uuid!)),
         amount: '6500',
       });
       await sql(`drop index membership_once_per_contact`);
@@ -79,14 +79,14 @@ test('the count by hand finds each thing that does not add up', async () => {
 /** A charge that our server knows nothing of, as of a payment intent made beside it. */
 async function charge(world: World, { session, cents }: { session: string; cents: number }): Promise<void> {
   await world.stripe('POST', '/v1/payment_intents', {
-    ...(await namedOrder(world, session)),
+    ...(await intentOf(world, session)),
     amount: String(cents),
     confirm: 'true',
     payment_method: 'pm_card_visa',
   });
 }
 
-async function namedOrder(world: World, session: string): Promise<Record<string, string>> {
+async function intentOf(world: World, session: string): Promise<Record<string, string>> {
   const { environment } = world.wired.deps;
   return {
     'metadata[app]': 'induct',

@@ -161,6 +161,11 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
     assert.equal(operation?.operationId, name, `${method} ${path}`);
     assert.ok('200' in operation.responses && '400' in operation.responses);
   }
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const ours = Object.values(calls).map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(described.sort(), ours.sort(), 'nothing that is not for pages: webhooks, health, reports');
   const page = await fetch(`${server.url}/api/docs/`);
   assert.equal(page.status, 200);
   assert.match(await page.text(), /swagger/i);

@@ -4,7 +4,7 @@ import { bundle, type Program } from './bundle.ts';
 import type { Call } from './call.ts';
 import { ApiError } from './errors.ts';
 import { type Intent, type IntentSecrets, publicView } from './intent-states.ts';
-import { namedOrder } from './payment-intents.ts';
+import { intentOf } from './payment-intents.ts';
 import { finishAuthentication } from './payments.ts';
 import type { App, Perform } from './server.ts';
 
@@ -83,7 +83,7 @@ function documentOf(script: string, title: string, hasWallet: boolean): string {
 }
 
 function find(call: Call, id: string, secret: string): Intent {
-  const intent = namedOrder({ ...call, fromBrowser: true, ids: { id }, params: { client_secret: secret } });
+  const intent = intentOf({ ...call, fromBrowser: true, ids: { id }, params: { client_secret: secret } });
   if (intent.status !== 'requires_action') {
     throw new ApiError(400, {
       type: 'invalid_request_error',

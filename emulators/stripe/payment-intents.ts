@@ -126,12 +126,12 @@ export function createPaymentIntent(call: Call): ApiObject {
 }
 
 export function retrievePaymentIntent(call: Call): ApiObject {
-  return namedOrder(call);
+  return intentOf(call);
 }
 
 export function updatePaymentIntent(call: Call): ApiObject {
   const { params } = call;
-  const intent = namedOrder(call);
+  const intent = intentOf(call);
   const amount = params.amount as number | undefined;
   if (amount !== undefined || params.currency !== undefined) {
     checkAmount(amount ?? intent.amount, (params.currency as string) ?? intent.currency);
@@ -145,13 +145,13 @@ export function updatePaymentIntent(call: Call): ApiObject {
 }
 
 export function confirmPaymentIntent(call: Call): ApiObject {
-  const intent = namedOrder(call);
+  const intent = intentOf(call);
   assertMayBe('confirmed', intent);
   return confirm(call, fill(call, intent));
 }
 
 export function cancelPaymentIntent(call: Call): ApiObject {
-  const intent = namedOrder(call);
+  const intent = intentOf(call);
   assertMayBe('canceled', intent);
   const canceled: Intent = {
     ...intent,
@@ -171,7 +171,7 @@ export function listPaymentIntents(call: Call): object {
 }
 
 /** The intent in the path. A browser must show its client secret, and gets 404 for a wrong one as for a wrong id. */
-export function namedOrder(call: Call): Intent {
+export function intentOf(call: Call): Intent {
   const intent = require<Intent>(call, 'payment_intent', call.ids.id!, 'intent');
   const secret = call.params.client_secret;
   if (

@@ -62,7 +62,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   const paid = await payOrder(stage, joiner, uuid);
   turn = afterwards;
   // The version before buys an upgrade of a customer alone.
-  await until(async () => (await ensureCustomer(uuid)) !== '', 30_000);
+  await until(async () => (await customerOf(uuid)) !== '', 30_000);
   const offer = await joiner.call('getUpgradeDetails', { params });
   assert.equal(offer.data.isEligibleForUpgrade, true);
   const upgraded = await joiner.call('createUpgradeCharge', {
@@ -83,7 +83,7 @@ async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<vo
   assert.deepEqual(rows, [{ held: 2 }]);
 }
 
-async function ensureCustomer(uuid: string): Promise<string> {
+async function customerOf(uuid: string): Promise<string> {
   const { rows } = await client.query<{ customer_id: string }>(
     'select customer_id from payment where session_uuid = $1',
     [uuid],

@@ -64,8 +64,8 @@ export async function settlePaying(
     }
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
-  if ((await reopenFrozen(deps.database, isSameTry)) > 0) return 'ordering';
-  // Somebody else opened it, and perhaps began to pay it again: what was learnt here is of the time before.
+  await reopenFrozen(deps.database, isSameTry);
+  // Somebody else may have opened it before, and begun to pay it again.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')

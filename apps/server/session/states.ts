@@ -36,14 +36,9 @@ export const transitions = {
   reopenUpgrade: sql`upgrade = 'open', updated_at = now()`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 
-/** Opens the frozen orders for which a condition on `join_session` holds again. Returns how many. */
-export async function reopenFrozen(
-  database: Kysely<Tables>,
-  condition: RawBuilder<boolean>,
-): Promise<number> {
-  const { rows } = await sql`
-    update join_session set ${transitions.reopen} where state = 'paying' and ${condition} returning uuid`.execute(
+/** Opens the frozen orders for which a condition on `join_session` holds. */
+export async function reopenFrozen(database: Kysely<Tables>, condition: RawBuilder<boolean>): Promise<void> {
+  await sql`update join_session set ${transitions.reopen} where state = 'paying' and ${condition}`.execute(
     database,
   );
-  return rows.length;
 }

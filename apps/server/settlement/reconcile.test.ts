@@ -35,7 +35,7 @@ async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<voi
 }
 
 const change = (statement: ReturnType<typeof sql>) => statement.execute(server.deps.database);
-const readStanding = async (uuid: string) =>
+const standingsOf = async (uuid: string) =>
   (
     await server.deps.database
       .selectFrom('membership')
@@ -64,7 +64,7 @@ test('a payment that nobody confirmed', async (t) => {
   const { id } = await openIntent(client, uuid);
   await payByCard(server, id);
   await foundAndRepaired(t, 'unconfirmed');
-  assert.deepEqual(await readStanding(uuid), ['active']);
+  assert.deepEqual(await standingsOf(uuid), ['active']);
 });
 
 test('a payment that nobody wrote down', async (t) => {
@@ -83,7 +83,7 @@ test('a payment of another amount than the one on the screen goes back', async (
   await server.stripe('POST', `/v1/payment_intents/${id}`, { amount: '100' });
   await payByCard(server, id);
   await foundAndRepaired(t, 'other_amount');
-  assert.deepEqual(await readStanding(uuid), []);
+  assert.deepEqual(await standingsOf(uuid), []);
   const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${id}`);
   assert.deepEqual(
     (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
@@ -133,6 +133,16 @@ test('money for a revision of an order that is none goes back', async () => {
   assert.deepEqual(await look(), []);
 });
 
+test('money for an order that a restore has lost, made before intents told whose join it is, is made again from its lines', async (t) => {
+  const uuid = await orderingJoin(server.client());
+  const { id } = await openIntent(server.client(), uuid);
+  await payByCard(server, id);
+  await change(sql`delete from order_snapshot where session_uuid = ${uuid}`);
+  await server.stripe('POST', `/v1/payment_intents/${id}`, { 'metadata[origin]': '' });
+  await foundAndRepaired(t, 'not_here');
+  assert.equal((await standingsOf(uuid)).length, 1);
+});
+
 test("a payment whose metadata was taken from it in Stripe's dashboard is told from our own row", async () => {
   const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const mark = (app: string) =>
@@ -150,7 +160,7 @@ test("a refund in Stripe's dashboard whose webhook was lost", async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   await foundAndRepaired(t, 'refunds');
-  assert.deepEqual(await readStanding(uuid), ['refunded']);
+  assert.deepEqual(await standingsOf(uuid), ['refunded']);
 });
 
 test('a dispute whose webhook was lost', async (t) => {
@@ -158,7 +168,7 @@ test('a dispute whose webhook was lost', async (t) => {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
   await server.stripeControl('disputes', { charge: body.latest_charge });
   await foundAndRepaired(t, 'dispute');
-  assert.deepEqual(await readStanding(uuid), ['disputed']);
+  assert.deepEqual(await standingsOf(uuid), ['disputed']);
 });
 
 test('a member without money', async (t) => {
@@ -170,7 +180,7 @@ test('a member without money', async (t) => {
       done as (update join_session set state = 'paid', paid_at = now() where uuid = ${uuid})
     insert into membership (session_uuid, product_id, type, payment_intent) values (${uuid}, 1, 'membership', ${id})`);
   await foundAndRepaired(t, 'paid_here_only');
-  assert.deepEqual(await readStanding(uuid), ['void']);
+  assert.deepEqual(await standingsOf(uuid), ['void']);
   // And the join goes on: it can still be paid.
   const next = await openIntent(client, uuid);
   await payByCard(server, next.id);
@@ -187,7 +197,7 @@ test('payments that Stripe does not know, as after a change of accounts', async 
     with done as (update join_session set state = 'paid' where uuid = ${paid})
     insert into membership (session_uuid, product_id, type, payment_intent) values (${paid}, 1, 'membership', 'pi_elsewhere2')`);
   await foundAndRepaired(t, 'open_here_only', 'paid_here_only');
-  assert.deepEqual(await readStanding(paid), ['void']);
+  assert.deepEqual(await standingsOf(paid), ['void']);
 });
 
 test('money without a member, and a member of something else', async (t) => {
@@ -229,7 +239,7 @@ test('a second payment of one join that is kept goes back', async (t) => {
   const kinds = (await look()).map(({ kind }) => kind).sort();
   assert.deepEqual(kinds, ['money_without_member', 'paid_twice']);
   assert.equal((await run(t, refundCommand, second.body.id)).out, `$65.00 of ${second.body.id} goes back.\n`);
-  assert.deepEqual(await readStanding(uuid), ['active']);
+  assert.deepEqual(await standingsOf(uuid), ['active']);
   assert.deepEqual(await look(), []);
 });
 
