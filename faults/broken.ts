@@ -37,7 +37,7 @@ export const variants = {
   },
   /** Nobody hears that a connection broke while it was taken. */
   'no listener': {
-    file: 'database/client.ts',
+    file: 'platform/database/client.ts',
     changes: [["    client.on('error', () => {});", '']],
   },
 } as const satisfies Record<string, Break>;

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { buildApp } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './platform/config.ts';
 import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
 import { startTestServer, type TestServer } from './testing/testServer.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../local/ports.ts';
 import { until } from '../../local/testing/startedInduct.ts';
-import { NO_DATABASE } from './http/errors.ts';
+import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 import { otherConnections, startInterruptible } from './testing/interruptible.ts';
 import { nginxProgram, startNginx } from './testing/nginx.ts';

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { ConfigFaults, readConfig } from './config.ts';
-import { migrate } from './database/migrate.ts';
-import { whenReached } from './database/whenReached.ts';
-import { createLog } from './http/logging.ts';
-import { stopMs } from './http/stopping.ts';
 import { importInvitations } from './invitations/importInvitations.ts';
+import { ConfigFaults, readConfig } from './platform/config.ts';
+import { migrate } from './platform/database/migrate.ts';
+import { whenReached } from './platform/database/whenReached.ts';
+import { createLog } from './platform/http/logging.ts';
+import { stopMs } from './platform/http/stopping.ts';
+import { serverFolder } from './platform/serverFolder.ts';
 import { run } from './run.ts';
-import { serverFolder } from './serverFolder.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 

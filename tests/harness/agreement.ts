@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { MEMBER } from '../../apps/server/hubspot/properties.ts';
+import { MEMBER } from '../../apps/server/providers/hubspot/properties.ts';
 import type { Surroundings } from './induct.ts';
 import { listContacts, listStripe } from './providers.ts';
 

@@ -5,8 +5,8 @@ import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/ord
 import { isMembershipType, type ProductType } from '#core/product.ts';
 import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
-import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
+import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';

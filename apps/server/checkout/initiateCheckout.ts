@@ -6,9 +6,9 @@ import { fallback } from '#core/sentences.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { cannotLookUp, linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
-import { TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
+import { TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
 

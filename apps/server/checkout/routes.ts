@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { deleteSessionProduct, setCustomDonation, setSessionProduct } from './changeOrder.ts';
 import { checkoutDetails } from './checkoutDetails.ts';
 import { initiateCheckout } from './initiateCheckout.ts';

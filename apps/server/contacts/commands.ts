@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { type Command, misused, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
-import { CrmRefused, CrmUnavailable } from '../hubspot/client.ts';
-import { Progress } from '../progress.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { Progress } from '../platform/progress.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/client.ts';
 import { joinHolds } from '../session/members.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { diffOf } from './push.ts';

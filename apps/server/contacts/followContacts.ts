@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
-import type { Database } from '../database/client.ts';
-import type { Tables } from '../database/types.ts';
-import type { CrmContact, HubspotClient } from '../hubspot/client.ts';
-import { MERGED_IDS, readProperties } from '../hubspot/properties.ts';
+import type { Database } from '../platform/database/client.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { CrmContact, HubspotClient } from '../providers/hubspot/client.ts';
+import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { keepContacts } from './contacts.ts';
 
 /** The kind of the notice about two contacts that became one, and both hold the same. */

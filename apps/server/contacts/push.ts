@@ -14,8 +14,8 @@ import {
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
+import { repeat } from '../platform/background.ts';
 import {
   type BatchOutcome,
   type BatchWrite,
@@ -24,8 +24,8 @@ import {
   CrmRefused,
   CrmUnavailable,
   type HubspotClient,
-} from '../hubspot/client.ts';
-import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
+} from '../providers/hubspot/client.ts';
+import { fromJoin, knownOf, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { holdsBought, joinHolds } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';
 import { lookAtContacts } from './followContacts.ts';

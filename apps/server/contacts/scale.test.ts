@@ -9,8 +9,8 @@ import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { testDatabase } from '../../../local/testing/database.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
-import { connect, type Database } from '../database/client.ts';
-import { patience } from '../database/patience.ts';
+import { connect, type Database } from '../platform/database/client.ts';
+import { patience } from '../platform/database/patience.ts';
 import { details } from '../testing/steps.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */

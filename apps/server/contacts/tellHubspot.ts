@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../database/types.ts';
+import type { Tables } from '../platform/database/types.ts';
 
 /** A part of `update join_session set …`: HubSpot is to hear of the join again. */
 export const hubspotIsToHear = sql`profile_revision = profile_revision + 1, crm_next_try_at = now()`;

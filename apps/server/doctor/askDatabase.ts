@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { migrationState } from '../database/migrate.ts';
+import { migrationState } from '../platform/database/migrate.ts';
 import type { Answer } from '../providers/answer.ts';
 
 export interface DatabaseState {

@@ -6,12 +6,12 @@ import {
   rejectionReasons,
   sizeInKilobytes,
 } from '#documents/document.ts';
-import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
+import { type Command, misused, plain as plainText, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { followJoin, NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';
 

@@ -19,9 +19,9 @@ import {
   program,
   zip,
 } from '../../../local/testing/documents.ts';
-import { readConfig } from '../config.ts';
 import { signedLinks } from '../links/links.ts';
-import { StorageDown } from '../storage/storage.ts';
+import { readConfig } from '../platform/config.ts';
+import { StorageDown } from '../providers/storage/storage.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';

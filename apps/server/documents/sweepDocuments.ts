@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { keyOfPart } from '../storage/arrive.ts';
+import { repeat } from '../platform/background.ts';
+import { keyOfPart } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** An upload under way keeps writing; what rests for a day was cut off, or its row should be there. */

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../local/testing/documents.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../platform/config.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';

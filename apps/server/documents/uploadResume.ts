@@ -6,8 +6,8 @@ import { NO_CONTACT_ID } from '#documents/document.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { receiveUpload } from './receiveUpload.ts';
 
 const UNKNOWN_CONTACT =

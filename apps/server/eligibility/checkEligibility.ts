@@ -3,7 +3,7 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import {

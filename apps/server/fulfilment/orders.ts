@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import type { ContactProfile, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { fullName } from '../session/person.ts';
 import type { Society } from '../society/society.ts';
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { RefundedLine } from '#core/refunds.ts';
-import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
 
 /** A join as staff find it. Amounts are cents. */
@@ -68,7 +68,7 @@ export async function findJoins(
   }));
 }
 
-/** Each way reads by an index of its own: apps/server/database/plans.test.ts. */
+/** Each way reads by an index of its own: apps/server/platform/database/plans.test.ts. */
 function waysTo(text: string): RawBuilder<unknown>[] {
   const lower = text.toLowerCase();
   if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { DETAILS_SUBMITTED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { getContact } from './getContact.ts';
 import {
   type StartedJoin,

@@ -12,10 +12,10 @@ import {
 } from '#core/ledger.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { GivenBack } from '#core/refunds.ts';
-import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
-import type { BalanceMovement } from '../stripe/movements.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import type { BalanceMovement } from '../providers/stripe/movements.ts';
 
 /** One line for the accountant. Amounts are cents. */
 export interface LedgerRow extends LedgerEntry {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../database/client.ts';
 import type { Log } from '../deps.ts';
+import type { Database } from '../platform/database/client.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
 /** The kind of the notice about a provider that refuses our calls. */

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../database/types.ts';
+import type { Tables } from '../platform/database/types.ts';
 
 /** Tells staff; the same trouble, found again by another event, is told once a day. */
 export async function tellStaff(

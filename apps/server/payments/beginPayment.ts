@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { hasLine } from '../session/orderLines.ts';
 import { payer } from '../session/person.ts';

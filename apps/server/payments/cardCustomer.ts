@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { Declined } from '../providers/stripe/failures.ts';
 import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
-import { Declined } from '../stripe/failures.ts';
 import { pauseSeconds } from './cardFailures.ts';
 import { countingFailures } from './providerFailures.ts';
 

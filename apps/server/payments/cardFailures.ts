@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Limit } from '../config.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { Limit } from '../platform/config.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { namedOrder } from './namedOrder.ts';
 

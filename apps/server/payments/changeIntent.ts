@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { NotAtStripe, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { NotAtStripe, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
 import { cancelIntent, markCanceled } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { intentRequest } from './intentRequest.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import type { ProviderEvent } from '../providers/stripe/provider.ts';
+import type { WebhookEvent } from '../providers/stripe/webhookEvents.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import type { ProviderEvent } from '../stripe/provider.ts';
-import type { WebhookEvent } from '../stripe/webhookEvents.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { namedOrder } from './namedOrder.ts';

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 
 /** Which order an intent is for, as its metadata says. */
 export interface NamedOrder {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Deps } from '../deps.ts';
-import { countWithin, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { Intent } from '../stripe/provider.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { intentRequest } from './intentRequest.ts';

@@ -1,6 +1,6 @@
 import { type QueryCreator, sql, type Transaction } from 'kysely';
-import type { Tables } from '../database/types.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
 
 /** Writes that an intent was paid, whether or not we had a row of it. */

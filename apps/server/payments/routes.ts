@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { sessionNotFound } from '../http/refusal.ts';
-import { serve } from '../http/routes.ts';
+import { sessionNotFound } from '../platform/http/refusal.ts';
+import { serve } from '../platform/http/routes.ts';
 import { readStanding } from '../session/standing.ts';
 import { beginPayment } from './beginPayment.ts';
 import { prepareCustomer } from './cardCustomer.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Assignment, assignRefund, type RefundedLine } from '#core/refunds.ts';
-import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { lockSession, recount } from './followPayment.ts';
 import { paidOrders } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';

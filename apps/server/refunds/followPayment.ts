@@ -11,11 +11,11 @@ import {
   standingAfter,
 } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
-import { isUuid } from '../database/isUuid.ts';
-import type { JoinSessionTable, RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import type { MoneyBack } from '../stripe/provider.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
+import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders } from './paidOrders.ts';
 

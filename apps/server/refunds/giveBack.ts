@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
-import type { RefundTable, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { NotAtStripe, ProviderFailed, RefundRefused } from '../stripe/failures.ts';
+import type { RefundTable, Tables } from '../platform/database/types.ts';
+import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
 /** Decides a refund, in the transaction of what it follows from. Stripe is asked after the commit: {@link giveBack}. */

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
-import type { Tables } from '../database/types.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { holdsBought, joinHolds, mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GivenBack, PaidOrder } from '#core/refunds.ts';
-import type { Tables } from '../database/types.ts';
+import type { Tables } from '../platform/database/types.ts';
 
 /** Payments that succeeded, as the rules of refunds want to see them. */
 export async function paidOrders(

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { NotAtStripe, ProviderRefused } from '../stripe/failures.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
 import { followPayment, recount } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
 import { paidOrders } from './paidOrders.ts';

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { screenAt } from '#core/navigation.ts';
-import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin } from '../http/limits.ts';
+import type { Database } from '../platform/database/client.ts';
+import { countWithin } from '../platform/http/limits.ts';
 
 /** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
 export const REPORTS_PATH = '/api/browser-reports';

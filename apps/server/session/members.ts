@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Tables } from '../database/types.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
 /** Told to people who came by code or signed link, instead of charging them again. */

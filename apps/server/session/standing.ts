@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal, sessionNotFound } from '../http/refusal.ts';
+import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { holdsBought } from './members.ts';
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type SessionAction, sessionActions, statesAllowing } from '#core/joinSession.ts';
-import type { Tables } from '../database/types.ts';
+import type { Tables } from '../platform/database/types.ts';
 
 /** Whether `state` allows an action: a statement checks it and writes in one go. */
 export function stateAllows(action: SessionAction): RawBuilder<boolean> {

@@ -1,6 +1,4 @@
 import { sql } from 'kysely';
-import { reach, takeTurn } from '../database/schedule.ts';
-import type { StoredEvent } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
@@ -8,8 +6,10 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { unwritten } from '../payments/paymentRow.ts';
-import type { ProviderEvent } from '../stripe/provider.ts';
-import { webhookEvents } from '../stripe/webhookEvents.ts';
+import { reach, takeTurn } from '../platform/database/schedule.ts';
+import type { StoredEvent } from '../platform/database/types.ts';
+import type { ProviderEvent } from '../providers/stripe/provider.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 
 const TASK = 'events';

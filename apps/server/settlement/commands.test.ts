@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Command } from '../command.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
+import type { Command } from '../platform/command.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

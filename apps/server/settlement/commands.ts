@@ -1,7 +1,7 @@
 import { displayPrice } from '#core/money.ts';
-import { type Command, misused, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, reconcile } from './reconcile.ts';
 import { settleJoin, settleMissing, settlePayment } from './settle.ts';

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import { noDetails } from '#core/studentDetails.ts';
-import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { Origin } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
 export class NotRebuilt extends Error {}

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
-import { repeat } from '../background.ts';
-import { isUuid } from '../database/isUuid.ts';
-import { postpone, takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
 import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
+import { repeat } from '../platform/background.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { postpone, takeTurn } from '../platform/database/schedule.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
-import type { Intent } from '../stripe/provider.ts';
 
 /** Cents are named so; the rest are numbers of things. */
 export interface Reconciliation {

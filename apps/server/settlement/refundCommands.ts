@@ -1,12 +1,12 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundWish } from '#core/refunds.ts';
-import { type Command, misused, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
 import { refundPayment } from './refundPayment.ts';
 
 export const refundCommand: Command = {

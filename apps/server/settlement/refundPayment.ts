@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { recordSuccess } from '../payments/paymentRow.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
-import { RefundRefused } from '../stripe/failures.ts';
 
 /**
  * Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed: cents, and

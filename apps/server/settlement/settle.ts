@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { isMembershipType } from '#core/product.ts';
-import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { transitions } from '../session/states.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 import { reconcile } from './reconcile.ts';

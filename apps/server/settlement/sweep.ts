@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
+import { repeat } from '../platform/background.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { reopenFrozen } from '../session/states.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 

@@ -5,16 +5,16 @@ import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { ensureCustomer, readPayer, type SavedCard } from '../payments/cardCustomer.ts';
 import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
 import { countingFailures } from '../payments/providerFailures.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
-import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
-import type { Intent } from '../stripe/provider.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
