@@ -5,9 +5,7 @@ import { screenAt } from '#core/navigation.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
-
-/** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
-export const REPORTS_PATH = '/api/browser-reports';
+import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
 /** Of a report, or of the few that a browser sends together (bytes). */
 const REPORT_BYTES = 16_384;

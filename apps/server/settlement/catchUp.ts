@@ -7,10 +7,12 @@ import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { unwritten } from '../payments/paymentRow.ts';
 import { reach, takeTurn } from '../platform/database/schedule.ts';
-import type { StoredEvent } from '../platform/database/types.ts';
 import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
+
+/** An event as JSON keeps it. */
+type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
 const TASK = 'events';
 const EVERY_SECONDS = 120;

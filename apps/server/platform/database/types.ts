@@ -8,7 +8,6 @@ import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { RejectionReason } from '#documents/document.ts';
-import type { ProviderEvent } from '../../providers/stripe/provider.ts';
 
 /** The tables of migrations/, for Kysely. */
 export interface Tables {
@@ -205,12 +204,10 @@ export interface RefundTable {
   updated_at: Timestamp;
 }
 
-/** An event as JSON keeps it. */
-export type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
-
 export interface EventRetryTable {
   id: string;
-  event: Json<StoredEvent>;
+  /** Stripe's, as settlement/catchUp.ts reads it. */
+  event: Json<object>;
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;
   created_at: Timestamp;

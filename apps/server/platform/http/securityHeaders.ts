@@ -1,7 +1,9 @@
 import helmet from 'helmet';
-import { REPORTS_PATH } from '../../reports/reports.ts';
 import type { Config } from '../config.ts';
 import type { Page } from './page.ts';
+
+/** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
+export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,
