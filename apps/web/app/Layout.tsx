@@ -63,8 +63,8 @@ function Screen() {
   const navigationType = useNavigationType();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Back and Forward have changed the browser's history entry before the router loads anything.
-  const isTraversal = pending ? window.history.state?.key === key : navigationType === 'POP';
+  // Back and Forward change the browser's history entry before the router loads; the entry of the first screen has no key.
+  const isTraversal = pending ? (window.history.state?.key ?? 'default') === key : navigationType === 'POP';
   const lastKey = useRef(key);
   useLayoutEffect(() => {
     if (lastKey.current === key) return;
