@@ -1,5 +1,5 @@
 import { memo, type ReactElement, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { type Location, Outlet, useLocation, useNavigation, useNavigationType } from 'react-router';
+import { type Location, Outlet, ScrollRestoration, useLocation, useNavigation } from 'react-router';
 import { screenAt } from '#core/navigation.ts';
 import { Crest } from '../components/Crest.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -40,6 +40,7 @@ export const Layout = memo(() => {
         <Screen />
       </main>
       <Footer />
+      <ScrollRestoration />
     </div>
   );
 });
@@ -54,24 +55,20 @@ function usePending(): { next: Location; placeholder: ReactElement } | null {
   return placeholder ? { next, placeholder } : null;
 }
 
-/**
- * The current screen, or the placeholder of the next one. Each new screen begins at its top, once it is drawn; the browser
- * itself restores the scroll position of a screen that one goes back to.
- */
+/** The current screen, or the placeholder of the next one, which begins at its top. */
 function Screen() {
   const location = useLocation();
-  const navigationType = useNavigationType();
   const pending = usePending();
   const { key } = pending?.next ?? location;
-  // Back and Forward have changed the browser's history entry before the router loads anything.
-  const isTraversal = pending ? window.history.state?.key === key : navigationType === 'POP';
+  // Back and Forward change the browser's history entry before the router loads; the entry of the first screen has no key.
+  const isNew = pending !== null && (window.history.state?.key ?? 'default') !== key;
   const lastKey = useRef(key);
   useLayoutEffect(() => {
     if (lastKey.current === key) return;
     lastKey.current = key;
     noteNavigation();
-    if (!isTraversal) window.scrollTo(0, 0);
-  }, [key, isTraversal]);
+    if (isNew) window.scrollTo(0, 0);
+  }, [key, isNew]);
   return pending ? pending.placeholder : <Outlet />;
 }
 
