@@ -14,7 +14,13 @@ Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
 export const webkitProgram = () => findProgram('WebKitWebDriver');
 export const screenProgram = () => findProgram('Xvfb');
 
-const elements = { heading: ['h1', 'h2'], button: ['button'], link: ['a'], field: ['label'], text: ['p', 'li', 'dd', 'span'] };
+const elements = {
+  heading: ['h1', 'h2'],
+  button: ['button'],
+  link: ['a'],
+  field: ['label'],
+  text: ['p', 'li', 'dd', 'span'],
+};
 
 /** Finds an element by its words; a `text` contains them, the others are named by them. */
 function byWords(kind: keyof typeof elements, words: string): By {
