@@ -5,11 +5,11 @@ COPY . .
 RUN npm install && npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production MODE=live HOST=0.0.0.0 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compiled MALLOC_ARENA_MAX=2
+ENV NODE_ENV=production MODE=live HOST=0.0.0.0 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compiled
 WORKDIR /induct
 COPY --from=build /induct /induct
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 3000
-CMD ["node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "apps/server/start.mjs"]
+CMD ["node", "apps/server/start.mjs"]

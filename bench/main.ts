@@ -5,26 +5,26 @@ import { buildAll } from '../local/builds.ts';
 import { takeLock } from '../local/lock.ts';
 import { startPostgres } from '../local/postgres.ts';
 import { explain } from '../local/settings.ts';
+import { Scope } from '../tests/harness/scope.ts';
 import { benchmarkBrowser } from './benchmarks/browser.ts';
 import { benchmarkGrowth } from './benchmarks/growth.ts';
+import { benchmarkRush } from './benchmarks/rush.ts';
 import { benchmarkServer } from './benchmarks/server.ts';
 import { benchmarkSoak } from './benchmarks/soak.ts';
-import { benchmarkStart } from './benchmarks/start.ts';
 import { benchmarkStrangers } from './benchmarks/strangers.ts';
 import { benchmarkUploads } from './benchmarks/uploads.ts';
 import { type BenchmarkName, names, readOptions } from './options.ts';
-import { keepSection } from './report/results.ts';
-import { Scope } from './scope.ts';
+import { keepSection } from './report.ts';
 import type { Bench } from './world.ts';
 
 /** `npm run bench`: measures beside the floors and writes the results, a section for each benchmark. */
 const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   server: benchmarkServer,
   growth: benchmarkGrowth,
+  rush: benchmarkRush,
+  browser: benchmarkBrowser,
   uploads: benchmarkUploads,
   strangers: benchmarkStrangers,
-  browser: benchmarkBrowser,
-  start: benchmarkStart,
   soak: benchmarkSoak,
 };
 
@@ -45,10 +45,13 @@ try {
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (process.platform !== 'linux')
-    throw new Error('The benchmarks account for processor time by /proc: they run on Linux only.');
+    throw new Error('The benchmarks read processor time from /proc: they run on Linux only.');
   const lock = await takeLock(folder, 'npm run bench');
   const everything = new Scope(abort.signal, (pid) => lock.addChild(pid));
   everything.onEnd(() => lock.release());
+  const ended = new Promise<never>((_, reject) =>
+    abort.signal.addEventListener('abort', () => reject(abort.signal.reason)),
+  );
   try {
     if (lock.afterCrash) await clearLeftovers();
     await buildAll({ signal: abort.signal, building: (name) => console.log(`Building ${name} …`) });
@@ -59,9 +62,6 @@ async function main(): Promise<void> {
       rmSync(own, { recursive: true, force: true });
       mkdirSync(own, { recursive: true, mode: 0o700 });
       scope.onEnd(() => rmSync(own, { recursive: true, force: true }));
-      const ended = new Promise<never>((_, reject) =>
-        abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true }),
-      );
       const bench: Bench = { options, scope, folder: own, say: (line) => console.log(line) };
       const text = await Promise.race([benchmarks[name](bench), ended]);
       await scope.end();
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What a killed run left: its files, and a database that still runs and is in nobody's use. */
+/** What a killed run left: its files, and a database that still runs and that nobody uses. */
 async function clearLeftovers(): Promise<void> {
   for (const name of names) {
     const dataDir = join(folder, name, 'database');

@@ -1,28 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
+import { details as validDetails } from '../apps/server/testing/steps.ts';
 import { type CallName, calls, pathOf } from '../packages/contract/calls.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 
-/** Valid student details; a test names what it is about. */
+/** Valid student details, of a person of their own; a test names what it is about. */
 export function details(change: Record<string, unknown> = {}) {
   return {
-    firstName: 'Jordan',
-    middleName: '',
-    lastName: 'Rivera',
-    address1: '12 Oak Street',
-    address2: '',
-    city: 'Austin',
-    state: 'Texas',
-    zipcode: '78701',
-    country: 'United States',
-    personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com`,
-    schoolEmail: '',
-    agreeToPolicies: true,
+    ...validDetails({ personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com` }),
     isTOLA: true,
-    highSchoolName: 'Lincoln High School',
-    highSchoolGraduationYear: String(new Date().getFullYear() + 1),
-    highSchoolGpa: '3.8',
     ...change,
   };
 }

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { doc, docx, encryptedPdf, jpeg, pdf, png, program } from '../local/testing/documents.ts';
+import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../local/testing/documents.ts';
 import { npmRun } from '../local/testing/startedInduct.ts';
 import { call, paidJoin, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
@@ -73,7 +73,7 @@ test('every accepted type is taken', async ({ page }) => {
     'c.png': png(),
     'd.doc': doc(),
     'e.docx': docx(),
-    'official, not to be printed.pdf': encryptedPdf(6),
+    'official, not to be printed.pdf': encryptedPdf(permissions.butPrinting),
   };
   for (const [index, [name, buffer]] of Object.entries(files).entries()) {
     await choose(page).setInputFiles(file(name, buffer));
@@ -147,7 +147,7 @@ test('a connection that breaks says so inline, keeps the file, and Try again sen
 const refused: [string, ReturnType<typeof file>, RegExp][] = [
   ['another type', file('notes.txt'), /not accepted/],
   ['nothing', file('empty.pdf', Buffer.alloc(0)), /empty/],
-  ['a PDF with a password', file('secret.pdf', encryptedPdf(6, 'secret')), /protected with a password/],
+  ['a PDF with a password', file('secret.pdf', encryptedPdf(permissions.all)), /protected with a password/],
   ['a program named as a PDF', file('transcript.pdf', program()), /is a program/],
   ['a HEIC photo', file('IMG_0001.HEIC', Buffer.from('\0\0\0\x18ftypheic')), /send it as JPEG/],
   ['half a PDF', file('transcript.pdf', pdf().subarray(0, 300)), /damaged or incomplete/],

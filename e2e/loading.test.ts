@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test';
-import { call, detailedJoin, holdRequests, openIntent, orderingJoin, startedJoin } from './arrange.ts';
+import { call, detailedJoin, hold, holdRequests, openIntent, orderingJoin, startedJoin } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { serveInPieces } from './inPieces.ts';
 import { stripe } from './providers.ts';
 import { watchShifts } from './shifts.ts';
-import { button, buyNow, cardForm, fillDetails, heading, paidIntent, total, typeCard } from './steps.ts';
+import { button, buyNow, cardForm, fillDetails, heading, paidIntent, typeCard } from './steps.ts';
 
 /** The screens that have been downloaded so far, by the names of their files. */
 function watchDownloads(page: Page): () => string[] {
@@ -294,39 +294,26 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await expect(button(page, 'Buy Now')).toBeEnabled();
 });
 
-test('Membership is shown with the answer to Save, and asked for again by a reload', async ({ page }) => {
+test('a step shows the placeholder of the next screen while its data loads, and Back leaves it', async ({
+  page,
+}) => {
   await startedJoin(page);
-  let asked = 0;
-  page.on('request', (request) => {
-    if (request.url().endsWith('/membership-details')) asked++;
-  });
   await page.goto('/registration/student-details');
   await fillDetails(page);
+  const answer = await hold(page, 'getMembershipDetails');
   await button(page, 'Save').click();
+  const placeholder = page.getByRole('main').getByRole('status').filter({ hasText: 'Loading' });
+  await expect(placeholder.locator('[data-count="2"] > div')).toHaveCount(2);
+  await expect(page).toHaveTitle('Membership');
+  await expect(page.getByLabel('First name')).toHaveCount(0);
+  answer();
   await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
-  expect(asked).toBe(0);
-  await page.reload();
-  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
-  expect(asked).toBe(1);
+  await expect(heading(page, 'Choose your membership')).toBeFocused();
+  await page.goBack();
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
 });
 
-test('a checkout by a link is shown with the answer to the link, and asked for again by a reload', async ({
-  page,
-  invitation,
-}) => {
-  let asked = 0;
-  page.on('request', (request) => {
-    if (request.url().endsWith('/checkout-details')) asked++;
-  });
-  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
-  await expect(total(page)).toHaveText('$65.00');
-  expect(asked).toBe(0);
-  await page.reload();
-  await expect(total(page)).toHaveText('$65.00');
-  expect(asked).toBe(1);
-});
-
-test('nothing is fetched ahead for somebody who saves data', async ({ page }) => {
+test('nothing is prefetched for somebody who saves data', async ({ page }) => {
   await page.addInitScript(() =>
     Object.defineProperty(navigator, 'connection', { value: { saveData: true } }),
   );

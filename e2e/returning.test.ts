@@ -157,7 +157,11 @@ test('a new screen begins at its top, once it is there; Back is where one was @p
   const before = await page.evaluate(() => window.scrollY);
   expect(before).toBeGreaterThan(0);
   await save(page);
-  await expect(page.locator('body')).toHaveAttribute('data-seen-at-top', '[Choose your membership]');
+  // With the placeholder of the next screen and with itself, never with the screen that was left.
+  await expect(page.locator('body')).toHaveAttribute(
+    'data-seen-at-top',
+    /^\[Membership\](\[Choose your membership\])?$/,
+  );
   expect(await page.evaluate(() => window.scrollY)).toBe(0);
   await page.goBack();
   await expect(heading(page, 'Student Details')).toBeVisible();

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
-import type { PaidLine } from '#core/refunds.ts';
-import { sayWhatFor } from '../apps/server/payments/assignRefund.ts';
-import { reconcile } from '../apps/server/payments/reconcile.ts';
-import { refundJoin } from '../apps/server/payments/refundJoin.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { sayWhatFor } from '../apps/server/refunds/assignRefund.ts';
+import { refundJoin } from '../apps/server/refunds/refundJoin.ts';
+import { reconcile } from '../apps/server/settlement/reconcile.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 
@@ -60,8 +60,8 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
 }
 
 /** A donation or store item of the order that a charge paid for. */
-async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<PaidLine | undefined> {
-  const { rows } = await world.database.query<{ items: PaidLine[] }>(
+async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderLine | undefined> {
+  const { rows } = await world.database.query<{ items: OrderLine[] }>(
     `select items from order_snapshot where session_uuid = $1 and kind = 'join' and revision = $2`,
     [metadata.session, metadata.revision],
   );

@@ -30,15 +30,15 @@ export const variants = {
     changes: [
       [
         'snapshot.items.find(({ type }) => isMembershipType(type))',
-        `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', of.uuid).executeTakeFirstOrThrow())
+        `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', named.uuid).executeTakeFirstOrThrow())
         .lines.find(({ type }) => isMembershipType(type))`,
       ],
     ],
   },
   /** Nobody hears that a connection broke while it was taken. */
   'no listener': {
-    file: 'database/client.ts',
-    changes: [["nameActor(client).on('error', () => {});", 'nameActor(client);']],
+    file: 'platform/database/client.ts',
+    changes: [["    client.on('error', () => {});", '']],
   },
 } as const satisfies Record<string, Break>;
 

@@ -26,7 +26,7 @@ const productUuid = (id: number) => PRODUCT_UUID + String(id).padStart(2, '0');
 type Look = { screen: Screen } | { goOn: string } | { message: string };
 type Outcome = 'paid' | 'changed' | 'refused' | 'waiting' | 'left';
 
-/** Plays a whole join as the web page makes its calls (apps/web/routes), until it is done or the person goes away. */
+/** Plays a whole join as the web page makes its calls (apps/web/screens), until it is done or the person goes away. */
 export async function playJoin(run: Run): Promise<void> {
   const { person } = run;
   const strikes = (['kill', 'breakOff'] as const).map((kind) => new Strike(run, kind));
@@ -294,13 +294,13 @@ async function goTo({ person }: Run, tab: Browser, goOn: string): Promise<void> 
     await press(tab, 'setMembership', { params, body: { membershipId: join.membership } });
 }
 
-/** The Checkout screen as apps/web/routes/checkoutOrder.ts loads it. */
+/** The Checkout screen as apps/web/screens/checkout/order.ts loads it. */
 async function lookAt({ person }: Run, tab: Browser): Promise<Look> {
   const params = { uuid: person.uuid! };
   for (let reading = 1; ; reading++) {
     const shown = await tab.call('getCheckoutDetails', { params });
     if (shown.status !== 200) return leadOn(shown);
-    const order = orderOf(shown.data);
+    const order = readOrder(shown.data);
     const amount = order.totalDueTodayCents;
     const body = { amount, currency: 'usd' as const, billingEmail: shown.data.billingEmail };
     const intent = await tab.call('createPaymentIntent', { params, body });
@@ -326,11 +326,17 @@ function leadOn({ status, goOn, message }: Answered<CallName>): Look {
   return status === 409 && goOn ? { goOn } : { message: `${status} ${message}` };
 }
 
-function orderOf({ products }: Data<'getCheckoutDetails'>) {
-  return summarise(products.map((product) => ({ ...product, priceCents: fromPrice(product.price) })));
+function readOrder({ products }: Data<'getCheckoutDetails'>) {
+  return summarise(
+    products.map((product) => ({
+      ...product,
+      type: product.productType,
+      priceCents: fromPrice(product.price),
+    })),
+  );
 }
 
-/** Buy Now: begin, confirm with the provider, release when that failed (apps/web/routes/checkout/Payment.tsx). */
+/** Buy Now: begin, confirm with the provider, release when that failed (apps/web/screens/checkout/Payment.tsx). */
 async function buy(
   { world, person }: Run,
   tab: Browser,
@@ -428,7 +434,7 @@ async function inThePage(url: string, init: RequestInit): Promise<{ status: stri
   }
 }
 
-/** The return page (apps/web/routes/postPayment.tsx); whether it says that the payment succeeded. */
+/** The return page (apps/web/screens/postPayment); whether it says that the payment succeeded. */
 async function report({ person }: Run, tab: Browser, screen: Screen, join: Join): Promise<boolean> {
   const body = {
     paymentIntent: screen.intentId,
@@ -467,7 +473,7 @@ async function lie({ person }: Run, tab: Browser, screen: Screen): Promise<void>
     person.complaints.push('the return page was believed that an unpaid intent had succeeded');
 }
 
-/** The upgrade screen (apps/web/routes/upgrade.tsx), in the browser that paid. */
+/** The upgrade screen (apps/web/screens/upgrade), in the browser that paid. */
 async function upgrade({ world, person }: Run, tab: Browser, screen: Screen, join: Join): Promise<void> {
   const params = { uuid: person.uuid! };
   if (join.upgrade === 'ignore') return end(person, 'paid');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stripeProvider } from '../apps/server/stripe/provider.ts';
+import { stripeProvider } from '../apps/server/providers/stripe/provider.ts';
 import { killPoints, type Operation, operations, serverCalls } from './operations.ts';
 import { digestOf, isHung, type Join, planOf } from './plan.ts';
 

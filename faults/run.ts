@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reconcile } from '../apps/server/payments/reconcile.ts';
+import { reconcile } from '../apps/server/settlement/reconcile.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, playJoin, settleHeld } from './joiner.ts';

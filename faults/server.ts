@@ -1,11 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../apps/server/config.ts';
-import type { Database } from '../apps/server/database/client.ts';
-import { migrate } from '../apps/server/database/migrate.ts';
-import { createLog } from '../apps/server/http/logging.ts';
+import { readConfig } from '../apps/server/platform/config.ts';
+import type { Database } from '../apps/server/platform/database/client.ts';
+import { migrate } from '../apps/server/platform/database/migrate.ts';
+import { createLog } from '../apps/server/platform/http/logging.ts';
+import { type PaymentProvider, stripeProvider } from '../apps/server/providers/stripe/provider.ts';
 import { run } from '../apps/server/run.ts';
-import { type PaymentProvider, stripeProvider } from '../apps/server/stripe/provider.ts';
 import { wire } from '../apps/server/wire.ts';
 import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
 

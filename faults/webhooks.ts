@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Stripe from 'stripe';
-import { webhookEvents } from '../apps/server/stripe/webhookEvents.ts';
+import { webhookEvents } from '../apps/server/providers/stripe/webhookEvents.ts';
 import { STRIPE_WEBHOOK_SECRET } from '../emulators/keys.ts';
 import { signature } from '../emulators/stripe/webhooks.ts';
 import type { Join } from './plan.ts';

@@ -6,7 +6,8 @@ const root = resolve(import.meta.dirname, '..');
 /** The versions that the project pins, whatever else is on the PATH. */
 export const programs = {
   types: [resolve(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty'],
-  lint: [resolve(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--colors=off'],
+  biome: [resolve(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--colors=off'],
+  lint: ['--disable-warning=ExperimentalWarning', resolve(root, 'local/lint.ts')],
 };
 
 /** Runs a Node program in the project's root and passes its output through. Resolves with whether it succeeded. */

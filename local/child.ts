@@ -10,19 +10,10 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/**
- * How Node runs a server (figures: docs/performance.md). The same stands in the Dockerfile.
- * A nursery of 8 MiB: 2 cost a tenth more time, Node's own 16 more memory and save nothing.
- * What else is set of V8 is set later: apps/server/start.mjs, apps/server/memory.ts.
- */
-export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'];
 /** Programs start in half the time when what they are made of was compiled before. */
 export const compiledCode = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
 };
-/** glibc would give each thread memory of its own, and keep what the compiler of each used at most. */
-export const nodeSettings = { MALLOC_ARENA_MAX: '2' };
-
 /** How long a child may take to finish what it does unless told otherwise (ms). */
 const usualPatience = 6000;
 
@@ -36,8 +27,6 @@ export async function startChild<Ready>(
   options: {
     env: NodeJS.ProcessEnv;
     args?: string[];
-    /** Without {@link nodeFlags} and {@link nodeSettings}: as node alone would run it. */
-    bare?: boolean;
     /** The descriptor of an open file for what it prints. Default: our own output. */
     output?: number;
     started?: (child: Child) => void;
@@ -46,12 +35,16 @@ export async function startChild<Ready>(
   },
 ): Promise<{ child: Child; ready: Ready }> {
   const output = options.output ?? 'inherit';
-  const { bare = false, patience = usualPatience } = options;
-  const program = spawn(process.execPath, [...(bare ? [] : nodeFlags), file, ...(options.args ?? [])], {
-    env: { ...compiledCode, ...(bare ? {} : nodeSettings), ...options.env },
-    detached: true,
-    stdio: ['ignore', output, output, 'ipc'],
-  });
+  const { patience = usualPatience } = options;
+  const program = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', file, ...(options.args ?? [])],
+    {
+      env: { ...compiledCode, ...options.env },
+      detached: true,
+      stdio: ['ignore', output, output, 'ipc'],
+    },
+  );
   const ended = new Promise<string>((done) => {
     program.once('error', (error) => done(error.message));
     program.once('exit', (code, signal) => done(signal ? `signal ${signal}` : `exit code ${code}`));

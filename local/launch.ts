@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { stopMs } from '../apps/server/http/stopping.ts';
+import { stopMs } from '../apps/server/platform/http/stopping.ts';
 import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
 import { startEmulators } from './emulators.ts';

@@ -1,4 +1,4 @@
-import { type Config, ConfigFaults, readConfig } from '../apps/server/config.ts';
+import { type Config, ConfigFaults, readConfig } from '../apps/server/platform/config.ts';
 
 /** What the settings leave for us to bring. */
 export interface Plan {

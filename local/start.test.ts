@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -87,26 +87,6 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   t.after(() => pressCtrlC(second));
   assert.deepEqual(second.local, first.local);
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
-});
-
-test('a start keeps what was compiled for the next one, which does without it when it is damaged', async (t) => {
-  const folder = join(temporaryFolder(t), 'compiled');
-  const own = { ...(await settings(t)), NODE_COMPILE_CACHE: folder };
-  const startAndStop = async () => {
-    await pressCtrlC(await startInduct(own));
-    const [kept] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
-      /server.[0-9a-f]{64}$/.test(path),
-    );
-    const file = join(folder, kept!);
-    return { file, bytes: readFileSync(file), written: statSync(file).mtimeMs };
-  };
-  const first = await startAndStop();
-  assert.equal((await startAndStop()).written, first.written);
-  const damaged = Buffer.from(first.bytes.subarray(0, first.bytes.length / 2));
-  writeFileSync(first.file, damaged);
-  const third = await startAndStop();
-  assert.ok(third.bytes.length > damaged.length);
-  assert.equal((await startAndStop()).written, third.written);
 });
 
 for (const victim of ['npm', 'bootstrap', 'start'] as const) {

@@ -90,14 +90,23 @@ async function check(outcome: Promise<boolean>): Promise<Counts> {
 /** Unit and integration tests, all on one PostgreSQL that is thrown away. */
 async function runNodeTests(): Promise<Counts> {
   // What starts whole programs waits more than it reckons: first, so that the rest runs beside it.
-  const files = ['local', 'faults', 'emulators', 'apps', 'packages', 'society', 'bench', 'tools'].flatMap(
-    (folder) =>
-      globSync(`${folder}/**/*.test.ts`, {
-        cwd: root,
-        exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
-      })
-        .filter(isChosen)
-        .sort(),
+  const files = [
+    'local',
+    'faults',
+    'emulators',
+    'apps',
+    'packages',
+    'society',
+    'bench',
+    'tests',
+    'tools',
+  ].flatMap((folder) =>
+    globSync(`${folder}/**/*.test.ts`, {
+      cwd: root,
+      exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
+    })
+      .filter(isChosen)
+      .sort(),
   );
   if (files.length === 0) return { passed: 0, failed: 0 };
   const postgres = await startTestPostgres(join(scratch, 'database'));

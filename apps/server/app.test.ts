@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { buildApp } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './platform/config.ts';
 import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
 import { startTestServer, type TestServer } from './testing/testServer.ts';
 
@@ -161,6 +161,11 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
     assert.equal(operation?.operationId, name, `${method} ${path}`);
     assert.ok('200' in operation.responses && '400' in operation.responses);
   }
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const ours = Object.values(calls).map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(described.sort(), ours.sort(), 'nothing that is not for pages: webhooks, health, reports');
   const page = await fetch(`${server.url}/api/docs/`);
   assert.equal(page.status, 200);
   assert.match(await page.text(), /swagger/i);

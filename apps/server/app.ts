@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
@@ -9,26 +10,28 @@ import type { Deps } from './deps.ts';
 import { serveArrival } from './doctor/arrival.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
-import { answerWriter } from './http/answers.ts';
-import { DOCS, serveDocs } from './http/docs.ts';
-import { drainOnClose } from './http/drain.ts';
-import { handleErrors, nothingHere } from './http/errors.ts';
-import { serveHealth } from './http/health.ts';
-import { servePage, writePage } from './http/page.ts';
-import { serve } from './http/routes.ts';
-import { securityHeaders } from './http/securityHeaders.ts';
-import { FINISH_MS, Stopping } from './http/stopping.ts';
-import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './http/timeLimits.ts';
 import { joinRoutes } from './join/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
+import { answerWriter } from './platform/http/answers.ts';
+import { drainOnClose } from './platform/http/drain.ts';
+import { handleErrors, nothingHere } from './platform/http/errors.ts';
+import { serveHealth } from './platform/http/health.ts';
+import { logRequestIds } from './platform/http/logging.ts';
+import { servePage, writePage } from './platform/http/page.ts';
+import { serve } from './platform/http/routes.ts';
+import { otherHeadersOfPages, secureCalls, securePages } from './platform/http/securityHeaders.ts';
+import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
+import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
 import { reportRoutes } from './reports/reports.ts';
-import { toSite } from './society.ts';
+import { toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 
 /** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
 const BODY_LIMIT = 65_536;
+/** The pages about every call. */
+const DOCS = '/api/docs';
 
 /** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
 export async function buildApp(
@@ -46,8 +49,6 @@ export async function buildApp(
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
-    // One log for all: a logger of its own for each request costs more than the line it writes.
-    childLoggerFactory: (log) => log,
     // An address that cannot be read is answered before any route or hook.
     frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
     routerOptions: { maxParamLength: 200 },
@@ -58,7 +59,8 @@ export async function buildApp(
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, stopping, FINISH_MS);
-  handleErrors(app, deps.log);
+  logRequestIds(app);
+  handleErrors(app);
   limitBodies(app, times);
   acceptEmptyJson(app);
 
@@ -85,19 +87,20 @@ export async function buildApp(
     transform: jsonSchemaTransform,
   });
 
-  const headers = securityHeaders(config, page);
-  const apiHeaders = { ...headers.api, 'cache-control': 'no-store' };
+  const [secureCall, securePage] = [secureCalls(config), securePages(config, page)];
+  const otherOfPages = otherHeadersOfPages(config);
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
     const isCall = request.url.startsWith('/api/') && !request.url.startsWith(DOCS);
-    void reply.headers(isCall ? apiHeaders : headers.page);
-    done();
+    void reply.headers({
+      'x-request-id': request.id,
+      ...(isCall ? { 'cache-control': 'no-store' } : otherOfPages),
+    });
+    (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
     // The route's template, not its path: a session uuid is a credential.
-    deps.log.info(
+    request.log.info(
       {
-        reqId: request.id,
         method: request.method,
         route: request.routeOptions.url ?? 'none',
         status: reply.statusCode,
@@ -112,7 +115,7 @@ export async function buildApp(
   serveArrival(app, deps);
   serveHealth(app, deps, stopping);
   if (config.apiDocs) {
-    serveDocs(app);
+    await app.register(swaggerUi, { routePrefix: DOCS, staticCSP: true });
     app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
   }
   serve(app, 'getSite', () => ({ data: site }));

@@ -1,15 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from './config.ts';
 import type { Contacts } from './contacts/contacts.ts';
-import type { Database } from './database/client.ts';
 import type { Inspector } from './documents/inspector.ts';
 import type { Scanner } from './documents/scanner.ts';
-import type { BrowserCookie } from './http/browserCookie.ts';
-import type { Budget } from './hubspot/budget.ts';
 import type { Links } from './links/links.ts';
-import type { Society } from './society.ts';
-import type { Storage } from './storage/storage.ts';
-import type { PaymentProvider } from './stripe/provider.ts';
+import type { Config } from './platform/config.ts';
+import type { Database } from './platform/database/client.ts';
+import type { BrowserCookie } from './platform/http/browserCookie.ts';
+import type { Budget } from './providers/hubspot/budget.ts';
+import type { Storage } from './providers/storage/storage.ts';
+import type { PaymentProvider } from './providers/stripe/provider.ts';
+import type { Society } from './society/society.ts';
 
 /** Everything a use case may need, wired once in main.ts and in tests. */
 export interface Deps {

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigFaults, readConfig } from './config.ts';
-import { migrate } from './database/migrate.ts';
-import { whenReached } from './database/whenReached.ts';
-import { createLog } from './http/logging.ts';
-import { stopMs } from './http/stopping.ts';
-import { serverFolder } from './serverFolder.ts';
-import { SocietyFaults } from './society.ts';
-import type { Wired } from './wire.ts';
+import closeWithGrace from 'close-with-grace';
+import { importInvitations } from './invitations/importInvitations.ts';
+import { ConfigFaults, readConfig } from './platform/config.ts';
+import { migrate } from './platform/database/migrate.ts';
+import { whenReached } from './platform/database/whenReached.ts';
+import { createLog } from './platform/http/logging.ts';
+import { stopMs } from './platform/http/stopping.ts';
+import { serverFolder } from './platform/serverFolder.ts';
+import { run } from './run.ts';
+import { SocietyFaults } from './society/readSociety.ts';
+import { type Wired, wire } from './wire.ts';
 
 /** Codes to try out, beside those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
@@ -17,27 +20,26 @@ const webBuild = join(serverFolder, '../web/dist');
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel);
-  let server: Awaited<ReturnType<typeof import('./run.ts').run>> | undefined;
-  let isStopping = false;
-  const stop = async () => {
-    if (isStopping) return;
-    isStopping = true;
-    setTimeout(() => {
-      log.error('what was under way did not end: stopping without it');
-      process.exit(1);
-    }, stopMs(config)).unref();
-    await server?.stop();
-    process.exit(0);
-  };
-  process.once('SIGTERM', () => void stop());
-  process.once('SIGINT', () => void stop());
+  let server: Awaited<ReturnType<typeof run>> | undefined;
+  let stopped: Promise<void> | undefined;
+  const closing = closeWithGrace(
+    {
+      delay: stopMs(config),
+      logger: log,
+      onTimeout: () => log.error('what was under way did not end: stopping without it'),
+      // Node tells them better, and ends.
+      skip: ['uncaughtException', 'unhandledRejection'],
+    },
+    async () => {
+      stopped ??= server?.stop();
+      await stopped;
+    },
+  );
   // Started by a launcher that is gone: nobody would ever stop us.
-  process.once('disconnect', () => void stop());
+  process.once('disconnect', () => closing.close());
 
-  // The database answers while the rest is loaded.
-  const loading = import('./run.ts');
   const { done: wired, room } = await whenReached(config, log, async () => {
-    const [{ wire }] = await Promise.all([import('./wire.ts'), migrate(config.databaseUrl)]);
+    await migrate(config.databaseUrl);
     const wired = await wire(config, log);
     try {
       if (config.providers.emulated) await importDemo(wired);
@@ -47,7 +49,6 @@ async function main(): Promise<void> {
       throw error;
     }
   });
-  const { run } = await loading;
   server = await run(wired, {
     ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     ...(room ? { room } : {}),
@@ -57,12 +58,11 @@ async function main(): Promise<void> {
 }
 
 async function importDemo({ database, deps }: Wired): Promise<void> {
-  const { importInvitations } = await import('./invitations/importInvitations.ts');
   await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
-/** Resolves when the server listens; a process that cannot ends with what is wrong. */
-export const listening: Promise<void> = main().catch((error: unknown) => {
+// A process that cannot listen ends with what is wrong.
+await main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
   // A plain Error is one of our own sentences; anything more special needs its stack.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);

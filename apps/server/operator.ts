@@ -1,7 +1,5 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
-import { type Command, commandNamed, type LoneCommand, plain } from './command.ts';
-import { ConfigFaults, readConfig } from './config.ts';
 import {
   diffCommand,
   failedCommand,
@@ -10,8 +8,6 @@ import {
   statusCommand,
   syncCommand,
 } from './contacts/commands.ts';
-import { migrateCommand, refusalOfDatabase } from './database/migrateCommand.ts';
-import { sentenceOf } from './database/whenReached.ts';
 import { doctorCommand } from './doctor/doctorCommand.ts';
 import {
   documentsAcceptCommand,
@@ -28,17 +24,22 @@ import {
   ordersShowCommand,
   ordersUnshipCommand,
 } from './fulfilment/commands.ts';
-import { createLog } from './http/logging.ts';
-import { Refusal } from './http/refusal.ts';
 import { importCommand } from './invitations/importCommand.ts';
 import { mintCommand } from './invitations/mintCommand.ts';
 import { findCommand } from './join/findCommand.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
-import { reconcileCommand, refundAssignCommand, refundCommand, settleCommand } from './payments/commands.ts';
+import { type Command, commandNamed, type LoneCommand, plain } from './platform/command.ts';
+import { ConfigFaults, readConfig } from './platform/config.ts';
+import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCommand.ts';
+import { sentenceOf } from './platform/database/whenReached.ts';
+import { createLog } from './platform/http/logging.ts';
+import { Refusal } from './platform/http/refusal.ts';
+import { reconcileCommand, settleCommand } from './settlement/commands.ts';
+import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
-import { SocietyFaults } from './society.ts';
+import { SocietyFaults } from './society/readSociety.ts';
 import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
 

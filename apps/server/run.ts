@@ -5,13 +5,13 @@ import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
-import { Stopping } from './http/stopping.ts';
-import type { WaitingRoom } from './http/waitingRoom.ts';
-import { startReconciling } from './payments/reconcile.ts';
-import { startSweeping } from './payments/sweep.ts';
+import { Stopping } from './platform/http/stopping.ts';
+import type { WaitingRoom } from './platform/http/waitingRoom.ts';
+import { startReconciling } from './settlement/reconcile.ts';
+import { startSweeping } from './settlement/sweep.ts';
 import type { Wired } from './wire.ts';
 
-/** Background work begins so long after the server listens (ms), so that it delays no first answer: it loads Stripe's library. */
+/** Background work begins so long after the server listens (ms), so that it delays no first answer. */
 const BEGIN_MS = 1_000;
 
 /**

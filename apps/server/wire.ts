@@ -1,23 +1,23 @@
 import { createHmac } from 'node:crypto';
-import type { Config } from './config.ts';
 import { mirroredContacts } from './contacts/contacts.ts';
-import { connect, type Database } from './database/client.ts';
-import { patience } from './database/patience.ts';
-import { sharedSecret } from './database/secrets.ts';
 import type { Deps, Log } from './deps.ts';
 import { isDoctorToken } from './doctor/arrival.ts';
 import { openInspector } from './documents/inspector.ts';
 import { clamd } from './documents/scanner.ts';
-import { browserCookie } from './http/browserCookie.ts';
-import { countedAddress } from './http/countedAddress.ts';
-import { sharedBudget } from './hubspot/budget.ts';
-import { type HubspotClient, hubspotClient } from './hubspot/client.ts';
 import { signedLinks } from './links/links.ts';
 import { troubleTeller } from './notices/providerTrouble.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
-import { readSociety } from './society.ts';
-import { openStorage } from './storage/openStorage.ts';
-import { stripeProvider } from './stripe/provider.ts';
+import type { Config } from './platform/config.ts';
+import { connect, type Database } from './platform/database/client.ts';
+import { patience } from './platform/database/patience.ts';
+import { sharedSecret } from './platform/database/secrets.ts';
+import { browserCookie } from './platform/http/browserCookie.ts';
+import { countedAddress } from './platform/http/countedAddress.ts';
+import { sharedBudget } from './providers/hubspot/budget.ts';
+import { type HubspotClient, hubspotClient } from './providers/hubspot/client.ts';
+import { openStorage } from './providers/storage/openStorage.ts';
+import { stripeProvider } from './providers/stripe/provider.ts';
+import { readSociety } from './society/readSociety.ts';
 
 const BACKGROUND_CONNECTIONS = 5;
 

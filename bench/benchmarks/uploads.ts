@@ -1,215 +1,110 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { describeMachine } from '../accounting/machine.ts';
-import { machineBusySeconds, peakBytes, usageOf } from '../accounting/processTree.ts';
-import { eachFirstInTurn, quietOnes, type Rounds, spreadBy, tellRounds } from '../accounting/rounds.ts';
-import { contactIdOf } from '../flows/ours.ts';
-import { megabytes, spread, table } from '../report/table.ts';
-import { atLeast, type Verdict, verdictTable } from '../report/verdicts.ts';
-import type { Scope } from '../scope.ts';
-import { makeOurDatabase, type OurDatabase, startOurs } from '../servers.ts';
-import { findNginx, startNginx } from '../uploads/nginx.ts';
-import { type Sender, startSender } from '../uploads/send.ts';
-import { type Bench, innerWorld, startWorld, type World } from '../world.ts';
+import { Readable } from 'node:stream';
+import { Client } from 'undici';
+import { largePdf } from '../../local/testing/documents.ts';
+import { memoryOf, watchOthers } from '../../tests/harness/usage.ts';
+import { compare } from '../compare.ts';
+import { contactIdOf } from '../flow.ts';
+import { spreadOf } from '../numbers.ts';
+import { atLeast, atMost, section, type Verdict } from '../report.ts';
+import { makeOurDatabase, type OurDatabase, startOurs } from '../subjects.ts';
+import { type Bench, startWorld, type World, within } from '../world.ts';
 
 const MIB = 1_048_576;
-const multipartFloor = resolve(import.meta.dirname, '../floor/multipart.ts');
-const withoutSync = resolve(import.meta.dirname, '../uploads/withoutSync.ts');
+const PIECE = Buffer.alloc(MIB, '.');
+const BOUNDARY = 'form-boundary-7d1c';
 
-/** Something that takes uploads. */
-interface Taker {
+/** A server that takes documents. */
+interface Target {
   url: string;
-  fields: Record<string, string>;
   pid: number;
-  /** Where the bytes go. Emptied after each upload. */
+  /** Where it writes them. Emptied after each one. */
   folder: string;
 }
 
-interface Taken {
-  megabytesPerSecond: number;
-  otherCores: number;
-}
-
-/** Beside something that writes what it takes as we do, synced or not. */
-type Beside = Rounds<{ ours: Taken; other: Taken }>;
-
-/** How long a server is left alone until its first document (ms): nobody sends one while it starts. */
-const STARTED_MS = 1000;
-
-/** One upload at a time, beside a bare multipart stream and nginx. */
+/** One large document at a time, beside a bare multipart stream; and the most memory while documents of two sizes come. */
 export async function benchmarkUploads(bench: Bench): Promise<string> {
-  const { options, say } = bench;
-  const bytes = (options.quick ? 64 : 1024) * MIB;
-  const sizes = (options.quick ? [20, 200] : [100, 2048]).map((size) => size * MIB) as [number, number];
+  const { options } = bench;
+  const bytes = (options.isQuick ? 64 : 1024) * MIB;
   const world = await startWorld(bench);
-  const database = await makeOurDatabase(world, 'ours');
-  const sender = await startSender(world.scope);
-
-  const onDisk = await beside(
-    world,
-    sender,
-    { ours: await ours(world, database), other: await floor(world.scope, join(world.folder, 'floor')) },
-    bytes,
-    'synced to disk',
+  const database = await makeOurDatabase(world);
+  const [ours, floor] = [await startOurTarget(world, database), await startFloorTarget(world)];
+  // Afterwards both have compiled what they run often.
+  for (let round = 0; round < 3; round++) for (const target of [ours, floor]) await send(target, bytes);
+  const { ratio, report } = await compare(world, {
+    title: `${bytes / MIB} MiB at a time`,
+    ours: () => send(ours, bytes),
+    other: () => send(floor, bytes),
+    names: ['floor', 'Induct'],
+    metrics: { 'MB/s': ({ megabytesPerSecond }) => megabytesPerSecond },
+  });
+  const peaks: Verdict[] = [];
+  for (const size of options.isQuick ? [20, 200] : [100, 2048])
+    await within(world, async (inner) => {
+      const target = await startOurTarget(inner, database);
+      for (let round = 0; round < 3; round++) await send(target, size * MIB);
+      const peak = spreadOf([memoryOf(target.pid, 'peak') / 1e6]);
+      peaks.push(atMost(`peak memory while three documents of ${size} MiB come (MB)`, 300, peak));
+    });
+  return section(
+    'Uploads',
+    [atLeast('MB/s synced to disk, of a bare multipart stream’s', 0.8, ratio('MB/s')), ...peaks],
+    'Resumes; ours are also hashed, inspected and written into the database.',
+    report,
   );
-  const nginx = await besideNginx(world, database, sender, bytes);
-
-  const peaks: number[] = [];
-  for (const size of sizes) {
-    const inner = innerWorld(world);
-    const taker = await ours(inner, database);
-    await setTimeout(STARTED_MS);
-    for (let round = 0; round < 3; round++) await send(sender, taker, size);
-    peaks.push(peakBytes(taker.pid));
-    await inner.end();
-  }
-  say(`peak memory ${peaks.map(megabytes).join(' and ')}`);
-  return report({
-    machine: await describeMachine(database.client),
-    bytes,
-    sizes,
-    peaks: peaks as [number, number],
-    onDisk,
-    nginx,
-  });
 }
 
-/** Resumes of somebody whom HubSpot knows. */
-async function ours(
-  world: World,
-  database: OurDatabase,
-  settings: Record<string, string> = {},
-): Promise<Taker> {
-  const { urls, pids } = await startOurs(world, database, { known: 1, settings });
-  return {
-    url: `${urls[0]}/api/public/upload-resume`,
-    fields: { contactId: contactIdOf(1) },
-    pid: pids.node[0]!,
-    folder: join(world.folder, database.name, 'documents'),
-  };
+/** Takes resumes of somebody whom HubSpot knows. */
+async function startOurTarget(world: World, database: OurDatabase): Promise<Target> {
+  const { induct, pid } = await startOurs(world, database);
+  const folder = join(induct.folder, 'documents');
+  return { url: `${induct.url}/api/public/upload-resume`, pid, folder };
 }
 
-async function floor(scope: Scope, folder: string): Promise<Taker> {
-  const { process: server, ready } = await scope.start<{ listening: string }>(multipartFloor, {
-    args: [folder],
-    bare: true,
-  });
-  return { url: `${ready.listening}/upload`, fields: {}, pid: server.pid!, folder };
+async function startFloorTarget({ scope, folder: parent }: World): Promise<Target> {
+  const folder = join(parent, 'floor');
+  const program = resolve(import.meta.dirname, '../floor/multipart.ts');
+  const { process: server, ready } = await scope.start<{ listening: string }>(program, { args: [folder] });
+  return { url: `${ready.listening}/upload`, pid: server.pid!, folder };
 }
 
-/** Undefined when there is no nginx. It does not sync, so here neither do we. */
-async function besideNginx(
-  world: World,
-  database: OurDatabase,
-  sender: Sender,
+/** Sends a PDF of so many bytes as a form; from its first byte to the answer. */
+async function send(
+  { url, folder }: Target,
   bytes: number,
-): Promise<Beside | undefined> {
-  const program = findNginx();
-  if (program === undefined) return undefined;
-  const folder = join(world.folder, 'nginx');
-  const inner = innerWorld(world);
-  const { url, pid } = await startNginx(inner.scope, program, folder);
-  const nginx: Taker = { url, fields: {}, pid, folder: join(folder, 'bodies') };
-  const mine = await ours(inner, database, {
-    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${withoutSync}`,
+): Promise<{ megabytesPerSecond: number; otherCores: number }> {
+  const others = watchOthers();
+  const part = (name: string, value: string) =>
+    `--${BOUNDARY}\r\ncontent-disposition: form-data; name=${name}\r\n\r\n${value}`;
+  const { start, padding, end } = largePdf(bytes);
+  const field = part('"contactId"', `${contactIdOf(0)}\r\n`);
+  const head = field + part('"file"; filename="transcript.pdf"', start);
+  const tail = `${end}\r\n--${BOUNDARY}--\r\n`;
+  const { origin, pathname } = new URL(url);
+  const connection = new Client(origin, { headersTimeout: 0, bodyTimeout: 0 });
+  const began = performance.now();
+  const { statusCode, body } = await connection.request({
+    method: 'POST',
+    path: pathname,
+    headers: {
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      'content-length': String(head.length + padding + tail.length),
+    },
+    body: Readable.from(pieces(head, padding, tail)),
   });
-  const rounds = await beside(world, sender, { ours: mine, other: nginx }, bytes, 'nginx, without a sync');
-  await inner.end();
-  return rounds;
-}
-
-async function beside(
-  { options, say }: Bench,
-  sender: Sender,
-  { ours, other }: { ours: Taker; other: Taker },
-  bytes: number,
-  what: string,
-): Promise<Beside> {
-  await warmUp(sender, [ours, other], bytes);
-  const rounds: { ours: Taken; other: Taken }[] = [];
-  for (let round = 1; round <= options.repeat; round++) {
-    const taken = await eachFirstInTurn(
-      round,
-      () => send(sender, ours, bytes),
-      () => send(sender, other, bytes),
-    );
-    rounds.push(taken);
-    say(
-      `round ${round}: ${Math.round(taken.ours.megabytesPerSecond)} of ${Math.round(taken.other.megabytesPerSecond)} MB/s, ${what}`,
-    );
-  }
-  return quietOnes(rounds, ({ ours, other }) => [ours.otherCores, other.otherCores]);
-}
-
-/** Both have compiled what they run often before anything counts: that takes some gigabytes. */
-async function warmUp(sender: Sender, takers: readonly Taker[], bytes: number): Promise<void> {
-  for (let round = 0; round < 3; round++) for (const taker of takers) await send(sender, taker, bytes);
-}
-
-async function send(sender: Sender, { url, fields, folder }: Taker, bytes: number): Promise<Taken> {
-  // Sender, servers and database are all below this process, but for what PostgreSQL writes behind.
-  const used = () => usageOf(process.pid).cpuSeconds;
-  const before = { used: used(), busy: machineBusySeconds() };
-  const { seconds } = await sender.send({ url, fields, bytes });
-  const others = machineBusySeconds() - before.busy - (used() - before.used);
+  const text = await body.text();
+  const seconds = (performance.now() - began) / 1000;
+  const otherCores = others();
+  await connection.close();
+  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${text.slice(0, 300)}`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return { megabytesPerSecond: bytes / 1e6 / seconds, otherCores: Math.max(0, others / seconds) };
+  return { megabytesPerSecond: bytes / 1e6 / seconds, otherCores };
 }
 
-function report({
-  machine,
-  bytes,
-  sizes,
-  peaks,
-  onDisk,
-  nginx,
-}: {
-  machine: string;
-  bytes: number;
-  sizes: [number, number];
-  peaks: [number, number];
-  onDisk: Beside;
-  nginx: Beside | undefined;
-}): string {
-  const rate = ({ megabytesPerSecond }: Taken) => megabytesPerSecond;
-  const ratio = (rounds: Beside) => spreadBy(rounds, ({ ours, other }) => rate(ours) / rate(other));
-  const toFloor = ratio(onDisk);
-  const toNginx = nginx && ratio(nginx);
-  const size = (bytes: number) => `${bytes / MIB} MiB`;
-  const memory: Verdict[] = peaks.map((peak, index) => ({
-    what: `peak memory while ${size(sizes[index]!)} are taken, three times`,
-    target: '≤ 160 MB',
-    measured: megabytes(peak),
-    isMet: peak <= 160e6,
-  }));
-  return [
-    '## Uploads',
-    '',
-    machine,
-    '',
-    verdictTable([
-      atLeast('MB/s synced to disk, of a bare multipart stream’s', 0.9, toFloor),
-      ...(toNginx ? [atLeast('MB/s without a sync, of nginx’s body in a file', 1, toNginx)] : []),
-      ...memory,
-    ]),
-    '',
-    `One resume of ${size(bytes)} at a time; ours is hashed, looked into, synced and written into the database as well.`,
-    tellRounds(nginx ? [onDisk, nginx] : [onDisk]),
-    '',
-    table(
-      ['', 'Induct, MB/s', 'floor, MB/s', 'ratio'],
-      [
-        { what: '@fastify/multipart to a file, synced', rounds: onDisk },
-        ...(nginx ? [{ what: 'nginx, its body in a file, neither synced', rounds: nginx }] : []),
-      ].map(({ what, rounds }) => [
-        what,
-        spread(spreadBy(rounds, ({ ours }) => rate(ours))),
-        spread(spreadBy(rounds, ({ other }) => rate(other))),
-        spread(ratio(rounds)),
-      ]),
-    ),
-    ...(nginx ? [] : ['', 'nginx is not installed.']),
-  ].join('\n');
+async function* pieces(head: string, padding: number, tail: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(head);
+  for (let left = padding; left > 0; left -= PIECE.length) yield PIECE.subarray(0, left);
+  yield Buffer.from(tail);
 }

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import multipart from '@fastify/multipart';
 import Fastify from 'fastify';
+import { listen } from './listen.ts';
 
-/**
- * The floor of uploads: a form's file is streamed to disk and synced, and nothing else is done with it.
- * `multipart.ts FOLDER`; once it listens, its parent gets `{ listening: url }` as a message.
- */
+/** The floor of uploads: a form's file is streamed to disk and synced, and nothing else. `multipart.ts FOLDER`. */
 const folder = process.argv[2]!;
 mkdirSync(folder, { recursive: true });
 
@@ -19,8 +17,4 @@ app.post('/upload', async (request) => {
   await pipeline(part.file, createWriteStream(join(folder, 'file'), { flush: true }));
   return { ok: true };
 });
-
-const url = await app.listen({ host: '127.0.0.1', port: 0 });
-process.send?.({ listening: url });
-for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)
-  process.once(event, () => void app.close().finally(() => process.exit(0)));
+await listen(app);

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import staticFiles from '@fastify/static';
 import Fastify from 'fastify';
+import { listen } from './listen.ts';
 
 /**
  * The floor of the first page: the same app as a plain shell, with an empty page, its style sheet a file of its own and
- * nothing written by the server but the society's data. `shell.ts SERVER` asks that server for the rest. Once it listens,
- * its parent gets `{ listening: url }` as a message.
+ * nothing written by the server but the society's data. `shell.ts SERVER` asks that server for the rest.
  */
 const server = process.argv[2]!;
 const dist = resolve(import.meta.dirname, '../../apps/web/dist');
@@ -18,13 +18,8 @@ const page = readFileSync(join(dist, 'index.html'), 'utf8')
   .replace('<!--site-->', () => `<script type="application/json" id="site">${site}</script>`);
 
 const app = Fastify({ logger: false });
-await app.register(staticFiles, {
-  root: join(dist, 'static'),
-  prefix: '/static/',
-  immutable: true,
-  maxAge: '365d',
-  preCompressed: true,
-});
+const forever = { immutable: true, maxAge: '365d', preCompressed: true };
+await app.register(staticFiles, { root: join(dist, 'static'), prefix: '/static/', ...forever });
 app.get('/api/*', async (request, reply) => {
   const answer = await fetch(server + request.url);
   return reply
@@ -34,7 +29,4 @@ app.get('/api/*', async (request, reply) => {
 });
 app.get('/*', (_, reply) => reply.type('text/html; charset=utf-8').send(page));
 
-const url = await app.listen({ host: '127.0.0.1', port: 0 });
-process.send?.({ listening: url });
-for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const)
-  process.once(event, () => void app.close().finally(() => process.exit(0)));
+await listen(app);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../local/findProgram.ts';
-import { asScript, type Browser, type Defer, end } from './browser.ts';
+import type { Defer, Hands } from './hands.ts';
+import { type BidiBrowser, pointAndType } from './pointing.ts';
 
 /** No page at start, and no word with its maker. */
 const preferences = {
@@ -25,7 +26,7 @@ const indexOfFrame = (title: string) =>
   [...document.querySelectorAll('iframe')].findIndex((frame) => frame.title === title);
 
 /** Firefox without a window, over WebDriver BiDi, which it speaks itself. */
-export async function startFirefox(program: string, defer: Defer): Promise<Browser> {
+export async function startFirefox(program: string, defer: Defer): Promise<Hands> {
   const profile = mkdtempSync(join(tmpdir(), 'induct-firefox-'));
   writeFileSync(
     join(profile, 'user.js'),
@@ -42,8 +43,10 @@ export async function startFirefox(program: string, defer: Defer): Promise<Brows
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
+  const ended = new Promise((done) => running.once('close', done));
   defer(async () => {
-    await end(running);
+    running.kill();
+    await ended;
     rmSync(profile, { recursive: true, force: true });
   });
   const address = await new Promise<string>((found, failed) => {
@@ -98,9 +101,8 @@ export async function startFirefox(program: string, defer: Defer): Promise<Brows
     if (!called.result) throw new Error(called.exceptionDetails?.text);
     return called.result;
   }
-  const browser: Browser = {
+  const browser: BidiBrowser = {
     name: `${capabilities.browserName} ${capabilities.browserVersion}`,
-    open: (url) => send('browsingContext.navigate', { context, url, wait: 'complete' }),
     look: async (what, ...args) => JSON.parse((await run(asScript(what), JSON.stringify(args))).value),
     lookInto: async (title, what, ...args) => {
       const { contexts: pages } = await send<{
@@ -112,15 +114,23 @@ export async function startFirefox(program: string, defer: Defer): Promise<Brows
       return JSON.parse((await run(asScript(what), JSON.stringify(args), frame.context)).value);
     },
     perform: (actions) => send('input.performActions', { context, actions }),
-    chooseFile: async (selector, path) => {
-      const { sharedId } = await run(
-        '(json) => document.querySelector(JSON.parse(json))',
-        JSON.stringify(selector),
-      );
+  };
+  return {
+    name: browser.name,
+    ...pointAndType(browser),
+    open: (url) => send('browsingContext.navigate', { context, url, wait: 'complete' }),
+    async attach(path) {
+      const { sharedId } = await run("() => document.querySelector('input[type=file]')", '');
       await send('input.setFiles', { context, element: { sharedId }, files: [path] });
     },
-    picture: async () =>
-      (await send<{ data: string }>('browsingContext.captureScreenshot', { context })).data,
+    address: () => browser.look(() => location.href),
+    async picture() {
+      const { data } = await send<{ data: string }>('browsingContext.captureScreenshot', { context });
+      return Buffer.from(data, 'base64');
+    },
   };
-  return browser;
 }
+
+/** A function and what it is given as one expression that answers JSON. */
+const asScript = (what: (...args: never[]) => unknown) =>
+  `async (json) => JSON.stringify((await (${what})(...JSON.parse(json))) ?? null)`;

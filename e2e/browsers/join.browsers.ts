@@ -8,9 +8,8 @@ import { png } from '../../local/testing/documents.ts';
 import { type StartedInduct, startInduct } from '../../local/testing/startedInduct.ts';
 import { details } from '../arrange.ts';
 import { stripe } from '../providers.ts';
-import type { Browser, Defer } from './browser.ts';
 import { firefoxProgram, startFirefox } from './firefox.ts';
-import { handsOn } from './hands.ts';
+import type { Defer, Hands } from './hands.ts';
 import { screenProgram, startWebKit, webkitProgram } from './webkit.ts';
 
 // The whole join in the other two engines, where Debian's packages (or others) have brought them.
@@ -46,31 +45,32 @@ test(
   (t) => joinIn(t, (defer) => startWebKit(webkit!, screen!, defer)),
 );
 
-async function joinIn(t: TestContext, start: (defer: Defer) => Promise<Browser>): Promise<void> {
+async function joinIn(t: TestContext, start: (defer: Defer) => Promise<Hands>): Promise<void> {
   const tasks: (() => Promise<void>)[] = [];
   t.after(async () => {
     for (const task of tasks.reverse()) await task();
   });
-  const browser = await start((task) => tasks.push(task));
+  const hands = await start((task) => tasks.push(task));
   try {
-    await walk(browser);
+    await walk(hands);
   } catch (error) {
     const pictures = resolve(import.meta.dirname, '../../test-results');
     mkdirSync(pictures, { recursive: true });
-    const picture = join(pictures, `${browser.name.replaceAll(/\W+/g, '-')}.png`);
-    writeFileSync(picture, Buffer.from(await browser.picture(), 'base64'));
-    console.error(`What ${browser.name} showed: ${picture}`);
+    const picture = join(pictures, `${hands.name.replaceAll(/\W+/g, '-')}.png`);
+    writeFileSync(picture, await hands.picture());
+    console.error(`What ${hands.name} showed: ${picture}`);
     throw error;
   }
 }
 
 /** From an invite code to the welcome page: everything typed and pressed as by a person. */
-async function walk(browser: Browser): Promise<void> {
-  const { see, press, tick, fill, fillIn, choose, sideways } = handsOn(browser);
+async function walk(hands: Hands): Promise<void> {
+  const { open, see, press, tick, fill, fillIn, choose } = hands;
   const given = details();
-  const fits = async (screen: string) => assert.equal(await sideways(), 0, `${screen} hangs over the side`);
+  const fits = async (screen: string) =>
+    assert.equal(await hands.overhang(), 0, `${screen} hangs over the side`);
 
-  await browser.open(induct!.url);
+  await open(induct!.url);
   await see('heading', 'Get Started');
   await fits('Get Started');
   await fill('Invite code', 'LINCOLN2026');
@@ -82,7 +82,7 @@ async function walk(browser: Browser): Promise<void> {
   await fill('Personal email', given.personalEmail);
   await fill('Address line 1', given.address1);
   await fill('City', given.city);
-  await choose('State/Province', 'Tex');
+  await choose('State/Province', given.state);
   await fill('Zipcode', given.zipcode);
   await choose('Graduation year', given.highSchoolGraduationYear);
   await choose('High school GPA', given.highSchoolGpa);
@@ -108,17 +108,17 @@ async function walk(browser: Browser): Promise<void> {
 
   await see('heading', 'Congratulations, you are a member!');
   await fits('Upgrade');
-  const intent = await browser.look(() => new URL(location.href).searchParams.get('payment_intent') ?? '');
+  const intent = new URL(await hands.address()).searchParams.get('payment_intent')!;
   assert.deepEqual(await stripe(induct!.local.stripe!).taken(intent), [9000]);
   await press('button', 'Skip');
 
   await see('text', 'Jordan, you are now a member of Collegiate Honor Society.');
   await fits('Congratulations');
-  await browser.open(`${induct!.url}/registration/upload-transcript`);
+  await open(`${induct!.url}/registration/upload-transcript`);
   await see('button', 'Choose a file');
   const file = join(folder, 'transcript.png');
   writeFileSync(file, png());
-  await browser.chooseFile('input[type=file]', file);
+  await hands.attach(file);
   await see('text', 'transcript.png');
   await press('link', 'Continue');
   await see('heading', 'Congratulations');

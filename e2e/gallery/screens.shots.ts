@@ -1,5 +1,5 @@
 import { pdf } from '../../local/testing/documents.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '../../packages/core/document.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '../../packages/documents/document.ts';
 import {
   alter,
   call,

@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
-import type { Call } from './call.ts';
-import { require } from './call.ts';
+import { type Call, require } from './call.ts';
 import { invalid } from './errors.ts';
 import { newId } from './ids.ts';
 import { given, page } from './lists.ts';

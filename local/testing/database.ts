@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { migrate, readMigrations } from '../../apps/server/database/migrate.ts';
+import { migrate, readMigrations } from '../../apps/server/platform/database/migrate.ts';
 import { type RunningPostgres, startPostgres } from '../postgres.ts';
 import { isRunning } from '../processes.ts';
 

@@ -1,6 +1,5 @@
-import { createCipheriv, createHash } from 'node:crypto';
+import { createCipheriv } from 'node:crypto';
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
-import { rc4 } from '#core/oldCiphers.ts';
 
 /** Small, valid documents of every accepted type, and what hostile ones are made of. All made here. */
 
@@ -45,62 +44,16 @@ export function pdf({
   return Buffer.from(build(padding), 'latin1');
 }
 
-const PDF_PADDING = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
+/** What a PDF permits, as ISO 32000-2, table 22, has it: all but printing, or all. */
+export const permissions = { butPrinting: -1852, all: -4 };
 
-/**
- * A PDF that forbids printing, as its owner's password says, and that is opened with `password`; the empty one is everybody's.
- * Its text is left as it is: nobody here decrypts it. `salt` is of 8 bytes, from revision 5 on. Revisions 2 to 6 (ISO 32000-2, 7.6.4).
- */
-export function encryptedPdf(revision: number, password = '', salt = 'salt\\1()'): Buffer {
-  const owner = Buffer.alloc(revision < 5 ? 32 : 48, 'owner\\(');
-  const id = Buffer.from('0123456789abcdef');
-  const version = { 2: 1, 3: 2, 4: 4, 5: 5, 6: 5 }[revision];
-  const user =
-    revision < 5
-      ? oldUserEntry(revision, password, owner, id)
-      : newUserEntry(revision, password, Buffer.from(salt));
-  const encryption = `<< /Filter /Standard /V ${version} /R ${revision} /Length ${revision === 3 ? 128 : 40} /P -1852 /O <${owner.toString('hex')}> /U ${literal(user)} >>`;
+/** A PDF that says it is encrypted, by the standard handler. Its text is left as it is: nobody here decrypts it. */
+export function encryptedPdf(permitted: number): Buffer {
+  const entry = 'ab'.repeat(48);
   return pdf({
-    trailer: `/Encrypt 6 0 R /ID [${literal(id)} ${literal(id)}] `,
-    more: [encryption],
+    trailer: `/Encrypt 6 0 R /ID [<${entry}> <${entry}>] `,
+    more: [`<< /Filter /Standard /V 5 /R 6 /Length 256 /P ${permitted} /O <${entry}> /U <${entry}> >>`],
   });
-}
-
-/** As programs write bytes between brackets. */
-function literal(bytes: Buffer): string {
-  return `(${bytes.toString('latin1').replace(/[()\\\r\n]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`)})`;
-}
-
-function oldUserEntry(revision: number, password: string, owner: Buffer, id: Buffer): Buffer {
-  const md5 = (...parts: Uint8Array[]) => createHash('md5').update(Buffer.concat(parts)).digest();
-  const length = revision === 2 ? 5 : 16;
-  const permissions = Buffer.alloc(4);
-  permissions.writeInt32LE(-1852);
-  const padded = Buffer.concat([Buffer.from(password), PDF_PADDING]).subarray(0, 32);
-  let key = md5(padded, owner, permissions, id).subarray(0, length);
-  if (revision === 2) return Buffer.from(rc4(key, PDF_PADDING));
-  for (let round = 0; round < 50; round++) key = md5(key).subarray(0, length);
-  let entry: Uint8Array = md5(PDF_PADDING, id);
-  for (let round = 0; round < 20; round++) {
-    const keyOfRound = key.map((byte) => byte ^ round);
-    entry = rc4(keyOfRound, entry);
-  }
-  return Buffer.concat([entry, Buffer.alloc(16, 'any')]);
-}
-
-function newUserEntry(revision: number, password: string, salt: Buffer): Buffer {
-  const keySalt = Buffer.from('salt\r2\n.');
-  let key = createHash('sha256').update(password).update(salt).digest();
-  for (let round = 0, last = 0; revision === 6 && (round < 64 || last > round - 32); round++) {
-    const cipher = createCipheriv('aes-128-cbc', key.subarray(0, 16), key.subarray(16, 32));
-    cipher.setAutoPadding(false);
-    const text = Buffer.concat(Array.from({ length: 64 }, () => [Buffer.from(password), key]).flat());
-    const encrypted = cipher.update(text);
-    last = encrypted.at(-1)!;
-    const which = Number(BigInt(`0x${encrypted.toString('hex', 0, 16)}`) % 3n);
-    key = createHash(['sha256', 'sha384', 'sha512'][which]!).update(encrypted).digest();
-  }
-  return Buffer.concat([key.subarray(0, 32), salt, keySalt]);
 }
 
 /** A picture of one grey pixel for every segment and scan that a decoder asks for. */
@@ -306,4 +259,32 @@ function uint32be(value: number): Buffer {
   const buffer = Buffer.alloc(4);
   buffer.writeUInt32BE(value);
   return buffer;
+}
+
+/** A PDF of so many bytes in parts, for one that no memory should hold: `padding` bytes of any character between them. */
+export function largePdf(bytes: number): { start: string; padding: number; end: string } {
+  const start =
+    '%PDF-1.7\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n%';
+  const endAt = (offset: number) => {
+    const place = (object: string) => String(start.indexOf(object)).padStart(10, '0');
+    return `\nxref\n0 3\n0000000000 65535 f \n${place('1 0 obj')} 00000 n \n${place('2 0 obj')} 00000 n \ntrailer\n<< /Size 3 /Root 1 0 R >>\nstartxref\n${String(offset + 1).padStart(10, '0')}\n%%EOF\n`;
+  };
+  const padding = bytes - start.length - endAt(0).length;
+  return { start, padding, end: endAt(start.length + padding) };
+}
+
+/** Documents that cost much to inspect; each is refused, most of them after all the work that they can cause. */
+export function hostileDocuments(): { name: string; content: Buffer }[] {
+  // Unpacked it is larger than it says, and with the noise just within a hundred times the file.
+  const bomb = { name: 'word/media/a.bmp', data: Buffer.alloc(100_000_000), says: { size: 99_000_000 } };
+  const noise = { name: 'word/media/b.bmp', data: randomText(1_500_000) };
+  const broken = { name: 'z', data: 'x', says: { size: 2 } };
+  const many = Array.from({ length: 990 }, (_, index) => ({ name: `m/${index}`, data: 'x'.repeat(200) }));
+  return [
+    { name: 'scans.jpg', content: jpegOfScans(19_000) },
+    { name: 'ring.doc', content: docRing() },
+    { name: 'parts.docx', content: docxOfParts(19_000) },
+    { name: 'many.docx', content: zip([...docxParts, ...many, broken]) },
+    { name: 'bomb.docx', content: zip([...docxParts, noise, bomb]) },
+  ];
 }

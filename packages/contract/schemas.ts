@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ContactField, contactFields } from '#core/contact.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
 import { productTypes } from '#core/product.ts';
 import { membershipStandings } from '#core/refunds.ts';
@@ -90,24 +91,11 @@ const studentDetails = z.object({
 });
 
 const contact = z.object({
-  firstName: nullableText,
-  middleName: nullableText,
-  lastName: nullableText,
-  address: nullableText,
-  address2: nullableText,
-  city: nullableText,
-  state: nullableText,
-  zip: nullableText,
-  country: nullableText,
-  email: nullableText,
-  personalEmail: nullableText,
-  schoolEmail: nullableText,
-  schoolId: nullableText,
-  schoolName: nullableText,
+  ...(Object.fromEntries(contactFields.map((field) => [field, nullableText])) as Record<
+    Exclude<ContactField, 'acceptedPrivacyPolicy'>,
+    typeof nullableText
+  >),
   acceptedPrivacyPolicy: z.boolean(),
-  highSchoolName: nullableText,
-  highSchoolGraduationYear: nullableText,
-  highSchoolGpa: nullableText,
 });
 
 const paymentIntentAnswer = z.object({
@@ -253,8 +241,7 @@ export const schemas = {
   submitDetails: {
     params: sessionParams,
     body: studentDetails,
-    /** What the next screen would ask for; null when there is something to say first, which that screen's own call does. */
-    data: z.object({ membershipDetails: membershipDetails.nullable() }),
+    data: z.object({ status: z.literal('success') }),
   },
   getMembershipDetails: {
     params: sessionParams,
@@ -376,8 +363,7 @@ export const schemas = {
       overrideMainPriceCents: z.int().min(0).max(99_999_999).nullish(),
       ...signature,
     }),
-    /** With what the next screen would ask for. */
-    data: z.object({ joinSessionUuid: uuid, message: z.string(), checkoutDetails }),
+    data: z.object({ joinSessionUuid: uuid, message: z.string() }),
   },
   uploadTranscript: { params: sessionParams, data: upload },
   getDocuments: {
@@ -452,5 +438,4 @@ export type Params<Name extends CallName> = Schemas[Name] extends { params: infe
   : Record<string, never>;
 export type Failure = z.output<typeof failure>;
 export type Product = z.output<typeof product>;
-export type Contact = z.output<typeof contact>;
 export type Site = z.output<typeof site>;

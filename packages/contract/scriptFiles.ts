@@ -1,7 +1,6 @@
 /**
- * dist/scripts.json of the web build: the script of the first load, and by each download's name (apps/web/ahead.ts) the
- * scripts that it is made of beside that one. The server names them with the page, so that they are on their way before the
- * first one has run.
+ * dist/scripts.json of the web build: the script of the first load, and for each chunk name (apps/web/screens/lazyScreens.tsx) the
+ * scripts that it consists of besides. The server sends them as preload links with the page.
  */
 export interface ScriptFiles {
   index: string;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { contactFields } from './contact.ts';
 import {
   type CrmValues,
   codeField,
-  contactFields,
   crmFields,
   defaultFieldRules,
   type FieldValue,

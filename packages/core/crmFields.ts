@@ -1,24 +1,6 @@
-/** Which fields of a join the CRM hears of: the contact record of the specification (section 3), and the join's own. */
-export const contactFields = [
-  'firstName',
-  'middleName',
-  'lastName',
-  'address',
-  'address2',
-  'city',
-  'state',
-  'zip',
-  'country',
-  'email',
-  'personalEmail',
-  'schoolEmail',
-  'schoolId',
-  'schoolName',
-  'acceptedPrivacyPolicy',
-  'highSchoolName',
-  'highSchoolGraduationYear',
-  'highSchoolGpa',
-] as const;
+import { type ContactField, contactFields } from './contact.ts';
+
+/** What the CRM hears of a join beside the fields of its contact. */
 export const joinFields = [
   'stage',
   'membershipStatus',
@@ -40,7 +22,6 @@ const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !
 /** Read only: what an invitation is found by. */
 export const codeField = 'invitationCode';
 
-export type ContactField = (typeof contactFields)[number];
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];

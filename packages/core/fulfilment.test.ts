@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressFrom, goodsOfOrder, type ShippedOrder } from './fulfilment.ts';
-import type { GivenBack, PaidLine } from './refunds.ts';
+import type { OrderLine } from './orderLine.ts';
+import type { GivenBack } from './refunds.ts';
 
-const lines: PaidLine[] = [
+const lines: OrderLine[] = [
   { productId: 2, type: 'membership', name: 'Membership with Honor Cord', priceCents: 8900 },
   { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
   { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },

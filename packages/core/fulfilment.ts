@@ -1,12 +1,6 @@
+import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
-import {
-  counts,
-  type Dispute,
-  type GivenBack,
-  isHeld,
-  type MembershipStanding,
-  type PaidLine,
-} from './refunds.ts';
+import { counts, type Dispute, type GivenBack, isHeld, type MembershipStanding } from './refunds.ts';
 
 /** What was sent of a line. */
 export interface Shipment {
@@ -18,7 +12,7 @@ export interface Shipment {
 
 /** A payment that succeeded, with all that decides what of it is to be sent. */
 export interface ShippedOrder {
-  lines: readonly PaidLine[];
+  lines: readonly OrderLine[];
   refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines'>[];
   dispute: Dispute | null;
   /** Of the membership or upgrade that it bought. */
@@ -49,7 +43,7 @@ export interface Goods {
  * What a product sends by post: a store item itself, of a membership or upgrade what the society's file says, or null.
  * `ships` gives the latter by product id.
  */
-export function goodsOf(line: PaidLine, ships: (productId: number) => string | undefined): string | null {
+export function goodsOf(line: OrderLine, ships: (productId: number) => string | undefined): string | null {
   if (line.type === 'store') return line.name;
   return isMembershipType(line.type) ? (ships(line.productId) ?? null) : null;
 }
@@ -70,7 +64,7 @@ type Owed = Exclude<GoodsState, { is: 'sent' }>;
 
 function owes(
   { lines, refunds, dispute, standing, hasLostBase }: ShippedOrder,
-  paid: PaidLine,
+  paid: OrderLine,
   line: number,
 ): Owed {
   if (dispute === 'lost') return { is: 'ended', because: 'a dispute over its money was lost' };

@@ -1,6 +1,6 @@
 import { displayPrice, fromPrice, toPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
 import { type ProductType, productTypes } from './product.ts';
-import type { PaidLine } from './refunds.ts';
 
 /** Characters that Stripe takes of a description and of a value of metadata (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
@@ -13,7 +13,7 @@ const MOST_VALUES = 12;
 /** What an order is, in words: Stripe prints it on its receipt and shows it in its dashboard. At most 1,000 characters. */
 export function orderDescription(
   society: string,
-  lines: readonly Pick<PaidLine, 'name' | 'priceCents'>[],
+  lines: readonly Pick<OrderLine, 'name' | 'priceCents'>[],
 ): string {
   const items = lines.map(({ name, priceCents }) => `${name} ${displayPrice(priceCents)}`);
   return shorten(`${society}: ${items.join('; ')}`, DESCRIPTION_LIMIT);
@@ -23,7 +23,7 @@ export function orderDescription(
  * The lines of an order as metadata of its intent, so that what was sold can be told from Stripe alone: product id, type,
  * dollars and name, a line each. Values that are not needed are empty, which takes them from an intent that had them.
  */
-export function lineMetadata(lines: readonly PaidLine[]): Record<string, string> {
+export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = [''];
   for (const { productId, type, priceCents, name } of lines) {
     const line = `${productId} ${type} ${toPrice(priceCents)} ${shorten(name.replace(/\s+/g, ' '), NAME_LIMIT)}`;
@@ -41,7 +41,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
 );
 
 /** The lines that {@link lineMetadata} wrote, names as far as they were written; null when they do not say all of it. */
-export function linesOfMetadata(metadata: Readonly<Record<string, string>>): PaidLine[] | null {
+export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const texts = lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
   const lines = texts.map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];

@@ -10,10 +10,10 @@ import {
   type Movement,
   sumLedger,
 } from './ledger.ts';
+import type { OrderLine } from './orderLine.ts';
 import { productTypes } from './product.ts';
-import type { PaidLine } from './refunds.ts';
 
-const lines: PaidLine[] = [
+const lines: OrderLine[] = [
   { productId: 3, type: 'membership', name: 'Membership', priceCents: 9500 },
   { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
   { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },

@@ -1,5 +1,6 @@
+import type { OrderLine } from './orderLine.ts';
 import { isDonationType, type ProductType } from './product.ts';
-import { counts, type GivenBack, type PaidLine } from './refunds.ts';
+import { counts, type GivenBack } from './refunds.ts';
 
 /** What an accountant books money under. `account`: Stripe's own dealings with the account that are none of the others. */
 export const ledgerKinds = [
@@ -38,7 +39,7 @@ export interface Movement {
 
 /** What was paid by the charge that a movement is of, or belongs to. */
 export interface LedgerOrder {
-  lines: readonly PaidLine[];
+  lines: readonly OrderLine[];
   amountCents: number;
 }
 
@@ -63,7 +64,7 @@ export function keptAfter(
 /** The lines of which these refunds, made before another, kept the processing fee. */
 export function linesLessFee(
   before: readonly (Pick<GivenBack, 'status' | 'lines'> & { reason: string })[],
-  paid: readonly PaidLine[],
+  paid: readonly OrderLine[],
 ): number[] {
   return before
     .filter((refund) => refund.reason === 'ineligible' && counts(refund))
@@ -143,7 +144,7 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
   });
 }
 
-function lineEntries(lines: readonly PaidLine[]): LedgerEntry[] {
+function lineEntries(lines: readonly OrderLine[]): LedgerEntry[] {
   return lines.map(({ type, name, priceCents }) => entry(kindOf(type), name, priceCents));
 }
 

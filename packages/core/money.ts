@@ -1,3 +1,5 @@
+import { LEAST_DONATION_CENTS } from './specified.ts';
+
 /** Money is integer US cents everywhere; only the wire carries dollars (specification, section 9: currency usd). */
 
 /** Stripe's smallest charge in US dollars, in cents. Nothing in the catalogue or a donation may cost less. */
@@ -17,6 +19,16 @@ export function fromPrice(price: string): number {
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
 }
 
+/** A number of dollars as the wire gives one: 2500 → 25, 1250 → 12.5. */
+export function toDollars(cents: number): number {
+  return Number(toPrice(cents));
+}
+
+/** The same in cents, to the nearest: 12.5 → 1250. */
+export function fromDollars(dollars: number): number {
+  return Math.round(dollars * 100);
+}
+
 /** For people, always with cents: 102450 → "$1,024.50". */
 export function displayPrice(cents: number): string {
   const [whole, fraction] = toPrice(cents).split('.') as [string, string];
@@ -30,7 +42,7 @@ export function shortPrice(cents: number): string {
 
 /**
  * A custom donation as typed or sent, in cents, or null when it is none (specification, section 5: a number above 0,
- * otherwise nothing is sent). At most two decimals, at least Stripe's minimum, at most `maximumCents`.
+ * otherwise nothing is sent). At most two decimals, at least the least donation, at most `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =
@@ -42,5 +54,5 @@ export function parseDonation(amount: string | number, maximumCents: number): nu
           .replace(/,(?=\d{3}(\D|$))/g, '');
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) return null;
   const cents = fromPrice(text);
-  return cents >= MINIMUM_CHARGE_CENTS && cents <= maximumCents ? cents : null;
+  return cents >= LEAST_DONATION_CENTS && cents <= maximumCents ? cents : null;
 }

@@ -1,7 +1,15 @@
-import type { PaidLine } from './refunds.ts';
+import type { ProductType } from './product.ts';
+
+/** A line of an order, with the name and price (cents) of the day on which it was added. A snapshot keeps it as it was paid. */
+export interface OrderLine {
+  productId: number;
+  type: ProductType;
+  name: string;
+  priceCents: number;
+}
 
 /** A line of an order that is open. Its number is the order's revision that added it, so none is ever given twice. */
-export interface OpenLine extends PaidLine {
+export interface OpenLine extends OrderLine {
   number: number;
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { summarise } from './orderSummary.ts';
 import { type ProductType, productTypes } from './product.ts';
 
-const line = (productType: ProductType, priceCents: number) => ({ productType, priceCents });
+const line = (type: ProductType, priceCents: number) => ({ type, priceCents });
 
 test('an order is split by type, tax is 0 and the total is the sum', () => {
   const order = [
@@ -41,7 +41,7 @@ test('an empty order comes to nothing', () => {
 test('the total is always the sum of the lines that are shown', () => {
   const lines = fc.array(
     fc.record({
-      productType: fc.constantFrom(...productTypes),
+      type: fc.constantFrom(...productTypes),
       priceCents: fc.integer({ min: 50, max: 1_000_000 }),
     }),
   );

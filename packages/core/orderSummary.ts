@@ -1,12 +1,10 @@
-import { isDonationType, isMembershipType, type ProductType } from './product.ts';
+import type { OrderLine } from './orderLine.ts';
+import { isDonationType, isMembershipType } from './product.ts';
 
-/** What an order line must tell for the summary; `priceCents` is the price stored when the item entered the session. */
-export interface OrderLine {
-  productType: ProductType;
-  priceCents: number;
-}
+/** What the summary needs of an order line. */
+type Summed = Pick<OrderLine, 'type' | 'priceCents'>;
 
-export interface OrderSummary<Line extends OrderLine> {
+export interface OrderSummary<Line extends Summed> {
   /** The first membership or membership_upgrade product; an order has one at most. */
   membership: Line | null;
   donations: Line[];
@@ -18,10 +16,10 @@ export interface OrderSummary<Line extends OrderLine> {
 }
 
 /** Splits an order by type and totals it: subtotal is the sum of all lines shown, tax is 0 (specification, section 4). */
-export function summarise<Line extends OrderLine>(lines: readonly Line[]): OrderSummary<Line> {
-  const membership = lines.find((line) => isMembershipType(line.productType)) ?? null;
-  const donations = lines.filter((line) => isDonationType(line.productType));
-  const storeProducts = lines.filter((line) => line.productType === 'store');
+export function summarise<Line extends Summed>(lines: readonly Line[]): OrderSummary<Line> {
+  const membership = lines.find((line) => isMembershipType(line.type)) ?? null;
+  const donations = lines.filter((line) => isDonationType(line.type));
+  const storeProducts = lines.filter((line) => line.type === 'store');
   const shown = [...(membership ? [membership] : []), ...donations, ...storeProducts];
   const subtotalCents = shown.reduce((sum, line) => sum + line.priceCents, 0);
   return {

@@ -4,16 +4,19 @@ import { MINIMUM_CHARGE_CENTS } from './money.ts';
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
 /** The least that a link may sell a product for, in cents. */
-export function floorOf(product: { price?: number | undefined; floor?: number | undefined }): number {
-  return Math.max(product.floor ?? product.price ?? 0, MINIMUM_CHARGE_CENTS);
+export function floorOf(product: {
+  priceCents?: number | undefined;
+  floorCents?: number | undefined;
+}): number {
+  return Math.max(product.floorCents ?? product.priceCents ?? 0, MINIMUM_CHARGE_CENTS);
 }
 
 /** What a link sells a product at: its override price in cents, or the catalogue's; or why it does not. */
 export function salePrice(
-  product: { price?: number | undefined; floor?: number | undefined },
+  product: { priceCents?: number | undefined; floorCents?: number | undefined },
   override: number | null | undefined,
 ): number | 'too low' | 'too high' {
-  if (override == null) return product.price ?? 0;
+  if (override == null) return product.priceCents ?? 0;
   if (override < floorOf(product)) return 'too low';
   return override > HIGHEST_OVERRIDE_CENTS ? 'too high' : override;
 }

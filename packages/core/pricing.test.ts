@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { displayPrice, fromPrice, parseDonation, shortPrice, toPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
 import { summarise } from './orderSummary.ts';
 import { HIGHEST_OVERRIDE_CENTS, salePrice } from './price.ts';
 import type { ProductType } from './product.ts';
@@ -9,7 +10,6 @@ import {
   type Dispute,
   type GivenBack,
   matchRefunds,
-  type PaidLine,
   type PaidOrder,
   planRefund,
   type RefundWish,
@@ -58,7 +58,7 @@ const ids: Record<string, [number, ProductType]> = {
   'Framed Certificate': [32, 'store'],
   'Yard Sign': [33, 'store'],
 };
-const paid = (cell: string): PaidLine[] =>
+const paid = (cell: string): OrderLine[] =>
   parts(cell).map(({ name, cents }) => ({
     name,
     productId: ids[name]![0],
@@ -67,7 +67,7 @@ const paid = (cell: string): PaidLine[] =>
   }));
 
 /** What went back: of a line by its name, or without a name from the dashboard, or in vain. */
-function back(cell: string, lines: readonly PaidLine[]): GivenBack[] {
+function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);
     const refund = { uuid: `${index}`, amountCents: cents, status: 'succeeded' as const };
@@ -100,7 +100,7 @@ function order(
   };
 }
 
-const sum = (lines: readonly PaidLine[]) => lines.reduce((total, { priceCents }) => total + priceCents, 0);
+const sum = (lines: readonly OrderLine[]) => lines.reduce((total, { priceCents }) => total + priceCents, 0);
 
 for (const [cents, wire, people, card] of table('cents', 'on the wire', 'for people', 'on a membership card'))
   test(`${cents} cents are written as ${wire}, ${people} and ${card}`, () => {
@@ -111,13 +111,13 @@ for (const [cents, wire, people, card] of table('cents', 'on the wire', 'for peo
 
 for (const [price, floor, c, sold] of table("product's price", 'floor', '`c`', 'sold at'))
   test(`a product of ${price} with the floor ${floor || 'none'} and c=${c || 'none'} is sold at: ${sold}`, () => {
-    const product = { price: fromPrice(price!), ...(floor ? { floor: fromPrice(floor) } : {}) };
+    const product = { priceCents: fromPrice(price!), ...(floor ? { floorCents: fromPrice(floor) } : {}) };
     const at = salePrice(product, c === '' ? null : Number(c));
     assert.equal(typeof at === 'number' ? toPrice(at) : `refused: ${at}`, sold);
   });
 
 test('a link may sell at the highest price, and at no cent more', () => {
-  const product = { price: 6500 };
+  const product = { priceCents: 6500 };
   assert.equal(salePrice(product, HIGHEST_OVERRIDE_CENTS), HIGHEST_OVERRIDE_CENTS);
   assert.equal(salePrice(product, HIGHEST_OVERRIDE_CENTS + 1), 'too high');
 });
@@ -130,7 +130,7 @@ for (const [typed, donated] of table('typed', 'donated'))
 
 for (const [cell, subtotal, tax, total] of table('order', 'subtotal', 'tax', 'total due today'))
   test(`${cell} comes to ${total}`, () => {
-    const lines = paid(cell!).map(({ type, priceCents }) => ({ productType: type, priceCents }));
+    const lines = paid(cell!);
     const summary = summarise(lines);
     assert.deepEqual([summary.subtotalCents, summary.taxCents, summary.totalDueTodayCents].map(toPrice), [
       subtotal,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OrderLine } from './orderLine.ts';
 import { purchasesOf } from './purchases.ts';
-import type { GivenBack, PaidLine } from './refunds.ts';
+import type { GivenBack } from './refunds.ts';
 
-const line = (type: PaidLine['type'], name: string, priceCents: number): PaidLine => ({
+const line = (type: OrderLine['type'], name: string, priceCents: number): OrderLine => ({
   productId: 1,
   type,
   name,

@@ -1,4 +1,5 @@
 import { displayPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
 import {
   assignCommand,
@@ -6,7 +7,6 @@ import {
   type GivenBack,
   isUnassigned,
   type MembershipStanding,
-  type PaidLine,
   standingAfter,
 } from './refunds.ts';
 
@@ -36,7 +36,7 @@ export interface Sides {
   /** Null: there is no such session. */
   session: { uuid: string; state: string; upgrade: string } | null;
   /** What was on the screen; null: nobody kept it. */
-  snapshot: { amountCents: number; lines: readonly PaidLine[] } | null;
+  snapshot: { amountCents: number; lines: readonly OrderLine[] } | null;
   /** What this payment bought. */
   memberships: readonly { productId: number; standing: MembershipStanding; isHeld: boolean }[];
 }

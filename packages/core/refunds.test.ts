@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { OrderLine } from './orderLine.ts';
 import {
   assignRefund,
   counts,
@@ -9,7 +10,6 @@ import {
   isUnassigned,
   leftCents,
   matchRefunds,
-  type PaidLine,
   type PaidOrder,
   planRefund,
   type RefundStatus,
@@ -24,7 +24,7 @@ const line = fc.record({
   name: fc.constant('Thing'),
   priceCents: fc.integer({ min: 50, max: 100_000 }),
 });
-const membership = (kind: 'join' | 'upgrade'): PaidLine => ({
+const membership = (kind: 'join' | 'upgrade'): OrderLine => ({
   productId: kind === 'join' ? 1 : 10,
   type: kind === 'join' ? 'membership' : 'membership_upgrade',
   name: 'Membership',
@@ -43,7 +43,7 @@ const outside = (amountCents: number, change: Partial<GivenBack> = {}): GivenBac
 const orders = fc
   .record({ items: fc.array(line, { maxLength: 4 }), upgraded: fc.boolean(), dashboard: fc.nat(20_000) })
   .map(({ items, upgraded, dashboard }): PaidOrder[] => {
-    const order = (kind: 'join' | 'upgrade', lines: PaidLine[]): PaidOrder => {
+    const order = (kind: 'join' | 'upgrade', lines: OrderLine[]): PaidOrder => {
       const amountCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
       const gone = Math.min(dashboard, amountCents);
       return {
@@ -115,13 +115,13 @@ test('asked for everything, everything that is left goes back', () => {
   );
 });
 
-const bought = (name: string, priceCents: number): PaidLine => ({
+const bought = (name: string, priceCents: number): OrderLine => ({
   productId: priceCents,
   type: 'store',
   name,
   priceCents,
 });
-const paid = (lines: PaidLine[], refunds: GivenBack[], change: Partial<PaidOrder> = {}): PaidOrder => ({
+const paid = (lines: OrderLine[], refunds: GivenBack[], change: Partial<PaidOrder> = {}): PaidOrder => ({
   intentId: 'pi',
   kind: 'join',
   lines,
@@ -351,7 +351,7 @@ for (const [what, lines, refunds, fee, read] of [
     0,
     [null],
   ],
-] as [string, PaidLine[], GivenBack[], number, (string | null)[]][])
+] as [string, OrderLine[], GivenBack[], number, (string | null)[]][])
   test(`a refund from the dashboard is read by its amount: ${what}`, () => {
     assert.deepEqual(readings(paid(lines, refunds), fee), read);
   });

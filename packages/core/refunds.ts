@@ -1,13 +1,6 @@
 import { displayPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
 import { isMembershipType, type ProductType } from './product.ts';
-
-/** A line of an order as it was paid: what a snapshot keeps. */
-export interface PaidLine {
-  productId: number;
-  type: ProductType;
-  name: string;
-  priceCents: number;
-}
 
 /** due: decided, and Stripe is yet to be asked; the others are Stripe's words. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
@@ -34,7 +27,7 @@ export interface RefundedLine {
 export interface PaidOrder {
   intentId: string;
   kind: 'join' | 'upgrade';
-  lines: readonly PaidLine[];
+  lines: readonly OrderLine[];
   amountCents: number;
   /** In the order in which they were made. */
   refunds: readonly GivenBack[];
@@ -213,7 +206,7 @@ export function feeReadBy(
 }
 
 /** What of each line no refund was for, in cents. */
-function linesLeft(lines: readonly PaidLine[], refunds: readonly GivenBack[]): RefundedLine[] {
+function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   const parts = refundedLines(refunds);
   return lines.map(({ productId, name, priceCents }, line) => {
     const gone = sumOf(parts.filter((part) => part.line === line));

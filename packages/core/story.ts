@@ -1,6 +1,6 @@
 import { displayPrice } from './money.ts';
+import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
-import type { PaidLine } from './refunds.ts';
 
 /** Every step that the database records of a join, in the order in which one write makes them: migration 0012 has them. */
 export const storySteps = [
@@ -50,7 +50,7 @@ export interface StoryDetail {
   programme?: string;
   revision?: number;
   /** Of an order, its lines; of a refund, those that it was for. */
-  lines?: readonly Pick<PaidLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
+  lines?: readonly Pick<OrderLine, 'productId' | 'type' | 'name' | 'priceCents'>[] | null;
   from?: string;
   intent?: string;
   kind?: string;

@@ -1,51 +1,5 @@
-/** The student details payload of the specification, section 3. Country is the full country name. */
-export interface StudentDetails {
-  firstName: string;
-  middleName: string;
-  lastName: string;
-  address1: string;
-  address2: string;
-  city: string;
-  state: string;
-  zipcode: string;
-  country: string;
-  personalEmail: string;
-  schoolEmail: string;
-  agreeToPolicies: boolean;
-  highSchoolName: string;
-  highSchoolGraduationYear: string;
-  highSchoolGpa: string;
-}
-export type StudentDetailsField = keyof StudentDetails;
-export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
-
-/** Nothing filled in. */
-export const noDetails: StudentDetails = {
-  firstName: '',
-  middleName: '',
-  lastName: '',
-  address1: '',
-  address2: '',
-  city: '',
-  state: '',
-  zipcode: '',
-  country: '',
-  personalEmail: '',
-  schoolEmail: '',
-  agreeToPolicies: false,
-  highSchoolName: '',
-  highSchoolGraduationYear: '',
-  highSchoolGpa: '',
-};
-
-/** What the rules need to know of the world: the year, and whether a country (full name) exists and has subdivisions. */
-export interface StudentDetailsContext {
-  currentYear: number;
-  country(name: string): { hasSubdivisions: boolean } | undefined;
-}
-
-/** In the order of the screen, which is the order of the error summary. */
-export const studentDetailsFields: readonly StudentDetailsField[] = [
+/** The fields that hold text, in the order of the screen. */
+const textFields = [
   'firstName',
   'middleName',
   'lastName',
@@ -60,8 +14,27 @@ export const studentDetailsFields: readonly StudentDetailsField[] = [
   'highSchoolName',
   'highSchoolGraduationYear',
   'highSchoolGpa',
-  'agreeToPolicies',
-];
+] as const;
+
+/** The student details payload of the specification, section 3. Country is the full country name. */
+export type StudentDetails = Record<(typeof textFields)[number], string> & { agreeToPolicies: boolean };
+export type StudentDetailsField = keyof StudentDetails;
+export type StudentDetailsErrors = Partial<Record<StudentDetailsField, string>>;
+
+/** In the order of the screen, which is the order of the error summary. */
+export const studentDetailsFields: readonly StudentDetailsField[] = [...textFields, 'agreeToPolicies'];
+
+/** Nothing filled in. */
+export const noDetails = {
+  ...Object.fromEntries(textFields.map((field) => [field, ''])),
+  agreeToPolicies: false,
+} as StudentDetails;
+
+/** What the rules need to know of the world: the year, and whether a country (full name) exists and has subdivisions. */
+export interface StudentDetailsContext {
+  currentYear: number;
+  country(name: string): { hasSubdivisions: boolean } | undefined;
+}
 
 /** Longest value of any field, in characters. */
 export const FIELD_MAX_LENGTH = 200;

@@ -26,6 +26,9 @@ import {
 const here = import.meta.dirname;
 const root = resolve(here, '../..');
 
+/** The folders of the server that decide about money. */
+const moneyFolders = ['session', 'payments', 'refunds', 'settlement', 'upgrade', 'links'];
+
 /** What is changed, and the tests that are to notice. A scope with `sample` is changed in so many places, drawn by the seed. */
 const scopes = {
   core: {
@@ -49,12 +52,12 @@ const scopes = {
     sample: null,
   },
   server: {
-    files: ['payments', 'upgrade', 'links'].flatMap((folder) =>
+    files: moneyFolders.flatMap((folder) =>
       globSync(`apps/server/${folder}/*.ts`, { cwd: root })
         .filter((file) => !/\.test\.ts$|ommands?\.ts$/.test(file))
         .sort(),
     ),
-    tests: ['payments', 'upgrade', 'checkout', 'links'].map((folder) => `apps/server/${folder}/*.test.ts`),
+    tests: [...moneyFolders, 'checkout'].map((folder) => `apps/server/${folder}/*.test.ts`),
     sample: 120,
   },
 } as const;

@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
 import type { Product } from '#contract/schemas.ts';
-import { displayPrice, MINIMUM_CHARGE_CENTS, parseDonation } from '#core/money.ts';
+import { displayPrice, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
+import { LEAST_DONATION_CENTS } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
-import { LINE_NOT_FOUND, Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { type CatalogueProduct, toWireProduct } from '../society.ts';
-import { hasLine, lineOf, nextLine } from './orderLines.ts';
+import { LINE_NOT_FOUND, Refusal } from '../platform/http/refusal.ts';
+import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import type { CatalogueProduct } from '../society/society.ts';
+import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
@@ -20,15 +23,15 @@ const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 export async function setSessionProduct(deps: Deps, uuid: string, productUuid: string): Promise<Product> {
   const product = deps.society.productByUuid(productUuid.toLowerCase());
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
-  return addLine(deps, uuid, product, product.price!);
+  return addLine(deps, uuid, product, product.priceCents!);
 }
 
 /** Adds a donation of an amount in dollars that the joiner typed. */
 export async function setCustomDonation(deps: Deps, uuid: string, amount: number | string): Promise<Product> {
-  const maximum = deps.society.donations.maximum;
+  const maximum = deps.society.donations.maximumCents;
   const cents = parseDonation(amount, maximum);
   if (cents === null) {
-    const message = `Please enter an amount from ${displayPrice(MINIMUM_CHARGE_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
+    const message = `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
     throw new Refusal(400, message, { errors: { amount: message } });
   }
   return addLine(deps, uuid, deps.society.catalogue.find(({ type }) => type === 'donation_other')!, cents);
@@ -54,7 +57,7 @@ async function addLine(
     return rows[0];
   };
   const order = await whileFrozen(deps, uuid, add);
-  if (!order) throw await whyNot(deps, 'changeOrder', uuid, ORDER_FULL);
+  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, ORDER_FULL);
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;
@@ -83,5 +86,6 @@ export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<vo
       returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, session.uuid, remove))) throw await whyNot(deps, 'changeOrder', session.uuid);
+  if (!(await whileFrozen(deps, session.uuid, remove)))
+    throw await refusalFor(deps, 'changeOrder', session.uuid);
 }

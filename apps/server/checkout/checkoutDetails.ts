@@ -1,18 +1,21 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
-import type { ContactProfile } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import { merge } from '../join/getContact.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
-import { payerEmails, receiptEmail } from '../payments/payer.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import { eligibilityOf, fillIn, toWireLine, toWireProduct } from '../society.ts';
+import type { ContactProfile } from '../platform/database/types.ts';
+import { payerEmails, receiptEmail } from '../session/person.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import { eligibilityOf, fillIn } from '../society/texts.ts';
+import { toWireLine, toWireProduct } from '../society/wire.ts';
 
 /** The order, what may be added to it, and what is known of the payer. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
@@ -20,7 +23,7 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
   // A payment that was begun and left: ask Stripe how it ended before showing the order, unless somebody has just asked.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
-  if (!session) throw await whyNot(deps, 'readCheckout', uuid);
+  if (!session) throw await refusalFor(deps, 'readCheckout', uuid);
 
   const { society } = deps;
   const known = merge(session.profile, session.details, null);
@@ -33,7 +36,11 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
     ),
     donationOptions: society.catalogue
       .filter(({ type }) => type === 'donation')
-      .map(({ id, uuid: productUuid, price }) => ({ id, uuid: productUuid, amount: price! / 100 })),
+      .map(({ id, uuid: productUuid, priceCents }) => ({
+        id,
+        uuid: productUuid,
+        amount: toDollars(priceCents!),
+      })),
     recommendedProducts: society.catalogue
       .filter(({ recommended }) => recommended)
       .map((product) => toWireProduct(product)),

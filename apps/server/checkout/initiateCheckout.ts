@@ -6,11 +6,11 @@ import { fallback } from '#core/sentences.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { cannotLookUp, linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
-import { TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
-import { refusedSale, type SaleRefusal, saleRefusal } from '../session/isMemberNow.ts';
-import { firstLine, lineOf } from './orderLines.ts';
+import { TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { firstLine, lineOf } from '../session/orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { deleteSessionProduct, setCustomDonation, setSessionProduct } from './changeOrder.ts';
 import { checkoutDetails } from './checkoutDetails.ts';
 import { initiateCheckout } from './initiateCheckout.ts';
@@ -23,12 +23,6 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
     const { exp, sig, ...rest } = body;
     const uuid = await initiateCheckout(deps, { ...rest, signature: { exp, sig }, address: request.ip });
     deps.browser.give(reply, uuid);
-    return {
-      data: {
-        joinSessionUuid: uuid,
-        message: 'Your checkout is ready.',
-        checkoutDetails: await checkoutDetails(deps, uuid),
-      },
-    };
+    return { data: { joinSessionUuid: uuid, message: 'Your checkout is ready.' } };
   });
 }

@@ -108,12 +108,14 @@ test('siblings who share an email are two joins: the second writes nothing into 
     });
   }
   await deliver(server);
-  const { rows } = await sql<{ crm_contact_id: string; name: string }>`
-    select crm_contact_id, details ->> 'firstName' as name from join_session
-    where details ->> 'personalEmail' = ${email} order by crm_contact_id`.execute(server.deps.database);
+  const { rows } = await sql<{ contact_id: string; name: string }>`
+    select hubspot_contact_id as contact_id, details ->> 'firstName' as name from join_session
+    where details ->> 'personalEmail' = ${email} order by owns_hubspot_contact desc`.execute(
+    server.deps.database,
+  );
   const [own, shared] = rows;
-  assert.equal(own?.crm_contact_id.replace('own:', ''), shared?.crm_contact_id.replace('shared:', ''));
-  const held = await atHubspot(server, own!.crm_contact_id.slice(4), 'firstname');
+  assert.equal(own?.contact_id, shared?.contact_id);
+  const held = await atHubspot(server, own!.contact_id, 'firstname');
   assert.equal(held.firstname, own!.name);
 });
 

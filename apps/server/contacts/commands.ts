@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { type Command, misused, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
-import { CrmRefused, CrmUnavailable } from '../hubspot/client.ts';
-import { Progress } from '../progress.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { Progress } from '../platform/progress.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/client.ts';
+import { joinHolds } from '../session/members.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { diffOf } from './push.ts';
 import { syncContacts } from './syncContacts.ts';
@@ -53,9 +54,9 @@ export const statusCommand: Command = {
       select count(*) filter (where profile_revision <> crm_revision and crm_refusal is null)::int as behind,
         ceil(extract(epoch from now() - min(updated_at) filter (where profile_revision <> crm_revision and crm_refusal is null)) / 60)::int as waiting_minutes,
         count(*) filter (where crm_refusal is not null)::int as refused,
-        count(*) filter (where state = 'paid' and contact_id is null and crm_contact_id like 'shared:%' and not crm_known ? 'membershipStatus'
+        count(*) filter (where state = 'paid' and contact_id is null and not owns_hubspot_contact and not crm_known ? 'membershipStatus'
           and profile_revision = crm_revision
-          and exists (select from membership where session_uuid = uuid and type = 'membership' and is_held))::int as unproven,
+          and ${joinHolds('join_session.uuid', 'membership')})::int as unproven,
         (select count(*)::int from document where crm_note_id is null and crm_refusal is null and review <> 'rejected') as documents,
         (select count(*)::int from document where crm_refusal is not null) as documents_refused,
         (select count(*)::int from contact) as mirrored,
@@ -94,7 +95,7 @@ export const failedCommand: Command = {
   async run(args, { database }) {
     if (args.length > 0) return misused(failedCommand);
     const { rows } = await sql<{ who: string; what: string; crm_refusal: string }>`
-      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, substring(crm_contact_id from ':(.*)$')), 'new contact') as what,
+      select uuid::text as who, coalesce('contact ' || coalesce(contact_id, hubspot_contact_id), 'new contact') as what,
         crm_refusal, updated_at as at
       from join_session where crm_refusal is not null
       union all

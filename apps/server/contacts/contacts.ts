@@ -2,9 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
-import type { Database } from '../database/client.ts';
-import { type CrmContact, CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
-import { crmValue, isMember, readProperties, toProfile } from '../hubspot/properties.ts';
+import type { Database } from '../platform/database/client.ts';
+import {
+  type CrmContact,
+  CrmRefused,
+  CrmUnavailable,
+  type HubspotClient,
+} from '../providers/hubspot/client.ts';
+import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */

@@ -15,8 +15,8 @@ const namedContact = sql`case when not exists (
  * - `shared`: into somebody's with the same email;
  * - `new`: it has no contact there yet, or has it no more.
  */
-export const whose = sql`case when ${namedContact} is not null or crm_contact_id like 'own:%' then 'named'
-  when crm_contact_id like 'shared:%' then 'shared' else 'new' end`;
+export const whose = sql`case when ${namedContact} is not null or owns_hubspot_contact then 'named'
+  when hubspot_contact_id is not null then 'shared' else 'new' end`;
 
 /** Its contact's id in HubSpot; null when it is new. */
-export const crmId = sql<string | null>`coalesce(${namedContact}, substring(crm_contact_id from ':(.*)$'))`;
+export const crmId = sql<string | null>`coalesce(${namedContact}, hubspot_contact_id)`;

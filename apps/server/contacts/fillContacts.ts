@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
-import { readProperties } from '../hubspot/properties.ts';
+import { repeat } from '../platform/background.ts';
+import { CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
+import { readProperties } from '../providers/hubspot/properties.ts';
 import { takeIn } from './followContacts.ts';
 
 const INTERVAL_MS = 1_000;

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
-import type { Database } from '../database/client.ts';
-import type { Tables } from '../database/types.ts';
-import type { CrmContact, HubspotClient } from '../hubspot/client.ts';
-import { MERGED_IDS, readProperties } from '../hubspot/properties.ts';
+import type { Database } from '../platform/database/client.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { CrmContact, HubspotClient } from '../providers/hubspot/client.ts';
+import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { keepContacts } from './contacts.ts';
 
 /** The kind of the notice about two contacts that became one, and both hold the same. */
@@ -90,8 +90,8 @@ async function write(
     update join_session set contact_id = merged.present from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);
   await sql`
-    update join_session set crm_contact_id = split_part(crm_contact_id, ':', 1) || ':' || merged.present from ${merged}
-    where crm_contact_id in ('own:' || merged.old, 'shared:' || merged.old)`.execute(trx);
+    update join_session set hubspot_contact_id = merged.present from ${merged}
+    where hubspot_contact_id = merged.old`.execute(trx);
   await sql`
     with moving as (
       select membership.session_uuid, membership.type, merged.present, is_held,

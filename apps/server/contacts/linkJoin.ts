@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { isMemberByMirrorAlone } from '../session/isMemberNow.ts';
+import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
@@ -33,7 +33,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       throw new NotLinkable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     await trx.selectFrom('contact').select('id').where('id', '=', contactId).forUpdate().execute();
     const found = await sql<{ holds: boolean; was_member: boolean }>`
-      select exists (select from membership where session_uuid = uuid and type = 'membership' and is_held) as holds,
+      select ${joinHolds('join_session.uuid', 'membership')} as holds,
         ${isMemberByMirrorAlone('contact.id')} and not crm_known ? 'membershipStatus' as was_member
       from join_session, contact where uuid = ${uuid} and contact.id = ${contactId}`.execute(trx);
     const { holds, was_member } = found.rows[0]!;
@@ -54,7 +54,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     await sql`update membership set contact_id = ${contactId} where session_uuid = ${uuid}`.execute(trx);
     // Nothing is known of the contact from its join: all is written.
     await sql`
-      update join_session set contact_id = ${contactId}, crm_contact_id = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
+      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
       where uuid = ${uuid}`.execute(trx);
     await tellHubspot(trx, uuid);
   });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';
 /** After so many seconds a page may ask again. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { noBudget } from '../hubspot/budget.ts';
-import { hubspotClient } from '../hubspot/client.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { tellNobody } from '../notices/providerTrouble.ts';
+import { noBudget } from '../providers/hubspot/budget.ts';
+import { hubspotClient } from '../providers/hubspot/client.ts';
+import { tellNobody } from '../providers/trouble.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
@@ -53,11 +53,11 @@ const contactOf = async (uuid: string) =>
   (
     await sql<{
       contact_id: string | null;
-      crm_contact_id: string | null;
+      own_contact: string | null;
       crm_refusal: string | null;
       due: boolean;
     }>`
-      select contact_id, crm_contact_id, crm_refusal, profile_revision <> crm_revision as due from join_session where uuid = ${uuid}`.execute(
+      select contact_id, case when owns_hubspot_contact then hubspot_contact_id end as own_contact, crm_refusal, profile_revision <> crm_revision as due from join_session where uuid = ${uuid}`.execute(
       server.background,
     )
   ).rows[0]!;
@@ -106,29 +106,29 @@ test('a join of a contact that was deleted gets a contact of its own, once', asy
   await deliver(server);
   const held = await contactOf(uuid);
   assert.deepEqual([held.crm_refusal, held.due], [null, false]);
-  const own = /^own:(\d+)$/.exec(held.crm_contact_id ?? '')?.[1];
-  assert.ok(own && own !== id, `${held.crm_contact_id}`);
+  const own = held.own_contact;
+  assert.ok(own && own !== id, `${own}`);
   const now = await atHubspot(server, own, 'membership_status', 'city', 'amount_paid');
   assert.deepEqual([now.membership_status, now.amount_paid], ['member', '65.00']);
   await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
     server.background,
   );
   await deliver(server);
-  assert.equal((await contactOf(uuid)).crm_contact_id, `own:${own}`);
+  assert.equal((await contactOf(uuid)).own_contact, own);
 });
 
 test('a contact that a join created and somebody deleted is created again', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'again@example.com' });
   await deliver(server);
-  const first = (await contactOf(uuid)).crm_contact_id!.slice(4);
+  const first = (await contactOf(uuid)).own_contact!;
   await atCrm('DELETE', `/${first}`);
   await client.call('submitDetails', {
     params: { uuid },
     body: details({ personalEmail: 'again@example.com', city: 'Waco' }),
   });
   await deliver(server);
-  const second = (await contactOf(uuid)).crm_contact_id!.slice(4);
+  const second = (await contactOf(uuid)).own_contact!;
   assert.notEqual(second, first);
   assert.equal((await atHubspot(server, second, 'city')).city, 'Waco');
 });

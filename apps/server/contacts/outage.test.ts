@@ -107,17 +107,17 @@ for (const [what, prefix, faults] of outages)
     await sql`update join_session set crm_refusal = null`.execute(server.deps.database);
     await deliver(server);
     const { rows } = await sql<{
-      crm_contact_id: string | null;
+      contact_id: string;
+      is_own: boolean;
       email: string;
       name: string;
       behind: boolean;
     }>`
-      select crm_contact_id, lower(details ->> 'personalEmail') as email, details ->> 'firstName' as name, profile_revision <> crm_revision as behind
+      select hubspot_contact_id as contact_id, owns_hubspot_contact as is_own, lower(details ->> 'personalEmail') as email, details ->> 'firstName' as name, profile_revision <> crm_revision as behind
       from join_session where details ->> 'personalEmail' like ${`${prefix}%`}`.execute(server.deps.database);
     assert.equal(rows.length, JOINS);
-    for (const { crm_contact_id, behind } of rows)
-      assert.deepEqual([behind, crm_contact_id?.startsWith('own:')], [false, true]);
-    const idOf = (row: { crm_contact_id: string | null }) => row.crm_contact_id!.slice(4);
+    for (const { is_own, behind } of rows) assert.deepEqual([behind, is_own], [false, true]);
+    const idOf = (row: { contact_id: string }) => row.contact_id;
     for (let from = 0; from < rows.length; from += 100) {
       const part = rows.slice(from, from + 100);
       const wanted = ['firstname', 'membership_status', 'amount_paid'];

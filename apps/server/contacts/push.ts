@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { contactFields } from '#core/contact.ts';
 import {
   type CrmField,
   type CrmValues,
-  contactFields,
   type FieldRules,
   type FieldValue,
   isSame,
@@ -14,8 +14,8 @@ import {
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
+import { repeat } from '../platform/background.ts';
 import {
   type BatchOutcome,
   type BatchWrite,
@@ -24,9 +24,9 @@ import {
   CrmRefused,
   CrmUnavailable,
   type HubspotClient,
-} from '../hubspot/client.ts';
-import { fromJoin, knownOf, MEMBER, neededProperties } from '../hubspot/properties.ts';
-import { holdsBought } from '../session/isMemberNow.ts';
+} from '../providers/hubspot/client.ts';
+import { fromJoin, knownOf, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
+import { holdsBought, joinHolds } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';
 import { lookAtContacts } from './followContacts.ts';
 
@@ -106,7 +106,7 @@ const columns = sql`session.uuid, whose, crm_id, state, details,
   (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
   (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
-  exists (select from membership where session_uuid = session.uuid and type = 'membership_upgrade' and is_held) as holds_upgrade,
+  ${joinHolds('session.uuid', 'membership_upgrade')} as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
       from refund where refund.intent_id = bought.intent_id), '[]')) order by kind)
@@ -251,15 +251,16 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly Row[]):
   const before = JSON.stringify(rows.map(({ uuid, crm_id }) => ({ uuid, crm_id })));
   await sql`
     with session as (
-      select uuid, contact_id is null as is_by_mark, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
+      select uuid, contact_id is null as is_unnamed, ${crmId} as crm_id from join_session where uuid = any(${rows.map(({ uuid }) => uuid)})
     ), stays as (
-      select session.uuid, session.crm_id, is_by_mark
+      select session.uuid, session.crm_id, is_unnamed
       from session join json_to_recordset(${before}::json) as before (uuid uuid, crm_id text) using (uuid)
       where session.crm_id = before.crm_id
     )
     update join_session set crm_next_try_at = now(),
-      crm_contact_id = case when stays.is_by_mark then null else join_session.crm_contact_id end,
-      crm_refusal = case when stays.uuid is null or stays.is_by_mark then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
+      hubspot_contact_id = case when stays.is_unnamed then null else join_session.hubspot_contact_id end,
+      owns_hubspot_contact = case when stays.is_unnamed then null else join_session.owns_hubspot_contact end,
+      crm_refusal = case when stays.uuid is null or stays.is_unnamed then null else 'HubSpot does not know contact ' || stays.crm_id || '.' end
     from session left join stays using (uuid)
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
@@ -356,9 +357,9 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
   });
   const created = planned.flatMap(({ row }) => {
     const outcome = outcomes.get(row.uuid);
-    return outcome?.kind === 'written' ? [{ row, mark: `own:${outcome.id}` }] : [];
+    return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  await mark(deps, [...created, ...(await lookAtTaken(hubspot, fields, taken))]);
+  await noteContacts(deps, [...created, ...(await lookAtTaken(hubspot, fields, taken))]);
   await later(
     deps,
     taken.map(({ row }) => row),
@@ -370,28 +371,32 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly Row[
   );
 }
 
+/** The contact that a join is written into, and whether the join created it. */
+interface ContactOfJoin {
+  row: Row;
+  contactId: string;
+  isOwn: boolean;
+}
+
 /** Whose the contacts are that have the emails of these joins. One that is gone again is created in the next round. */
 async function lookAtTaken(
   hubspot: HubspotClient,
   fields: FieldRules,
   taken: readonly (Planned & { email: string; id: string | null })[],
-): Promise<{ row: Row; mark: string }[]> {
+): Promise<ContactOfJoin[]> {
   if (taken.length === 0) return [];
   const ids = taken.flatMap(({ id }) => id ?? []);
   const wanted = neededProperties(fields);
   const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, wanted);
-  const marks: { row: Row; mark: string }[] = [];
+  const contacts: ContactOfJoin[] = [];
   for (const one of taken) {
     const id = one.id ?? (await hubspot.findByEmail(one.email))?.id;
     const existing: CrmContact | undefined =
       id === undefined ? undefined : (known.get(id) ?? (await hubspot.readContacts([id], wanted)).get(id));
     if (existing)
-      marks.push({
-        row: one.row,
-        mark: `${isOurs(fields, one, existing) ? 'own' : 'shared'}:${existing.id}`,
-      });
+      contacts.push({ row: one.row, contactId: existing.id, isOwn: isOurs(fields, one, existing) });
   }
-  return marks;
+  return contacts;
 }
 
 /**
@@ -485,15 +490,20 @@ async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
  * Notes whose contact a join is written into; one that another join was created by is not this one's. Somebody else's is noted
  * only while the join is as it was sent: its email may have been corrected since.
  */
-async function mark(deps: Deps, marks: readonly { row: Row; mark: string | null }[]): Promise<void> {
-  if (marks.length === 0) return;
-  const rows = marks.map(({ row, mark }) => ({ uuid: row.uuid, mark, revision: row.profile_revision }));
+async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
+  if (contacts.length === 0) return;
+  const rows = contacts.map(({ row, contactId, isOwn }) => ({
+    uuid: row.uuid,
+    contact_id: contactId,
+    is_own: isOwn,
+    revision: row.profile_revision,
+  }));
   await sql`
-    update join_session set crm_contact_id = case
-      when exists (select from join_session other where other.crm_contact_id = marked.mark and other.uuid <> marked.uuid)
-      then replace(marked.mark, 'own:', 'shared:') else marked.mark end
-    from json_to_recordset(${JSON.stringify(rows)}::json) as marked (uuid uuid, mark text, revision integer)
-    where join_session.uuid = marked.uuid and (marked.mark like 'own:%' or profile_revision = marked.revision)`.execute(
+    update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
+        select from join_session other
+        where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
+    from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
+    where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)`.execute(
     deps.database,
   );
 }

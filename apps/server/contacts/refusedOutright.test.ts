@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
+import { details } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { pushDue } from './push.ts';
 
@@ -36,10 +37,8 @@ const requests = async () =>
 async function finishJoins(word: string, joins: number): Promise<void> {
   await sql`
     insert into join_session (state, origin, programme, details, paid_at, profile_revision, created_at)
-    select 'paid', 'school', 'high-school', json_build_object('firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n,
-      'address1', n || ' Oak Street', 'address2', '', 'city', 'Austin', 'state', 'Texas', 'zipcode', '78701', 'country', 'United States',
-      'personalEmail', ${word} || n || '@example.com', 'schoolEmail', '', 'agreeToPolicies', true, 'highSchoolName', 'Austin High School',
-      'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'), now(), 2, now()
+    select 'paid', 'school', 'high-school', ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
+          'personalEmail', ${word} || n || '@example.com')::jsonb, now(), 2, now()
     from generate_series(1, ${joins}::int) n`.execute(server.background);
 }
 

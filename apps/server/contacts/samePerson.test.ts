@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { refundJoin } from '../payments/refundJoin.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, orderingJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';

@@ -9,8 +9,9 @@ import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { testDatabase } from '../../../local/testing/database.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
 import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
-import { connect, type Database } from '../database/client.ts';
-import { patience } from '../database/patience.ts';
+import { connect, type Database } from '../platform/database/client.ts';
+import { patience } from '../platform/database/patience.ts';
+import { details } from '../testing/steps.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;
@@ -41,10 +42,8 @@ async function finishJoins(database: Database): Promise<void> {
       insert into join_session (state, origin, programme, contact_id, details, paid_at, profile_revision, crm_known, created_at)
       select 'paid', (case when n <= ${JOINS / 2}::int then 'invite' else 'school' end)::join_session_origin, 'high-school',
         case when n <= ${JOINS / 2}::int then (${FIRST_CONTACT} + n)::text end,
-        json_build_object('firstName', 'First' || n, 'middleName', '', 'lastName', 'Last' || n, 'address1', n || ' Oak Street', 'address2', '',
-          'city', case when n % 2 = 0 then 'Dallas' else 'Austin' end, 'state', 'Texas', 'zipcode', '78701', 'country', 'United States',
-          'personalEmail', 'Join' || n || '@example.com', 'schoolEmail', '', 'agreeToPolicies', true, 'highSchoolName', 'Austin High School',
-          'highSchoolGraduationYear', '2027', 'highSchoolGpa', '3.8'),
+        ${JSON.stringify(details())}::jsonb || json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'address1', n || ' Oak Street',
+          'city', case when n % 2 = 0 then 'Dallas' else 'Austin' end, 'personalEmail', 'Join' || n || '@example.com')::jsonb,
         now(), 2, case when n <= ${JOINS / 2}::int then '{"firstName": "Before", "city": "Austin"}'::jsonb else '{}' end, now() - interval '1 hour'
       from generate_series(1, ${JOINS}::int) n
       returning uuid

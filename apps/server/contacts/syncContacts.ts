@@ -1,6 +1,11 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { type ChangedContact, CrmUnavailable, type HubspotClient, LARGEST_PAGE } from '../hubspot/client.ts';
+import {
+  type ChangedContact,
+  CrmUnavailable,
+  type HubspotClient,
+  LARGEST_PAGE,
+} from '../providers/hubspot/client.ts';
 import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { refundJoin } from '../payments/refundJoin.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
@@ -53,12 +53,18 @@ const atContact = async (id: string, properties: string[]) =>
 
 /** The contact that a join has created. By its id, since HubSpot's search learns of a contact a little later. */
 async function ownContactOf(uuid: string): Promise<string> {
-  const { crm_contact_id } = await server.deps.database
+  const { id, isOwn } = await contactOfJoin(uuid);
+  assert.equal(isOwn, true);
+  return id!;
+}
+
+/** The contact that a join is written into, and whether it was created by it. */
+async function contactOfJoin(uuid: string) {
+  return server.deps.database
     .selectFrom('join_session')
-    .select('crm_contact_id')
+    .select(['hubspot_contact_id as id', 'owns_hubspot_contact as isOwn'])
     .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
-  return /^own:(\d+)$/.exec(crm_contact_id ?? '')![1]!;
 }
 
 /** A contact in HubSpot of whom it has an email and what is given. */
@@ -229,14 +235,7 @@ test('a name and an email are no proof: who began first with those of another ge
   const personalEmail = 'same.name@example.com';
   const stranger = await schoolJoin({ personalEmail, city: 'Nowhere' });
   const victim = await schoolJoin({ personalEmail, city: 'Austin' });
-  const whose = async (uuid: string) =>
-    (
-      await server.deps.database
-        .selectFrom('join_session')
-        .select('crm_contact_id')
-        .where('uuid', '=', uuid)
-        .executeTakeFirstOrThrow()
-    ).crm_contact_id?.split(':')[0];
+  const isOwn = async (uuid: string) => (await contactOfJoin(uuid)).isOwn;
   // The victim's is written first, the stranger's after it.
   await sql`update join_session set crm_next_try_at = now() + interval '1 hour', profile_revision = crm_revision where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
@@ -247,15 +246,15 @@ test('a name and an email are no proof: who began first with those of another ge
     body: details({ personalEmail, city: 'Nowhere' }),
   });
   await deliver(server);
-  assert.deepEqual([await whose(victim.uuid), await whose(stranger.uuid)], ['own', 'shared']);
+  assert.deepEqual([await isOwn(victim.uuid), await isOwn(stranger.uuid)], [true, false]);
   assert.equal((await server.hubspot.findByEmail(personalEmail))?.properties.city, 'Austin');
   // Not even with the very same details: the contact was created by the other join.
-  await sql`update join_session set crm_contact_id = null, profile_revision = profile_revision + 1,
+  await sql`update join_session set hubspot_contact_id = null, owns_hubspot_contact = null, profile_revision = profile_revision + 1,
     details = (select details from join_session where uuid = ${victim.uuid}) where uuid = ${stranger.uuid}`.execute(
     server.deps.database,
   );
   await deliver(server);
-  assert.equal(await whose(stranger.uuid), 'shared');
+  assert.equal(await isOwn(stranger.uuid), false);
 });
 
 test("a contact that staff create while a stranger with its name and email is joining is not the stranger's", async () => {
@@ -263,12 +262,7 @@ test("a contact that staff create while a stranger with its name and email is jo
   const { uuid } = await schoolJoin({ personalEmail: email, city: 'Nowhere' });
   const id = await contactOf(email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
   await deliver(server);
-  const { crm_contact_id } = await server.deps.database
-    .selectFrom('join_session')
-    .select('crm_contact_id')
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
-  assert.equal(crm_contact_id, `shared:${id}`);
+  assert.deepEqual(await contactOfJoin(uuid), { id, isOwn: false });
 });
 
 test('a contact that is deleted in HubSpot before its email pays leaves the payer one of their own', async () => {

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { nothingHere } from '../http/errors.ts';
-import type { Answer } from './answer.ts';
+import { nothingHere } from '../platform/http/errors.ts';
+import type { Answer } from '../providers/answer.ts';
 
 /** How a call arrived at a server. */
 export interface Arrival {

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { migrationState } from '../database/migrate.ts';
-import type { Answer } from './answer.ts';
+import { migrationState } from '../platform/database/migrate.ts';
+import type { Answer } from '../providers/answer.ts';
 
 export interface DatabaseState {
   /** Migrations that the next start of the server runs. */

@@ -1,9 +1,9 @@
 import type { FieldRules } from '#core/crmFields.ts';
-import type { Providers } from '../config.ts';
-import { noBudget } from '../hubspot/budget.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable, hubspotClient } from '../hubspot/client.ts';
-import { tellNobody } from '../notices/providerTrouble.ts';
-import type { Answer } from './answer.ts';
+import type { Providers } from '../platform/config.ts';
+import type { Answer } from '../providers/answer.ts';
+import { noBudget } from '../providers/hubspot/budget.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable, hubspotClient } from '../providers/hubspot/client.ts';
+import { tellNobody } from '../providers/trouble.ts';
 
 export interface HubspotAccount {
   /** Names of the account's contact properties; null when HubSpot does not know the API version. */

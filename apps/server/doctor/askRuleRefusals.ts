@@ -1,5 +1,5 @@
-import { RULE } from '../hubspot/answer.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../providers/answer.ts';
+import { RULE } from '../providers/hubspot/answer.ts';
 import { askOnce } from './askDatabase.ts';
 
 export interface RuleRefusal {

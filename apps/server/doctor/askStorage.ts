@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../config.ts';
-import { openStorage } from '../storage/openStorage.ts';
-import { StorageFull } from '../storage/storage.ts';
-import type { Answer } from './answer.ts';
+import type { Config } from '../platform/config.ts';
+import type { Answer } from '../providers/answer.ts';
+import { openStorage } from '../providers/storage/openStorage.ts';
+import { StorageFull } from '../providers/storage/storage.ts';
 
 const PROBE = 'written by the doctor, and removed again';
 

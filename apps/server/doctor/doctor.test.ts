@@ -9,9 +9,9 @@ import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
-import type { Config } from '../config.ts';
-import { stripeApiVersion } from '../stripe/account.ts';
-import { webhookEvents } from '../stripe/webhookEvents.ts';
+import type { Config } from '../platform/config.ts';
+import { stripeApiVersion } from '../providers/stripe/account.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { diagnose } from './doctorCommand.ts';
 

@@ -1,5 +1,5 @@
-import { type LoneCommand, misused } from '../command.ts';
-import type { Config } from '../config.ts';
+import { type LoneCommand, misused } from '../platform/command.ts';
+import type { Config } from '../platform/config.ts';
 import { examine, type StandIns, standInsOf } from './examine.ts';
 import { type Finding, findingsOf } from './findings.ts';
 

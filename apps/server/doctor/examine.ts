@@ -1,9 +1,10 @@
 import { defaultFieldRules, laterFields } from '#core/crmFields.ts';
-import type { Config } from '../config.ts';
-import { neededProperties } from '../hubspot/properties.ts';
-import { readSociety, type Society, SocietyFaults } from '../society.ts';
-import { askStripe, type StripeAccount } from '../stripe/account.ts';
-import type { Answer } from './answer.ts';
+import type { Config } from '../platform/config.ts';
+import type { Answer } from '../providers/answer.ts';
+import { neededProperties } from '../providers/hubspot/properties.ts';
+import { askStripe, type StripeAccount } from '../providers/stripe/account.ts';
+import { readSociety, SocietyFaults } from '../society/readSociety.ts';
+import type { Society } from '../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';

@@ -1,7 +1,7 @@
-import { stripeApiVersion, type WalletDomain } from '../stripe/account.ts';
-import { restrictedKeyPage } from '../stripe/permissions.ts';
-import { webhookEvents } from '../stripe/webhookEvents.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../providers/answer.ts';
+import { stripeApiVersion, type WalletDomain } from '../providers/stripe/account.ts';
+import { restrictedKeyPage } from '../providers/stripe/permissions.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
 import type { Facts } from './examine.ts';
 

@@ -117,7 +117,7 @@ test('a document waits for the contact that its join creates', async () => {
   await deliver(server);
   assert.equal(await attach(), 1);
   const { rows } = await sql<{ contact: string }>`
-    select substring(crm_contact_id from ':(.*)$') as contact from join_session where uuid = ${uuid}`.execute(
+    select hubspot_contact_id as contact from join_session where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   await onceAttached(id, rows[0]!.contact);
@@ -208,7 +208,7 @@ test('a document of a join whose contact was deleted is attached to the one that
   const { uuid, id } = await uploaded('transcript.pdf', '104');
   await sql`update contact set deleted_at = now() where id = '104'`.execute(server.deps.database);
   assert.equal(await attach(), 0, 'it waits for that one');
-  await sql`update join_session set crm_contact_id = 'own:103' where uuid = ${uuid}`.execute(
+  await sql`update join_session set hubspot_contact_id = '103', owns_hubspot_contact = true where uuid = ${uuid}`.execute(
     server.deps.database,
   );
   assert.equal(await attach(), 1);

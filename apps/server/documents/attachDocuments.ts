@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import { acceptedDocuments, type DocumentType } from '#core/document.ts';
-import { repeat } from '../background.ts';
+import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { crmId } from '../contacts/crmId.ts';
 import type { Deps } from '../deps.ts';
-import { CrmRefused, CrmUnavailable, type HubspotClient } from '../hubspot/client.ts';
+import { repeat } from '../platform/background.ts';
+import { CrmRefused, CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
 
 const INTERVAL_MS = 5_000;
 /** Few: each is a file, and contacts go first. */

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import {
-  PROOF_DUE_DAYS,
   REJECTED_FINALLY,
   type RejectionReason,
   rejectionReasons,
   sizeInKilobytes,
-} from '#core/document.ts';
-import { type Command, misused, plain as plainText, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
+} from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { tellPlan } from '../payments/commands.ts';
-import { followJoin, NotRefundable, refundJoin } from '../payments/refundJoin.ts';
-import { NotAtStripe } from '../stripe/failures.ts';
+import { type Command, misused, plain as plainText, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import { followJoin, NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
+import { tellPlan } from '../refunds/tellPlan.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';
 

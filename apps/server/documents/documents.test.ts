@@ -15,12 +15,13 @@ import {
   jpeg as jpegOf,
   jpegOfScans,
   pdf as pdfOf,
+  permissions,
   program,
   zip,
 } from '../../../local/testing/documents.ts';
-import { readConfig } from '../config.ts';
 import { signedLinks } from '../links/links.ts';
-import { StorageDown } from '../storage/storage.ts';
+import { readConfig } from '../platform/config.ts';
+import { StorageDown } from '../providers/storage/storage.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
@@ -83,8 +84,8 @@ test('a transcript of several megabytes is kept byte for byte', async () => {
   assert.deepEqual(readFileSync(join(server.documents, row!.storage_key)), bytes);
 });
 
-test('a transcript that its university forbids to print, and everybody can open, is taken as it is', async () => {
-  const bytes = encryptedPdf(4);
+test('a transcript that its university forbids to print is taken as it is', async () => {
+  const bytes = encryptedPdf(permissions.butPrinting);
   const { status } = await upload([['file', blob(bytes), 'official.pdf']]);
   assert.equal(status, 200);
   const row = (await rows()).find(({ name }) => name === 'official.pdf');
@@ -184,7 +185,7 @@ const refused: [string, [string, Blob | string, string?][], number, RegExp][] = 
     /far more parts than we can check/,
   ],
   ['a HEIC photo, by its name', [['file', pdf(), 'IMG_1.HEIC']], 415, /Please send it as JPEG/],
-  ['a protected PDF', [['file', blob(encryptedPdf(6, 'secret')), 't.pdf']], 415, /with a password/],
+  ['a protected PDF', [['file', blob(encryptedPdf(permissions.all)), 't.pdf']], 415, /with a password/],
   ['half a PDF', [['file', blob(pdfOf().subarray(0, 400)), 't.pdf']], 415, /damaged or incomplete/],
   [
     'a Word document that becomes a thousand times larger than it says',

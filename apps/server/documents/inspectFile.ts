@@ -6,7 +6,7 @@ import {
   type InflateLimits,
   type Inspection,
   inspectDocument,
-} from '#core/inspectDocument.ts';
+} from '#documents/inspectDocument.ts';
 
 /** Of what is packed, in bytes: at most a thousand times as much comes out of it at once. */
 const PIECE = 4096;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Inspection } from '#core/inspectDocument.ts';
+import type { Inspection } from '#documents/inspectDocument.ts';
 import type { Answer, Job } from './inspectorThread.ts';
 
 /** Looks into documents that have arrived, on threads that can be ended whatever they are doing. */

@@ -2,7 +2,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
-import type { Inspection } from '#core/inspectDocument.ts';
+import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
 /** Where Linux tells a thread its number. */

@@ -1,10 +1,10 @@
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { DOCUMENT_EMPTY, type DocumentType, nameFault, UPLOAD_FAILED } from '#core/document.ts';
-import { documentFaults } from '#core/inspectDocument.ts';
+import { DOCUMENT_EMPTY, type DocumentType, nameFault, UPLOAD_FAILED } from '#documents/document.ts';
+import { documentFaults } from '#documents/inspectDocument.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../storage/storage.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';
 import { NoVerdict, piecesOf } from './scanner.ts';
 
 export interface ReceivedUpload {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#core/document.ts';
+import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { pdf } from '../../../local/testing/documents.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { runCommand } from '../testing/runCommand.ts';

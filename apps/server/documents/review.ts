@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
-import { PROOF_DUE_DAYS, type RejectionReason } from '#core/document.ts';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import type { RejectionReason } from '#documents/document.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
+import { fullName } from '../session/person.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };
 
@@ -41,11 +44,7 @@ export async function reviewTranscripts(
       )
       .returning('id')
       .execute();
-    await trx
-      .updateTable('join_session')
-      .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
-      .where('uuid', '=', uuid)
-      .execute();
+    await tellHubspot(trx, uuid);
     return reviewed.length;
   });
 }
@@ -61,7 +60,7 @@ export interface Applicant {
 
 /** Columns of the {@link Applicant} of the `session` of a query, which has its `contact` at its side. */
 const applicant = sql`
-  nullif(concat_ws(' ', person ->> 'firstName', nullif(person ->> 'middleName', ''), person ->> 'lastName'), '') as name,
+  ${fullName} as name,
   coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
   nullif(person ->> 'highSchoolGraduationYear', '') as "graduationYear", nullif(person ->> 'highSchoolGpa', '') as gpa`;
 const ofSession = sql`

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { jpeg } from '../../../local/testing/documents.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage } from '../providers/storage/storage.ts';
 import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
 import { paidJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { sessionDocuments } from './sessionDocuments.ts';
 import { createUploadLink, getUploadLink, uploadByLink } from './uploadLinks.ts';
 import { uploadResume } from './uploadResume.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '#core/document.ts';
 import { statesAllowing } from '#core/joinSession.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { whyNot } from '../join/standing.ts';
+import { refusalFor } from '../session/standing.ts';
 
 /** What a join has uploaded; the names only for the browser that holds it. */
 export async function sessionDocuments(
@@ -19,7 +19,7 @@ export async function sessionDocuments(
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .orderBy('document.created_at')
     .execute();
-  if (rows.length === 0) throw await whyNot(deps, 'uploadTranscript', uuid);
+  if (rows.length === 0) throw await refusalFor(deps, 'uploadTranscript', uuid);
   const documents = rows.flatMap(({ name, size_bytes }) =>
     name === null ? [] : [{ name, size: Number(size_bytes) }],
   );

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { repeat } from '../background.ts';
 import type { Deps } from '../deps.ts';
-import { tell } from '../payments/followPayment.ts';
-import { keyOfPart } from '../storage/arrive.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import { repeat } from '../platform/background.ts';
+import { keyOfPart } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** An upload under way keeps writing; what rests for a day was cut off, or its row should be there. */
@@ -32,7 +32,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   let unknown = 0;
   for await (const _ of unknownDocuments(deps)) unknown++;
   if (unknown > 0)
-    await tell(
+    await tellStaff(
       deps.database,
       null,
       'unknown_documents',

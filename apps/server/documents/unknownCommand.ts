@@ -1,6 +1,6 @@
-import { type Command, misused } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
 import type { Deps } from '../deps.ts';
+import { type Command, misused } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { saveDocument } from './saveDocument.ts';
 import { unknownDocuments } from './sweepDocuments.ts';
 

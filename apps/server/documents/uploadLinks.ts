@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
-import { UPLOAD_LINK_OVER } from '#core/document.ts';
 import { uploadLinkPath } from '#core/navigation.ts';
+import { UPLOAD_LINK_OVER } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;
@@ -31,7 +32,7 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
     select ${hashOf(token)}, uuid, now() + make_interval(mins => ${LASTS_MINUTES}) from join_session
     where uuid = ${uuid} and ${stateAllows('uploadTranscript')}
     returning expires_at`.execute(deps.database);
-  if (!rows[0]) throw await whyNot(deps, 'uploadTranscript', uuid);
+  if (!rows[0]) throw await refusalFor(deps, 'uploadTranscript', uuid);
   return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Data } from '#contract/schemas.ts';
-import { NO_CONTACT_ID } from '#core/document.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
+import { NO_CONTACT_ID } from '#documents/document.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { receiveUpload } from './receiveUpload.ts';
 
 const UNKNOWN_CONTACT =

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { sql } from 'kysely';
 import { statesAllowing } from '#core/joinSession.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
-import { whyNot } from '../join/standing.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { refusalFor } from '../session/standing.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
@@ -21,7 +21,7 @@ export async function uploadTranscript(
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .executeTakeFirst();
-  if (!session) throw await whyNot(deps, 'uploadTranscript', uuid);
+  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
   await refuseAfterFinal(deps, uuid);
   const limit = deps.config.limits?.uploadsPerSession;
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
@@ -42,11 +42,7 @@ export async function uploadTranscript(
         storage_key: file.key,
       })
       .execute();
-    await trx
-      .updateTable('join_session')
-      .set({ profile_revision: sql`profile_revision + 1`, crm_next_try_at: sql`now()` })
-      .where('uuid', '=', uuid)
-      .execute();
+    await tellHubspot(trx, uuid);
   });
   return { name: file.name, size: file.sizeBytes };
 }

@@ -3,10 +3,9 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isSlip } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED, INVITATION_EXPIRED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import {
   type CodeAttempt,
   type CountedAttempt,

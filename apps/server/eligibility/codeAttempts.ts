@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
-import type { Limit } from '../config.ts';
-import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
-import { limitedCount, TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Limit } from '../platform/config.ts';
+import type { Database } from '../platform/database/client.ts';
+import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 
 /**
  * Attempts with codes that open nothing are counted by the form of the code. Of those that look minted an address may try

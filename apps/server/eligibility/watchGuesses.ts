@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { repeat } from '../background.ts';
-import { takeTurn } from '../database/schedule.ts';
 import type { Deps } from '../deps.ts';
-import { forgetCounts } from '../http/limits.ts';
+import { repeat } from '../platform/background.ts';
+import { takeTurn } from '../platform/database/schedule.ts';
+import { forgetCounts } from '../platform/http/limits.ts';
 import { GUESSES } from './codeAttempts.ts';
 
 const INTERVAL_MS = 15_000;

@@ -1,7 +1,7 @@
 import { csvLine } from '#core/csv.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import { type Command, misused, plain, readArgs } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
 

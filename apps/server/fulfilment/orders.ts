@@ -1,9 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder } from '#core/fulfilment.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import type { ContactProfile, Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import type { Society } from '../society.ts';
+import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { fullName } from '../session/person.ts';
+import type { Society } from '../society/society.ts';
 
 /** The goods of a join, from its payments: what staff put into one parcel. */
 export interface Parcel {
@@ -72,12 +73,11 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
         from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments,
-      nullif(concat_ws(' ', person ->> 'firstName', nullif(person ->> 'middleName', ''), person ->> 'lastName'), '') as name,
+      ${fullName} as name,
       details, profile
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     join join_session session on session.uuid = payment.session_uuid
-    left join contact on contact.id = session.contact_id,
-    lateral (select coalesce(details, profile) as person) as told
+    left join contact on contact.id = session.contact_id
     where ${which} and payment.status = 'succeeded'
     order by payment.succeeded_at, payment.intent_id`.execute(database);
   return rows;

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Goods } from '#core/fulfilment.ts';
-import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
 /** Why nothing is written, for staff. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
-import type { Database } from '../database/client.ts';
+import type { Database } from '../platform/database/client.ts';
 
 /** Personal codes of a file that can be guessed, or taken for one another. */
 export interface Guessable {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
-import { type Command, misused } from '../command.ts';
-import { Progress } from '../progress.ts';
+import { type Command, misused } from '../platform/command.ts';
+import { Progress } from '../platform/progress.ts';
 import type { Guessable } from './guessable.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../../../local/testing/database.ts';
-import { connect, type Database } from '../database/client.ts';
+import { connect, type Database } from '../platform/database/client.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
 
 let own: TestDatabase;

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse';
 import { sql } from 'kysely';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { isEmail } from '#core/studentDetails.ts';
-import type { Database } from '../database/client.ts';
+import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
 /** Numbers of lines. */

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { csvLine } from '#core/csv.ts';
-import { type Command, misused, plain, readArgs } from '../command.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;

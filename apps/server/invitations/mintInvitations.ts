@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { MINTED_BYTES, mintedCode } from '#core/mintedCode.ts';
-import type { Database } from '../database/client.ts';
+import type { Database } from '../platform/database/client.ts';
 
 const BATCH = 1000;
 

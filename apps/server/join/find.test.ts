@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import { refundCommand } from '../payments/commands.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, openIntent, payOrder, startJoin } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

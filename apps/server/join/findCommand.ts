@@ -1,5 +1,5 @@
 import { displayPrice } from '#core/money.ts';
-import { type Command, misused, plain } from '../command.ts';
+import { type Command, misused, plain } from '../platform/command.ts';
 import { type FoundJoin, findJoins } from './findJoins.ts';
 
 const MOST = 20;

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { PaidLine, RefundedLine } from '#core/refunds.ts';
-import { isUuid } from '../database/isUuid.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { shortName } from '../session/person.ts';
 
 /** A join as staff find it. Amounts are cents. */
 export interface FoundJoin {
@@ -11,7 +13,7 @@ export interface FoundJoin {
   createdAt: Date;
   name: string | null;
   /** What is in its order while nothing is paid. */
-  openLines: PaidLine[];
+  openLines: OrderLine[];
   payments: {
     id: string;
     kind: string;
@@ -19,13 +21,13 @@ export interface FoundJoin {
     cents: number;
     refundedCents: number;
     standing: string | null;
-    lines: (PaidLine & { refundedCents: number })[];
+    lines: (OrderLine & { refundedCents: number })[];
   }[];
 }
 
 type FoundRow = Omit<FoundJoin, 'payments'> & {
   payments: (Omit<FoundJoin['payments'][number], 'lines'> & {
-    lines: PaidLine[] | null;
+    lines: OrderLine[] | null;
     refunded: RefundedLine[];
   })[];
 };
@@ -43,14 +45,13 @@ export async function findJoins(
   const { rows } = await sql<FoundRow>`
     with found as (${found})
     select session.uuid, session.state, session.programme, session.created_at as "createdAt",
-      nullif(concat_ws(' ', person ->> 'firstName', person ->> 'lastName'), '') as name, session.lines as "openLines",
+      ${shortName} as name, session.lines as "openLines",
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
           'refundedCents', refunded_cents, 'standing', (select standing from membership where payment_intent = intent_id), 'lines', items,
           'refunded', coalesce((select json_agg(back) from refund, jsonb_array_elements(nullif(refund.lines, 'null')) as back
             where refund.intent_id = payment.intent_id and refund.status not in ('failed', 'canceled')), '[]')) order by payment.created_at)
         from payment left join order_snapshot using (session_uuid, kind, revision) where session_uuid = session.uuid), '[]') as payments
-    from join_session session left join contact on contact.id = session.contact_id,
-      lateral (select coalesce(details, profile) as person) as told
+    from join_session session left join contact on contact.id = session.contact_id
     where session.uuid in (select uuid from found)
     order by session.created_at desc limit ${most}`.execute(database);
   return rows.map((row) => ({
@@ -67,7 +68,7 @@ export async function findJoins(
   }));
 }
 
-/** Each way reads by an index of its own: apps/server/database/plans.test.ts. */
+/** Each way reads by an index of its own: apps/server/platform/database/plans.test.ts. */
 function waysTo(text: string): RawBuilder<unknown>[] {
   const lower = text.toLowerCase();
   if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];

@@ -1,31 +1,12 @@
 import { sql } from 'kysely';
-import type { Contact, Data } from '#contract/schemas.ts';
-import type { StudentDetails } from '#core/studentDetails.ts';
-import type { ContactProfile } from '../database/types.ts';
+import type { Data } from '#contract/schemas.ts';
+import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
+import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
-import { fillIn } from '../society.ts';
-import { stateAllows, whyNot } from './standing.ts';
-
-const blank: Contact = {
-  firstName: null,
-  middleName: null,
-  lastName: null,
-  address: null,
-  address2: null,
-  city: null,
-  state: null,
-  zip: null,
-  country: null,
-  email: null,
-  personalEmail: null,
-  schoolEmail: null,
-  schoolId: null,
-  schoolName: null,
-  acceptedPrivacyPolicy: false,
-  highSchoolName: null,
-  highSchoolGraduationYear: null,
-  highSchoolGpa: null,
-};
+import type { ContactProfile } from '../platform/database/types.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import { fillIn } from '../society/texts.ts';
 
 /** What HubSpot told us so long ago is asked for again. */
 const OLD_MINUTES = 10;
@@ -43,7 +24,7 @@ export async function getContact(deps: Deps, uuid: string): Promise<Data<'getCon
       .refresh(row.contact_id)
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
-  if (!row) throw await whyNot(deps, 'readContact', uuid);
+  if (!row) throw await refusalFor(deps, 'readContact', uuid);
   return { ...merge(row.profile, row.details, row.school), invitation: invitationOf(row) };
 
   async function find() {
@@ -79,11 +60,11 @@ export function merge(
   school: string | null,
 ): Contact {
   const contact: Contact = {
-    ...blank,
+    ...noContact,
     ...(school ? { schoolName: school, highSchoolName: school } : {}),
     ...Object.fromEntries(Object.entries(profile ?? {}).filter(([, value]) => value !== null)),
   };
   if (!details) return contact;
-  const { address1, zipcode, agreeToPolicies, ...same } = details;
-  return { ...contact, ...same, address: address1, zip: zipcode, acceptedPrivacyPolicy: agreeToPolicies };
+  const given = studentDetailsFields.map((field) => [contactFieldOf(field), details[field]]);
+  return { ...contact, ...Object.fromEntries(given) };
 }

@@ -164,15 +164,6 @@ test('what was submitted in this session wins over the contact', async () => {
   );
 });
 
-test('the answer to the details has what Membership shows, also when one was chosen before', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const { data } = await client.call('submitDetails', { params: { uuid }, body: details() });
-  const asked = await client.call('getMembershipDetails', { params: { uuid } });
-  assert.deepEqual(data.membershipDetails, asked.data);
-  assert.notEqual(data.membershipDetails?.selectedMembershipId, null);
-});
-
 test('after payment a session answers no more prefill, and says where it goes on', async () => {
   const client = server.client();
   const { uuid } = await paidJoin(server, client, 'LINCOLN2026');

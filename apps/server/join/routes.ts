@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { DETAILS_SUBMITTED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { getContact } from './getContact.ts';
 import {
   type StartedJoin,
@@ -34,8 +34,8 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
     ),
   );
   serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
-  serve(app, 'submitDetails', async ({ params, body }) => ({
-    data: await submitDetails(deps, params.uuid, body),
-    message: DETAILS_SUBMITTED,
-  }));
+  serve(app, 'submitDetails', async ({ params, body }) => {
+    await submitDetails(deps, params.uuid, body);
+    return { data: { status: 'success' as const }, message: DETAILS_SUBMITTED };
+  });
 }

@@ -3,7 +3,6 @@ import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
-import type { Origin } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
@@ -11,13 +10,13 @@ import {
   mayAttempt,
   tooManyAttempts,
 } from '../eligibility/codeAttempts.ts';
-import { TOO_MANY } from '../http/limits.ts';
-import { Refusal } from '../http/refusal.ts';
 import type { LinkSignature } from '../links/links.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import type { Origin } from '../platform/database/types.ts';
+import { TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
-import { isMemberByMirrorAlone, isMemberNow } from '../session/isMemberNow.ts';
-import type { Society } from '../society.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import type { Society } from '../society/society.ts';
 
 export interface StartedJoin {
   uuid: string;

@@ -1,50 +1,44 @@
 import { sql } from 'kysely';
-import type { Data } from '#contract/schemas.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { detailsOf, type SessionMembership, sessionColumns } from '../membership/membershipDetails.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { stateAllows, whyNot } from './standing.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows, transitions } from '../session/states.ts';
 
 /** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
 const TELL_AFTER_SECONDS = 120;
 
-/**
- * Takes the details of a join that is not paid or being paid; the same rules as in the page decide. The answer has what the
- * membership screen shows: it would be asked for at once, and here it costs no other statement.
- */
+/** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
   given: StudentDetails & { isTOLA?: boolean },
-): Promise<Data<'submitDetails'>> {
+): Promise<void> {
   const { isTOLA: _, ...details } = given;
   const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
   // A contact that another email led to is not this one's: HubSpot is asked again.
-  const isOfOtherEmail = sql`(crm_contact_id like 'shared:%' and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
+  const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
-    const { rows } = await sql<SessionMembership>`
+    const { rows } = await sql<{ uuid: string }>`
     update join_session set
       details = ${JSON.stringify(trimmed)}::jsonb,
       has_agreed_to_policies = true,
-      state = case state when 'started' then 'detailed' else state end,
+      ${transitions.submitDetails},
       profile_revision = profile_revision + 1, crm_next_try_at = now() + make_interval(secs => ${TELL_AFTER_SECONDS}),
       crm_refusal = null, crm_attempts = 0,
-      crm_contact_id = case when ${isOfOtherEmail} then null else crm_contact_id end,
-      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end,
-      updated_at = now()
+      hubspot_contact_id = case when ${isOfOtherEmail} then null else hubspot_contact_id end,
+      owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
+      crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')}
-    returning ${sessionColumns}`.execute(deps.database);
+    returning uuid`.execute(deps.database);
     return rows[0];
   };
-  const session = await whileFrozen(deps, uuid, save);
-  if (!session) throw await whyNot(deps, 'submitDetails', uuid);
-  return { membershipDetails: session.is_member ? null : detailsOf(deps, session) };
+  if (!(await whileFrozen(deps, uuid, save))) throw await refusalFor(deps, 'submitDetails', uuid);
 }
 
 function country(name: string): { hasSubdivisions: boolean } | undefined {

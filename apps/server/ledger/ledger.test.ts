@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { refundCommand } from '../payments/commands.ts';
-import { followPayment } from '../payments/followPayment.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

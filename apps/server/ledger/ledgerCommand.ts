@@ -1,7 +1,7 @@
 import { csvLine } from '#core/csv.ts';
 import type { LedgerSum } from '#core/ledger.ts';
 import { displayPrice, toPrice } from '#core/money.ts';
-import { type Command, misused, plain, readArgs } from '../command.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { type LedgerRow, readLedger } from './readLedger.ts';
 
 const DAY_MS = 86_400_000;

@@ -10,11 +10,12 @@ import {
   linesLessFee,
   sumLedger,
 } from '#core/ledger.ts';
-import type { GivenBack, PaidLine } from '#core/refunds.ts';
-import { isUuid } from '../database/isUuid.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import type { GivenBack } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
-import { type IntentOf, intentOf } from '../payments/confirmPayment.ts';
-import type { BalanceMovement } from '../stripe/movements.ts';
+import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import type { BalanceMovement } from '../providers/stripe/movements.ts';
 
 /** One line for the accountant. Amounts are cents. */
 export interface LedgerRow extends LedgerEntry {
@@ -57,7 +58,7 @@ export async function readLedger(deps: Deps, { from, until }: { from: Date; unti
   if (movements.length > 0)
     for await (const { movementId, payoutId } of paidOut) payouts.set(movementId, payoutId);
 
-  const isOther = ({ charge }: BalanceMovement) => charge !== null && intentOf(deps, charge) === null;
+  const isOther = ({ charge }: BalanceMovement) => charge !== null && namedOrder(deps, charge) === null;
   const ours = movements.filter((movement) => !isOther(movement));
   const rows: LedgerRow[] = [];
   for (let at = 0; at < ours.length; at += PAGE) {
@@ -96,7 +97,7 @@ function faultsOf(
 }
 
 interface Records {
-  lines: PaidLine[] | null;
+  lines: OrderLine[] | null;
   amountCents: number | null;
   refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
 }
@@ -104,12 +105,12 @@ interface Records {
 /** What was paid by the charge of each movement, and what went back of it by our record, in the order of the movements. */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {
-    const of = charge && intentOf(deps, charge);
+    const named = charge && namedOrder(deps, charge);
     return {
       intent_id: charge?.intentId ?? null,
-      session_uuid: of && isUuid(of.uuid) ? of.uuid : null,
-      kind: of?.kind ?? null,
-      revision: of && Number.isSafeInteger(of.revision) ? of.revision : null,
+      session_uuid: named && isUuid(named.uuid) ? named.uuid : null,
+      kind: named?.kind ?? null,
+      revision: named && Number.isSafeInteger(named.revision) ? named.revision : null,
     };
   });
   const { rows } = await sql<Records>`
@@ -132,7 +133,7 @@ function rowsOf(
   { lines, amountCents, refunds }: Records,
   payoutId: string | null,
 ): LedgerRow[] {
-  const of: IntentOf | null = movement.charge && intentOf(deps, movement.charge);
+  const named: NamedOrder | null = movement.charge && namedOrder(deps, movement.charge);
   const order = lines && amountCents !== null ? { lines, amountCents } : null;
   const at = refunds.findIndex(
     ({ uuid, stripeId }) =>
@@ -151,7 +152,7 @@ function rowsOf(
     ...entry,
     at: movement.createdAt,
     category: movement.category,
-    join: of?.uuid ?? null,
+    join: named?.uuid ?? null,
     intentId: movement.charge?.intentId ?? null,
     payoutId,
     movementId: movement.id,

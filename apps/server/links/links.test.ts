@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { LINK_EXPIRED, LINK_INVALID, type LinkTarget, signedLinks } from './links.ts';
 import { mintLink } from './mintLink.ts';
 import { readLink } from './previewLink.ts';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 
 /** What a link to a contact names: the kind of page and every parameter that the page acts on. */
 export interface LinkTarget {

@@ -44,6 +44,14 @@ test('a link that was printed tells what it does: contact, product, price, floor
     assert.ok(out.includes(line), `${line}\nin\n${out}`);
 });
 
+test('a link that starts a join tells of no product', async (t) => {
+  await server.deps.contacts.refresh('103');
+  const minted = await runCommand(t, server, linksCommand, ['init', '103']);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.equal(code, 0, out);
+  assert.match(out, /does {6}starts a join\n$/);
+});
+
 test('a link that was changed, has expired, sells too low or leads elsewhere is refused, and why is said', async (t) => {
   const check = async (url: string) => await runCommand(t, server, linkCheckCommand, [url]);
   const mint = async (...args: string[]) => (await runCommand(t, server, linksCommand, args)).out.trim();

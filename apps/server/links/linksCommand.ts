@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
-import { type Command, misused, readArgs } from '../command.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
 import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
 import { previewLink } from './previewLink.ts';

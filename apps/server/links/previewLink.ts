@@ -2,8 +2,8 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { presentId } from '../contacts/crmId.ts';
-import { Refusal } from '../http/refusal.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { isMemberNow } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
@@ -72,7 +72,7 @@ export async function previewLink(
   if (!product || !isMembershipType(product.type))
     return { lines: [...lines, `product   ${id} cannot be bought with a link`], isGood: false };
   const price = salePrice(product, c === undefined ? null : Number(c));
-  lines.push(`product   ${product.id} ${product.name}, ${displayPrice(product.price ?? 0)}`);
+  lines.push(`product   ${product.id} ${product.name}, ${displayPrice(product.priceCents ?? 0)}`);
   lines.push(
     `price     ${typeof price === 'number' ? displayPrice(price) : `${c} cents is ${price}`} (floor ${displayPrice(floorOf(product))})`,
   );
@@ -80,6 +80,6 @@ export async function previewLink(
   if (usp !== undefined && offer?.type !== 'membership_upgrade') {
     isGood = false;
     lines.push(`upgrade   ${usp} is not an upgrade`);
-  } else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.price ?? 0)}`);
+  } else if (offer) lines.push(`upgrade   ${offer.id} ${offer.name}, ${displayPrice(offer.priceCents ?? 0)}`);
   return { lines, isGood: isGood && typeof price === 'number' };
 }

@@ -4,61 +4,36 @@ import { toPrice } from '#core/money.ts';
 import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
-import { eligibilityOf, fillIn, type Society } from '../society.ts';
-import { ALREADY_MEMBER } from './alreadyMember.ts';
-
-/** What a session knows for its membership screen: read with `sessionColumns` from a row of `join_session`. */
-export interface SessionMembership {
-  programme: string;
-  lines: OpenLine[];
-  is_member: boolean;
-}
-
-export const sessionColumns = sql`programme, lines, ${isMemberNow('join_session.contact_id')} as is_member`;
+import { Refusal } from '../platform/http/refusal.ts';
+import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import type { Society } from '../society/society.ts';
+import { eligibilityOf, fillIn } from '../society/texts.ts';
 
 /** The memberships of the session's programme, and the one chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
-  const { rows } = await sql<SessionMembership>`
-    select ${sessionColumns} from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
+  const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
+    select programme, lines, ${isMemberNow('join_session.contact_id')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
     deps.database,
   );
   const session = rows[0];
-  if (!session) throw await whyNot(deps, 'readMemberships', uuid);
+  if (!session) throw await refusalFor(deps, 'readMemberships', uuid);
   if (session.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  return detailsOf(deps, session);
-}
-
-export function detailsOf(
-  deps: Deps,
-  session: Omit<SessionMembership, 'is_member'>,
-): Data<'getMembershipDetails'> {
   const chosen = session.lines.find(({ type }) => isMembershipType(type));
   return { ...screenOf(deps.society, session.programme), selectedMembershipId: chosen?.productId ?? null };
 }
 
-const screens = new WeakMap<Society, Map<string, ReturnType<typeof writeScreen>>>();
-
-/** What the screen says of a programme is the same for everybody: written once. */
-function screenOf(society: Society, key: string): ReturnType<typeof writeScreen> {
-  const written = screens.get(society) ?? new Map<string, ReturnType<typeof writeScreen>>();
-  screens.set(society, written);
-  const screen = written.get(key) ?? writeScreen(society, key);
-  written.set(key, screen);
-  return screen;
-}
-
-function writeScreen(society: Society, key: string) {
+/** What the screen says of a programme. */
+function screenOf(society: Society, key: string) {
   const { name, pages, refund } = society.programme(key);
   const fill = (text: string) => fillIn(text, society, key);
   return {
-    memberships: society.memberships(key).map(({ id, name, price, description, features }) => ({
+    memberships: society.memberships(key).map(({ id, name, priceCents, description, features }) => ({
       id,
       name,
       description,
-      price: toPrice(price!),
+      price: toPrice(priceCents!),
       features: features.map((text, index) => ({ id: index + 1, description: text })),
     })),
     membershipPageHeader: fill(pages.membershipHeader),

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { membershipDetails } from './membershipDetails.ts';
 import { setMembership } from './setMembership.ts';
 

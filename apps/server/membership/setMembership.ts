@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
-import { hasLine, lineOf, nextLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
-import { ALREADY_MEMBER } from './alreadyMember.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
+import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows, transitions } from '../session/states.ts';
 
 const isMember = isMemberNow('join_session.contact_id');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
@@ -19,11 +19,10 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
   const choose = async () => {
     const { rows } = await sql<{ uuid: string }>`
       update join_session set
-        state = 'ordering',
+        ${transitions.chooseMembership},
         lines = case when ${isChosen} then lines
-          else jsonb_build_array(${nextLine(lineOf(product, product.price!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
-        revision = case when ${isChosen} then revision else revision + 1 end,
-        updated_at = now()
+          else jsonb_build_array(${nextLine(lineOf(product, product.priceCents!))}) || jsonb_path_query_array(lines, '$[*] ? (!(@.type starts with "membership"))') end,
+        revision = case when ${isChosen} then revision else revision + 1 end
       where uuid = ${uuid} and ${stateAllows('setMembership')} and revision < ${MOST_REVISIONS}
         and programme = ${product.programme!} and not ${isMember}
       returning uuid`.execute(deps.database);
@@ -36,5 +35,5 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
   const [session] = rows;
   if (session && !session.programme_fits) throw new Refusal(404, NOT_ON_OFFER);
   if (session?.is_member) throw new Refusal(409, ALREADY_MEMBER);
-  throw await whyNot(deps, 'setMembership', uuid);
+  throw await refusalFor(deps, 'setMembership', uuid);
 }

@@ -1,4 +1,4 @@
-import { type Command, misused, readArgs } from '../command.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
 import { blockedKinds } from '../reports/reports.ts';
 
 export const noticesCommand: Command = {

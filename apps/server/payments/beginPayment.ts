@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
-import { hasLine } from '../checkout/orderLines.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { stateAllows, whyNot } from '../join/standing.ts';
-import { orderRefusal, refusedSale, type SaleRefusal } from '../session/isMemberNow.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import { hasLine } from '../session/orderLines.ts';
+import { payer } from '../session/person.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows, transitions } from '../session/states.ts';
 import { tooManyDeclined } from './cardFailures.ts';
-import { orderOf, totalChanged } from './createPaymentIntent.ts';
-import { payer } from './payer.ts';
+import { readOrder, totalChanged } from './readOrder.ts';
 import { settlePaying } from './settlePaying.ts';
 
 const PAYING_ELSEWHERE =
@@ -28,13 +29,13 @@ export async function beginPayment(
   asked: ParsedBody<'beginPayment'> & { joinsOfBrowser: readonly string[] },
 ): Promise<Data<'beginPayment'>> {
   const { revision } = asked;
-  const order = await orderOf(deps, uuid);
+  const order = await readOrder(deps, uuid);
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
   if (order.open.revision !== revision) throw totalChanged(order.totalCents);
   const session = await freeze(deps, uuid, asked);
-  if (!session) throw await whyNot(deps, 'beginPayment', uuid);
+  if (!session) throw await refusalFor(deps, 'beginPayment', uuid);
   if (session.refusal) throw refusedSale(session.refusal);
   if (!session.has_agreed) throw new Refusal(400, AGREE_FIRST, { errors: { agreeToPolicies: AGREE_FIRST } });
   if (session.asks) throw new Refusal(409, PERHAPS_PAID, { code: 'perhaps_paid' });
@@ -89,7 +90,7 @@ async function tryToFreeze(
         ) as asks
       from join_session where uuid = ${uuid} and ${stateAllows('beginPayment')} for update
     ), frozen as (
-      update join_session set state = 'paying', paying_since = now(), has_agreed_to_policies = true, updated_at = now()
+      update join_session set ${transitions.freeze}, has_agreed_to_policies = true
       from session where join_session.uuid = session.uuid and revision = ${revision} and intent_changing_since is null
         and has_agreed and refusal is null and not asks
       returning join_session.uuid

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import { NotAtStripe, UnexpectedState } from '../stripe/failures.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
 
 /** Cancels an intent in Stripe and then here. False when it was paid in this very moment, or is with the bank. */
 export async function cancelIntent(deps: Deps, intentId: string): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { Declined } from '../stripe/failures.ts';
+import { Declined } from '../providers/stripe/failures.ts';
+import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
 import { pauseSeconds } from './cardFailures.ts';
-import { payerEmails, receiptEmail } from './payer.ts';
 import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */
@@ -15,7 +15,7 @@ export interface SavedCard {
 }
 
 /** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
-export async function payerOf(
+export async function readPayer(
   deps: Deps,
   uuid: string,
   paymentIntent: string,
@@ -31,7 +31,7 @@ export async function payerOf(
     pause: number;
   }>`
     select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
-      nullif(concat_ws(' ', coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), coalesce(details ->> 'lastName', contact.profile ->> 'lastName')), '') as name,
+      ${shortName} as name,
       (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
@@ -52,7 +52,7 @@ export async function payerOf(
  * (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The key is the join's, so however many presses and
  * crashes there are, there is one.
  */
-export async function customerOf(
+export async function ensureCustomer(
   deps: Deps,
   uuid: string,
   {
@@ -98,9 +98,9 @@ export async function customerOf(
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {
-    const { card, savesCard, failures } = await payerOf(deps, uuid, paymentIntent);
+    const { card, savesCard, failures } = await readPayer(deps, uuid, paymentIntent);
     if (savesCard && card.paymentMethodId !== null && card.customerId === null)
-      await customerOf(deps, uuid, { ...card, paymentIntent, failures });
+      await ensureCustomer(deps, uuid, { ...card, paymentIntent, failures });
   };
   prepare().catch((error: unknown) =>
     deps.log.warn({ err: error }, 'the customer of a card was not made beforehand'),

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Limit } from '../config.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { Limit } from '../platform/config.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
-import { intentOf } from './confirmPayment.ts';
+import { namedOrder } from './namedOrder.ts';
 
 /** A failed charge that an event names, by Stripe's id of it. */
 export interface FailedCharge {
@@ -22,8 +22,8 @@ export async function noteFailure(
   intent: Intent,
   named: FailedCharge | null = null,
 ): Promise<void> {
-  const of = intentOf(deps, intent);
-  if (!of) return;
+  const order = namedOrder(deps, intent);
+  if (!order) return;
   const { charge } = intent;
   const failed = new Map<string, Date>();
   if (named) failed.set(named.id, named.at);
@@ -33,9 +33,9 @@ export async function noteFailure(
   await sql`
     insert into card_failure (charge_id, session_uuid, address_hash, created_at)
     select failed.id, uuid, address_hash, least(failed.at, now())
-    from join_session, json_to_recordset(${rows}::json) as failed (id text, at timestamptz) where uuid = ${of.uuid}
+    from join_session, json_to_recordset(${rows}::json) as failed (id text, at timestamptz) where uuid = ${order.uuid}
     on conflict do nothing`.execute(deps.database);
-  if (intent.status === 'requires_payment_method' && (await isPaused(deps, of.uuid)))
+  if (intent.status === 'requires_payment_method' && (await isPaused(deps, order.uuid)))
     await cancelIntent(deps, intent.id);
 }
 

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { until } from '../../../local/testing/startedInduct.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
-import { refundJoin } from './refundJoin.ts';
 
 let server: TestServer;
 before(async () => {
@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.close());
 
 /** An open order of somebody. */
-const orderOf = (person: Partial<StudentDetails>, code?: string) =>
+const orderFor = (person: Partial<StudentDetails>, code?: string) =>
   orderingJoin(server.client(), code, person);
 
 /** The intent of an order, paid, and not yet told to us. */
@@ -62,7 +62,7 @@ async function waiting(client: pg.Client, count: number): Promise<'waiting'> {
 }
 
 test('what counts is what Stripe received, not what the intent asked for', async (t) => {
-  const uuid = await orderOf({ personalEmail: 'received@example.com' });
+  const uuid = await orderFor({ personalEmail: 'received@example.com' });
   const { id } = await openIntent(server.client(), uuid);
   const { payments } = server.deps;
   assert.equal(
@@ -92,7 +92,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
 test('two joins of one contact are confirmed one after the other: the second sees what the first bought', async (t) => {
   const intents = [];
   for (const personalEmail of ['here@example.com', 'there@example.com'])
-    intents.push(await paidIntent(await orderOf({ personalEmail }, 'HONOR104')));
+    intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
   const holder = await connection(t);
   // Weaker than the lock of a confirmation, and it keeps no row from being inserted that points to the contact.
   await holder.query("select from contact where id = '104' for no key update");
@@ -103,7 +103,7 @@ test('two joins of one contact are confirmed one after the other: the second see
 });
 
 test('one join is confirmed by one at a time, whoever asks', async (t) => {
-  const uuid = await orderOf({ personalEmail: 'alone@example.com' });
+  const uuid = await orderFor({ personalEmail: 'alone@example.com' });
   const id = await paidIntent(uuid);
   // Of nobody known: it is the join alone that is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
@@ -117,9 +117,9 @@ test('one join is confirmed by one at a time, whoever asks', async (t) => {
 });
 
 test('who pays for two joins under one name and email is told to staff, with the command that gives one back', async () => {
-  const first = await pay(await orderOf({ personalEmail: 'twice@example.com', firstName: 'Robin' }));
+  const first = await pay(await orderFor({ personalEmail: 'twice@example.com', firstName: 'Robin' }));
   assert.deepEqual(await toldTwice(first), []);
-  const second = await pay(await orderOf({ personalEmail: ' Twice@Example.com', firstName: 'ROBIN ' }));
+  const second = await pay(await orderFor({ personalEmail: ' Twice@Example.com', firstName: 'ROBIN ' }));
   assert.deepEqual(await toldTwice(second), [
     `Join ${second} was paid by somebody of the same name and email as join ${first}. If it is one person, give one of them back: npm run operator -- refund ${second} --upgrade --items all`,
   ]);
@@ -128,7 +128,7 @@ test('who pays for two joins under one name and email is told to staff, with the
 
 test('an upgrade of the second join tells nobody a second time', async () => {
   const person = { personalEmail: 'upgraded@example.com', firstName: 'Robin' };
-  await pay(await orderOf(person));
+  await pay(await orderFor(person));
   const client = server.client();
   const { uuid, intentId } = await payOrder(server, client, await orderingJoin(client, undefined, person));
   assert.equal((await toldTwice(uuid)).length, 1);
@@ -142,14 +142,14 @@ test('an upgrade of the second join tells nobody a second time', async () => {
 
 test("a join by a contact's own code and one by a school's code are perhaps one person, too", async () => {
   const person = { personalEmail: 'amelie.tremblay@example.com', firstName: 'Amélie', lastName: 'Tremblay' };
-  const school = await pay(await orderOf(person));
-  const invited = await pay(await orderOf(person, 'HONOR102'));
+  const school = await pay(await orderFor(person));
+  const invited = await pay(await orderFor(person, 'HONOR102'));
   assert.match((await toldTwice(invited))[0] ?? '', new RegExp(`as join ${school}\\.`));
 });
 
 test('a checkout link tells no details: its contact does', async () => {
   const school = await pay(
-    await orderOf({ personalEmail: 'sam.okafor@example.com', firstName: 'Sam', lastName: 'Okafor' }),
+    await orderFor({ personalEmail: 'sam.okafor@example.com', firstName: 'Sam', lastName: 'Okafor' }),
   );
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
@@ -164,17 +164,17 @@ test('a checkout link tells no details: its contact does', async () => {
 
 test('siblings who share an email are two people, and who was refunded may pay again', async () => {
   const email = 'parents@example.com';
-  const ada = await pay(await orderOf({ personalEmail: email, firstName: 'Ada' }));
-  const ben = await pay(await orderOf({ personalEmail: email, firstName: 'Ben' }));
+  const ada = await pay(await orderFor({ personalEmail: email, firstName: 'Ada' }));
+  const ben = await pay(await orderFor({ personalEmail: email, firstName: 'Ben' }));
   assert.deepEqual([await toldTwice(ada), await toldTwice(ben)], [[], []]);
   await refundJoin(server.deps, ada, { membership: true, ineligible: false, upgrade: true, items: 'all' });
-  const again = await pay(await orderOf({ personalEmail: email, firstName: 'Ada' }));
+  const again = await pay(await orderFor({ personalEmail: email, firstName: 'Ada' }));
   assert.deepEqual(await toldTwice(again), []);
 });
 
 test('of two joins of one person that are confirmed at the same moment, one is told of the other', async (t) => {
   const person = { personalEmail: 'same.moment@example.com' };
-  const joins = [await orderOf(person), await orderOf(person)];
+  const joins = [await orderFor(person), await orderFor(person)];
   const intents = [];
   for (const uuid of joins) {
     await beginPayment(server.client(), uuid, 1);
@@ -190,4 +190,21 @@ test('of two joins of one person that are confirmed at the same moment, one is t
   assert.deepEqual(await confirmed, ['succeeded', 'succeeded']);
   const told = await Promise.all(joins.map(toldTwice));
   assert.equal(told.flat().length, 1);
+});
+
+test('what went back of a payment before it was confirmed is taken in with it, and otherwise Stripe is not asked for it', async (t) => {
+  const asked = t.mock.method(server.deps.payments, 'moneyBack');
+  const confirm = async (personalEmail: string, cents: number) => {
+    const uuid = await orderFor({ personalEmail });
+    const { id } = await openIntent(server.client(), uuid);
+    await payByCard(server, id);
+    if (cents > 0) await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: String(cents) });
+    await confirmPayment(server.deps, id);
+    const { rows } = await sql<{ amount_cents: number }>`
+      select amount_cents from refund where intent_id = ${id}`.execute(server.deps.database);
+    return rows.map(({ amount_cents }) => amount_cents);
+  };
+  assert.deepEqual(await confirm('whole@example.com', 0), []);
+  assert.equal(asked.mock.callCount(), 0);
+  assert.deepEqual(await confirm('returned@example.com', 6500), [6500]);
 });

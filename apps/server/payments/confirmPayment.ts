@@ -1,26 +1,24 @@
-import { type QueryCreator, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
-import type { PaidLine } from '#core/refunds.ts';
-import type { Tables } from '../database/types.ts';
+import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
-import { isMemberNow } from '../session/isMemberNow.ts';
-import type { Intent } from '../stripe/provider.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
+import { isMemberNow, joinHolds } from '../session/members.ts';
+import { payer, perhapsTwice } from '../session/person.ts';
+import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
-import { followPayment } from './followPayment.ts';
-import { giveBack, promiseRefund } from './giveBack.ts';
-import { payer, perhapsTwice } from './payer.ts';
+import { type NamedOrder, namedOrder } from './namedOrder.ts';
+import { insertSuccess, recordSuccess } from './paymentRow.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
-
-/** Which order an intent is for, as its metadata says. */
-export interface IntentOf {
-  uuid: string;
-  kind: 'join' | 'upgrade';
-  revision: number;
-}
 
 /** What was paid for is not in this database, as after a restore. */
 export class NotInDatabase extends Error {
@@ -29,16 +27,6 @@ export class NotInDatabase extends Error {
       'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',
     );
   }
-}
-
-/** Null when the intent is another app's or another environment's on the same Stripe account. */
-export function intentOf(
-  deps: Pick<Deps, 'environment'>,
-  { metadata }: Pick<Intent, 'metadata'>,
-): IntentOf | null {
-  const { app, environment, session: uuid, kind, revision } = metadata;
-  if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
-  return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
 }
 
 /**
@@ -54,14 +42,14 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
 /** {@link confirmPayment} with the intent as Stripe has just answered it. */
 export async function confirmIntent(deps: Deps, intent: Intent): Promise<PaymentOutcome> {
   const intentId = intent.id;
-  const of = intentOf(deps, intent);
-  if (!of) return 'foreign';
+  const named = namedOrder(deps, intent);
+  if (!named) return 'foreign';
   if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
   if (intent.status !== 'succeeded') return intent.status;
 
   const outcome = await deps.database.transaction().execute(async (trx) => {
-    const session = await lock(trx, of.uuid);
-    const read = session && (await readBeside(trx, intentId, of, session));
+    const session = await lock(trx, named.uuid);
+    const read = session && (await readBeside(trx, intentId, named, session));
     if (!read) throw new NotInDatabase();
     const { snapshot, facts, others } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
@@ -70,18 +58,19 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
       );
     const bought = snapshot.items.find(({ type }) => isMembershipType(type));
     if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
-    const confirmation = confirmationOf({ ...facts, kind: of.kind, bought: bought.type });
+    const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type });
     switch (confirmation.is) {
       case 'confirmed already':
         return 'succeeded';
       case 'given back already':
         return 'refunded';
       case 'unwanted':
-        await writeUnwanted(trx, intent, of, confirmation.why);
+        await writeUnwanted(trx, intent, named, confirmation.why);
         return 'refunded';
       case 'wanted':
-        await writeWanted(trx, intent, of, session, bought);
-        if (bought.type === 'membership' && others.length > 0) await tellPerhapsTwice(trx, session, others);
+        await writeWanted(trx, intent, named, session, bought);
+        if (bought.type === 'membership' && others.length > 0)
+          await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
         return 'succeeded';
     }
   });
@@ -110,9 +99,9 @@ interface LockedSession {
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession>`
     with session as (select uuid, contact_id, details from join_session where uuid = ${uuid} for update),
-      person as (select profile, email from contact where id = (select contact_id from session) for update)
+      contact as (select profile, email from contact where id = (select contact_id from session) for update)
     select uuid, contact_id, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact_id, ${payer} as payer from session left join person on true) as locked`.execute(
+    from (select session.uuid, contact_id, ${payer} as payer from session left join contact on true) as locked`.execute(
     trx,
   );
   return rows[0];
@@ -122,12 +111,12 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
 async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
-  { uuid, kind, revision }: IntentOf,
+  { uuid, kind, revision }: NamedOrder,
   { contact_id, payer }: LockedSession,
 ) {
   const { rows } = await sql<{
     amount_cents: number;
-    items: PaidLine[];
+    items: OrderLine[];
     status: PaymentFacts['status'];
     has_membership: boolean;
     has_earlier: boolean;
@@ -140,7 +129,7 @@ async function readBeside(
       exists (select from membership where payment_intent = ${intentId}) as has_membership,
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
       array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
-      case kind when 'upgrade' then exists (select from membership where session_uuid = ${uuid} and type = 'membership' and is_held)
+      case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
         else ${isMemberNow('session.contact_id')} end as holds_base,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
@@ -168,118 +157,39 @@ async function readBeside(
 async function writeUnwanted(
   trx: Transaction<Tables>,
   intent: Intent,
-  of: IntentOf,
+  named: NamedOrder,
   why: string,
 ): Promise<void> {
-  await recordSuccess(trx, intent, of, 'duplicate');
+  await recordSuccess(trx, intent, named, 'duplicate');
   await promiseRefund(trx, {
     intentId: intent.id,
     amountCents: intent.amountReceivedCents,
     reason: 'duplicate',
   });
-  await trx
-    .insertInto('staff_notice')
-    .values({
-      kind: 'duplicate_payment',
-      session_uuid: of.uuid,
-      message: `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
-    })
-    .execute();
+  await tellStaff(
+    trx,
+    named.uuid,
+    'duplicate_payment',
+    `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
+  );
   // The order is open again; whoever tries to pay it learns that the membership is held.
-  await trx
-    .updateTable('join_session')
-    .set({ state: 'ordering', paying_since: null, updated_at: sql`now()` })
-    .where('uuid', '=', of.uuid)
-    .where('state', '=', 'paying')
-    .execute();
+  await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /** Payment, membership and the join, in one statement. */
 async function writeWanted(
   trx: Transaction<Tables>,
   intent: Intent,
-  of: IntentOf,
+  named: NamedOrder,
   session: LockedSession,
-  bought: PaidLine,
+  bought: OrderLine,
 ): Promise<void> {
-  await trx
-    .with('paid', (db) => success(db, intent, of, 'succeeded').returning('intent_id'))
-    .with('member', (db) =>
-      db.insertInto('membership').values({
-        session_uuid: session.uuid,
-        contact_id: session.contact_id,
-        product_id: bought.productId,
-        type: bought.type as 'membership' | 'membership_upgrade',
-        payment_intent: intent.id,
-      }),
-    )
-    .updateTable('join_session')
-    .set({
-      ...(of.kind === 'join'
-        ? { state: 'paid', paid_at: sql`now()`, paying_since: null, payer: session.payer }
-        : { upgrade: 'taken' }),
-      profile_revision: sql`profile_revision + 1`,
-      crm_next_try_at: sql`now()`,
-      updated_at: sql`now()`,
-    })
-    .where('uuid', '=', of.uuid)
-    .execute();
-}
-
-async function tellPerhapsTwice(
-  trx: Transaction<Tables>,
-  { uuid }: LockedSession,
-  others: readonly string[],
-): Promise<void> {
-  await trx
-    .insertInto('staff_notice')
-    .values({ kind: 'perhaps_twice', session_uuid: uuid, message: perhapsTwice(uuid, others) })
-    .execute();
-}
-
-/** Writes that an intent was paid, whether or not we had a row of it. */
-export async function recordSuccess(
-  trx: Transaction<Tables>,
-  intent: Intent,
-  of: IntentOf,
-  status: 'succeeded' | 'duplicate',
-): Promise<void> {
-  await success(trx, intent, of, status).execute();
-}
-
-function success(
-  database: QueryCreator<Tables>,
-  intent: Intent,
-  { uuid, kind, revision }: IntentOf,
-  status: 'succeeded' | 'duplicate',
-) {
-  const settled = {
-    status,
-    amount_cents: intent.amountReceivedCents,
-    revision,
-    payment_method_id: intent.paymentMethodId,
-    saves_card: intent.savesCard,
-    card_brand: intent.card?.brand ?? null,
-    card_last4: intent.card?.last4 ?? null,
-    succeeded_at: sql<Date>`now()`,
-    updated_at: sql<Date>`now()`,
-  };
-  return database
-    .insertInto('payment')
-    .values({ ...unwritten(intent, { uuid, kind, revision }), ...settled })
-    .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
-}
-
-/** The row of an intent that a crash kept us from writing: it counts after the others. */
-export function unwritten(intent: Intent, { uuid, kind, revision }: IntentOf) {
-  return {
-    intent_id: intent.id,
-    session_uuid: uuid,
-    kind,
-    attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
-    client_secret: intent.clientSecret,
-    customer_id: intent.customerId ?? '',
-    amount_cents: intent.amountCents,
-    revision,
-  };
+  const paid =
+    named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
+  await sql`
+    with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
+      member as (
+        insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
+        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}))
+    update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }

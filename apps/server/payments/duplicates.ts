@@ -13,14 +13,14 @@ export interface Duplicate {
 /** The one of this intent, or those of a join and of all other joins of its contact; the oldest first. */
 export async function duplicatesOf(
   deps: Deps,
-  of: { intentId: string } | { uuid: string },
+  by: { intentId: string } | { uuid: string },
 ): Promise<Duplicate[]> {
   const which =
-    'intentId' in of
-      ? sql`intent_id = ${of.intentId}`
+    'intentId' in by
+      ? sql`intent_id = ${by.intentId}`
       : sql`session_uuid in (
           select other.uuid from join_session own join join_session other on other.uuid = own.uuid or other.contact_id = own.contact_id
-          where own.uuid = ${of.uuid})`;
+          where own.uuid = ${by.uuid})`;
   const { rows } = await sql<{
     kind: Duplicate['kind'];
     amount_cents: number;

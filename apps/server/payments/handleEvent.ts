@@ -1,10 +1,35 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import type { ProviderEvent } from '../stripe/provider.ts';
+import type { ProviderEvent } from '../providers/stripe/provider.ts';
+import type { WebhookEvent } from '../providers/stripe/webhookEvents.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 import { noteFailure } from './cardFailures.ts';
-import { confirmPayment, intentOf } from './confirmPayment.ts';
-import { followPayment } from './followPayment.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { namedOrder } from './namedOrder.ts';
 import { settlePaying } from './settlePaying.ts';
+
+/** Acts on an event about one of our intents. */
+type Handler = (deps: Deps, event: ProviderEvent, intentId: string) => Promise<unknown>;
+
+const confirm: Handler = (deps, _, intentId) => confirmPayment(deps, intentId);
+const follow: Handler = (deps, _, intentId) => followPayment(deps, intentId);
+
+/** What is done about each event that the webhook is registered for. */
+const handlers: Record<WebhookEvent, Handler> = {
+  'payment_intent.succeeded': confirm,
+  'payment_intent.canceled': confirm,
+  'payment_intent.payment_failed': noteFailedCard,
+  'charge.refunded': follow,
+  'charge.refund.updated': follow,
+  'refund.created': follow,
+  'refund.updated': follow,
+  'refund.failed': follow,
+  'charge.dispute.created': follow,
+  'charge.dispute.updated': follow,
+  'charge.dispute.closed': follow,
+  'charge.dispute.funds_withdrawn': follow,
+  'charge.dispute.funds_reinstated': follow,
+};
 
 /**
  * Acts on what Stripe reports, by webhook or fetched. Whether the event is about a payment of ours; those of other apps
@@ -12,27 +37,27 @@ import { settlePaying } from './settlePaying.ts';
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
-  if (intentId === null) return false;
-  if (!type.startsWith('payment_intent.')) {
-    // Refunds and disputes do not carry the intent's metadata: known payments are ours.
-    if (!(await isKnown(deps, intentId))) return false;
-    if (await isHandled(deps, id)) return true;
-    await followPayment(deps, intentId);
-  } else {
-    const of = intentOf(deps, event);
-    if (!of) return false;
-    if (await isHandled(deps, id)) return true;
-    if (type === 'payment_intent.succeeded' || type === 'payment_intent.canceled')
-      await confirmPayment(deps, intentId);
-    else if (type === 'payment_intent.payment_failed') {
-      const { failedChargeId, createdAt: at } = event;
-      const intent = await deps.payments.retrieveIntent(intentId);
-      await noteFailure(deps, intent, failedChargeId === null ? null : { id: failedChargeId, at });
-      if (of.kind === 'join') await settlePaying(deps, of.uuid, 'failed', event.createdAt);
-    }
-  }
+  const handle = (handlers as Partial<Record<string, Handler>>)[type];
+  if (intentId === null || !handle || !(await isOurs(deps, event, intentId))) return false;
+  if (await isHandled(deps, id)) return true;
+  await handle(deps, event, intentId);
   await noteHandled(deps, id);
   return true;
+}
+
+/** Refunds and disputes do not carry the intent's metadata: known payments are ours. */
+async function isOurs(deps: Deps, event: ProviderEvent, intentId: string): Promise<boolean> {
+  if (event.type.startsWith('payment_intent.')) return namedOrder(deps, event) !== null;
+  const { rows } = await sql`select from payment where intent_id = ${intentId}`.execute(deps.database);
+  return rows.length > 0;
+}
+
+async function noteFailedCard(deps: Deps, event: ProviderEvent, intentId: string): Promise<void> {
+  const { failedChargeId, createdAt } = event;
+  const order = namedOrder(deps, event)!;
+  const intent = await deps.payments.retrieveIntent(intentId);
+  await noteFailure(deps, intent, failedChargeId === null ? null : { id: failedChargeId, at: createdAt });
+  if (order.kind === 'join') await settlePaying(deps, order.uuid, 'failed', createdAt);
 }
 
 /** An event is not acted on again, whoever reports it. */
@@ -46,10 +71,5 @@ export async function noteHandled({ database }: Deps, id: string): Promise<void>
 
 async function isHandled(deps: Deps, id: string): Promise<boolean> {
   const { rows } = await sql`select from stripe_event where id = ${id}`.execute(deps.database);
-  return rows.length > 0;
-}
-
-async function isKnown(deps: Deps, intentId: string): Promise<boolean> {
-  const { rows } = await sql`select from payment where intent_id = ${intentId}`.execute(deps.database);
   return rows.length > 0;
 }

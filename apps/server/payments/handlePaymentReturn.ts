@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { standingOf } from '../join/standing.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { readStanding } from '../session/standing.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 
@@ -32,7 +32,7 @@ export async function handlePaymentReturn(
     status,
     paymentIntent,
     refunded: duplicate ?? null,
-    goOn: goesOn ? null : ((await standingOf(deps, uuid))?.goOn ?? null),
+    goOn: goesOn ? null : ((await readStanding(deps, uuid))?.goOn ?? null),
   };
 }
 

@@ -275,3 +275,23 @@ test('a look at a payment that came to nothing leaves the next one alone, howeve
   assert.equal((await late).data.state, 'paying');
   assert.equal(await stateOf(server, uuid), 'paying');
 });
+
+test('an intent that the account does not have, as after a change of keys, is given up for a new one when the order changes', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  const { database } = server.deps;
+  await database.updateTable('payment').set({ intent_id: 'pi_other' }).where('intent_id', '=', id).execute();
+  await donate(client, uuid, 25);
+  const { amount, revision } = await openIntent(client, uuid);
+  assert.equal(amount, 9000);
+  const { rows } = await sql<{ status: string; is_other: boolean }>`
+    select status, intent_id = 'pi_other' as is_other from payment where session_uuid = ${uuid} order by attempt`.execute(
+    database,
+  );
+  assert.deepEqual(rows, [
+    { status: 'canceled', is_other: true },
+    { status: 'open', is_other: false },
+  ]);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+});

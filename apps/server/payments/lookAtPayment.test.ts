@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { sweepPayments } from '../settlement/sweep.ts';
 import { startServerProcess } from '../testing/serverProcess.ts';
 import {
   beginPayment,
@@ -10,7 +11,7 @@ import {
   reportPayment,
 } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
-import { sweepPayments } from './sweep.ts';
+import { lookAtPayment } from './lookAtPayment.ts';
 
 let server: TestServer;
 before(async () => {
@@ -124,4 +125,21 @@ test('a release right after a look asks anew: an order that was paid meanwhile i
   await payByCard(server, intent.id);
   const { data } = await client.call('releasePayment', { params: { uuid } });
   assert.equal(data.state, 'paid');
+});
+
+test("an intent that we have no row of is somebody else's", async () => {
+  const { body } = await server.stripe('POST', '/v1/payment_intents', { amount: '6500', currency: 'usd' });
+  const { outcome } = await lookAtPayment(server.deps, body.id, 'fresh');
+  assert.equal(outcome, 'foreign');
+});
+
+test('a success that could not be confirmed is not told to who looks again', async (t) => {
+  const { intent } = await begunJoin(server.client());
+  await payByCard(server, intent.id);
+  const { payments } = server.deps;
+  const paid = await payments.retrieveIntent(intent.id);
+  t.mock.method(payments, 'retrieveIntent', async () => ({ ...paid, amountReceivedCents: 1 }));
+  await assert.rejects(lookAtPayment(server.deps, intent.id, 'fresh'), /received 1 usd/);
+  t.mock.restoreAll();
+  assert.deepEqual(await lookAtPayment(server.deps, intent.id, 'recorded'), { outcome: null, intent: null });
 });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
-import type { PaymentTable } from '../database/types.ts';
 import type { Deps } from '../deps.ts';
-import type { Intent } from '../stripe/provider.ts';
+import type { PaymentTable } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
 
 /**

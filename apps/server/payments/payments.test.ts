@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { firstLine } from '../checkout/orderLines.ts';
-import { ALREADY_MEMBER } from '../membership/alreadyMember.ts';
+import { ALREADY_MEMBER } from '../session/members.ts';
+import { firstLine } from '../session/orderLines.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import {
   beginPayment,

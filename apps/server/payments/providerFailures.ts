@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { ProviderFailed, ProviderRefused } from '../stripe/failures.ts';
+import { ProviderFailed, ProviderRefused } from '../providers/stripe/failures.ts';
 
 /**
  * Runs calls to Stripe whose idempotency keys carry `failures`, the number of failures that the session has seen. One more is

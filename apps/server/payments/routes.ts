@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { sessionNotFound } from '../http/refusal.ts';
-import { serve } from '../http/routes.ts';
-import { standingOf } from '../join/standing.ts';
+import { sessionNotFound } from '../platform/http/refusal.ts';
+import { serve } from '../platform/http/routes.ts';
+import { readStanding } from '../session/standing.ts';
 import { beginPayment } from './beginPayment.ts';
 import { prepareCustomer } from './cardCustomer.ts';
 import { createPaymentIntent } from './createPaymentIntent.ts';
@@ -18,9 +18,9 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
     data: await beginPayment(deps, params.uuid, { ...body, joinsOfBrowser: deps.browser.joinsOf(request) }),
   }));
   serve(app, 'releasePayment', async ({ params }) => {
-    let standing = await standingOf(deps, params.uuid);
+    let standing = await readStanding(deps, params.uuid);
     if (standing?.state === 'paying' && (await settlePaying(deps, params.uuid, 'failed')) !== 'paying')
-      standing = await standingOf(deps, params.uuid);
+      standing = await readStanding(deps, params.uuid);
     if (!standing) throw sessionNotFound();
     return { data: { state: standing.state, goOn: standing.goOn } };
   });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { reopenFrozen } from '../session/states.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -62,12 +63,9 @@ export async function settlePaying(
         return (await confirmPayment(deps, session.intent_id)) === 'succeeded' ? 'paid' : 'paying';
     }
   }
-  const { rows: reopened } = await sql`
-    update join_session set state = 'ordering', paying_since = null, updated_at = now()
-    where uuid = ${uuid} and state = 'paying' and paying_since = ${session.begun}::timestamptz
-    returning uuid`.execute(deps.database);
-  if (reopened.length > 0) return 'ordering';
-  // Somebody else opened it, and perhaps began to pay it again: what was learnt here is of the time before.
+  const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
+  await reopenFrozen(deps.database, isSameTry);
+  // Somebody else may have opened it before, and begun to pay it again.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')

@@ -1,5 +1,5 @@
-import type { TellTrouble } from '../notices/providerTrouble.ts';
-import type { CallFailure } from '../stripe/failures.ts';
+import type { CallFailure } from '../providers/stripe/failures.ts';
+import type { TellTrouble } from '../providers/trouble.ts';
 
 /** Logs every call that Stripe did not do, and tells staff of those that it refuses until somebody puts something right. */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {

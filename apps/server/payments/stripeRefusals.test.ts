@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import { until } from '../../../local/testing/startedInduct.ts';
-import { Refusal } from '../http/refusal.ts';
 import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
-import { RefundRefused } from '../stripe/failures.ts';
-import type { IntentMetadata, PaymentProvider } from '../stripe/provider.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { RefundRefused } from '../providers/stripe/failures.ts';
+import type { IntentMetadata, PaymentProvider } from '../providers/stripe/provider.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Answered, type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { handleEvent } from './handleEvent.ts';
 
 const BAD_SIGNATURE = 'The signature does not hold.';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
-import { blockedKinds, REPORTS_PATH, readReports } from './reports.ts';
+import { blockedKinds, readReports } from './reports.ts';
 
 let server: TestServer;
 before(async () => {

@@ -2,12 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { screenAt } from '#core/navigation.ts';
-import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
-import { countWithin } from '../http/limits.ts';
-
-/** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
-export const REPORTS_PATH = '/api/browser-reports';
+import type { Database } from '../platform/database/client.ts';
+import { countWithin } from '../platform/http/limits.ts';
+import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
 /** Of a report, or of the few that a browser sends together (bytes). */
 const REPORT_BYTES = 16_384;

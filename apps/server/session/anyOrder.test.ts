@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { refundJoin } from '../payments/refundJoin.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { openIntent, orderingJoin, payByCard, reportPayment } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { countWithin } from '../http/limits.ts';
+import { countWithin } from '../platform/http/limits.ts';
 
 /**
  * Asks HubSpot anew about a contact whom only the mirror calls a member, within two seconds. Counted like a wrong code:

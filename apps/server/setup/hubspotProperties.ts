@@ -6,8 +6,8 @@ import {
   CrmRefused,
   type ExistingProperty,
   type HubspotClient,
-} from '../hubspot/client.ts';
-import { FORMER, MEMBER } from '../hubspot/properties.ts';
+} from '../providers/hubspot/client.ts';
+import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
 /** A property that a join reads or writes, as it would be made where it is missing. */
 export interface WantedProperty extends CrmProperty {

@@ -1,5 +1,10 @@
 import type { FieldRules } from '#core/crmFields.ts';
-import { CrmRefused, CrmUnavailable, type ExistingProperty, type HubspotClient } from '../hubspot/client.ts';
+import {
+  CrmRefused,
+  CrmUnavailable,
+  type ExistingProperty,
+  type HubspotClient,
+} from '../providers/hubspot/client.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 

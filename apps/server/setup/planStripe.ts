@@ -1,6 +1,6 @@
-import { type StripeAccount, stripeApiVersion } from '../stripe/account.ts';
-import type { StripeRegistry } from '../stripe/register.ts';
-import { webhookEvents } from '../stripe/webhookEvents.ts';
+import { type StripeAccount, stripeApiVersion } from '../providers/stripe/account.ts';
+import type { StripeRegistry } from '../providers/stripe/register.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { type Command, misused, plain } from '../command.ts';
-import { isUuid } from '../database/isUuid.ts';
+import { type Command, misused, plain } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import { readStory } from './readStory.ts';
 
 export const storyCommand: Command = {

@@ -2,7 +2,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nodeFlags, nodeSettings } from '../../../local/child.ts';
 import type { TestServer } from './testServer.ts';
 
 const main = join(import.meta.dirname, '../main.ts');
@@ -43,7 +42,6 @@ export function settingsOf({ deps, env, stripeUrl, hubspotUrl }: TestServer): No
     HUBSPOT_EMULATOR_URL: hubspotUrl,
     LIMITS: 'off',
     LOG_LEVEL: 'fatal',
-    ...nodeSettings,
     ...env,
   };
 }
@@ -62,8 +60,7 @@ export function launchServerProcess(
   const server = fork(program, {
     env: settingsOf(test),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // As local/child.ts and the Dockerfile start it.
-    execArgv: [...nodeFlags],
+    execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   let output = '';
   for (const stream of [server.stdout!, server.stderr!])

@@ -9,12 +9,12 @@ import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../../emulators/key
 import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
 import { testDatabase } from '../../../local/testing/database.ts';
 import { buildApp } from '../app.ts';
-import { readConfig } from '../config.ts';
-import type { Database } from '../database/client.ts';
 import type { Deps } from '../deps.ts';
-import { createLog } from '../http/logging.ts';
-import type { HubspotClient } from '../hubspot/client.ts';
 import { importInvitations } from '../invitations/importInvitations.ts';
+import { readConfig } from '../platform/config.ts';
+import type { Database } from '../platform/database/client.ts';
+import { createLog } from '../platform/http/logging.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { wire } from '../wire.ts';
 
 const societyFile = join(import.meta.dirname, '../../../society/society.yaml');

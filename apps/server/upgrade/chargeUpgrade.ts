@@ -2,20 +2,19 @@ import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
 import { lineMetadata, orderDescription } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
-import type { PaidLine } from '#core/refunds.ts';
+import type { OrderLine } from '#core/orderLine.ts';
 import { NO_PAYMENT_INTENT, UPGRADE_FAILED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
-import { Refusal } from '../http/refusal.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
-import { customerOf, payerOf, type SavedCard } from '../payments/cardCustomer.ts';
+import { ensureCustomer, readPayer, type SavedCard } from '../payments/cardCustomer.ts';
 import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
-
 import { countingFailures } from '../payments/providerFailures.ts';
-import type { CatalogueProduct } from '../society.ts';
-import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../stripe/failures.ts';
-import type { Intent } from '../stripe/provider.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
+import type { CatalogueProduct } from '../society/society.ts';
 
 const NOT_OPEN = 'This upgrade is no longer on offer.';
 const OTHER_BROWSER =
@@ -55,8 +54,8 @@ export async function chargeUpgrade(
   }: ParsedBody<'createUpgradeCharge'> & { isBrowserThatPaid: boolean },
 ): Promise<Answer> {
   if (paymentIntent === '') throw new Refusal(400, NO_PAYMENT_INTENT);
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'upgrade', uuid);
+  const standing = await readStanding(deps, uuid);
+  if (standing?.state !== 'paid') throw await refusalFor(deps, 'upgrade', uuid);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
   if (!isBrowserThatPaid) throw new Refusal(403, OTHER_BROWSER);
   if (await isBought(deps, uuid)) return { status: 'succeeded' };
@@ -69,21 +68,21 @@ export async function chargeUpgrade(
   // A card typed in the page was declined there: it counts as well.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
-  const { card, attempts, failures, pause } = await payerOf(deps, uuid, paymentIntent);
+  const { card, attempts, failures, pause } = await readPayer(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
   if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
   if (pause > 0) throw tooManyDeclined(pause);
-  const amountCents = offer.price!;
+  const amountCents = offer.priceCents!;
   if (amount !== null && amount !== amountCents) throw priceChanged(amountCents);
   const isOfNobody = open !== null && open.customerId === null;
   let { customerId } = card;
   if (!open || (charge && isOfNobody)) {
-    const payer = await customerOf(deps, uuid, { ...card, paymentIntent, failures });
+    const payer = await ensureCustomer(deps, uuid, { ...card, paymentIntent, failures });
     if ('customerId' in payer) ({ customerId } = payer);
     else if (charge) return { status: 'failed', message: payer.declined };
   }
   if (open && (open.amountCents !== amountCents || (charge && isOfNobody))) {
-    if (!(await cancelIntent(deps, open.intentId))) throw await whyNot(deps, 'upgrade', uuid);
+    if (!(await cancelIntent(deps, open.intentId))) throw await refusalFor(deps, 'upgrade', uuid);
     open = null;
   }
   open ??= await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
@@ -154,7 +153,7 @@ async function chargeSavedCard(
 
 async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
   if (await isBought(deps, uuid)) return { status: 'succeeded' };
-  throw new Refusal(409, NOT_OPEN, { goOn: (await standingOf(deps, uuid))?.goOn });
+  throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
 }
 
 /** How an intent has ended, as far as it has; null while it can be paid, and when it was cancelled. */
@@ -185,8 +184,8 @@ async function openUpgrade(
   { customerId, email }: SavedCard,
   { attempt, failures }: { attempt: number; failures: number },
 ): Promise<OpenUpgrade | null> {
-  const amountCents = offer.price!;
-  const items: PaidLine[] = [
+  const amountCents = offer.priceCents!;
+  const items: OrderLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
   const intent = await countingFailures(deps, uuid, failures, () =>

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
-import { serve } from '../http/routes.ts';
+import { serve } from '../platform/http/routes.ts';
 import { chargeUpgrade } from './chargeUpgrade.ts';
 import { skipUpgrade } from './skipUpgrade.ts';
 import { upgradeDetails } from './upgradeDetails.ts';

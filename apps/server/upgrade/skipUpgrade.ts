@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
+import { stateAllows, transitions } from '../session/states.ts';
 
 /**
  * Skip is honored: the offer does not come back, and an intent that a card form may still hold is cancelled. One that
@@ -10,13 +11,9 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
  */
 export async function skipUpgrade(deps: Deps, uuid: string): Promise<string> {
   // First: from now on no intent is opened. See openUpgrade, which locks the same row.
-  await deps.database
-    .updateTable('join_session')
-    .set({ upgrade: 'skipped', updated_at: sql`now()` })
-    .where('uuid', '=', uuid)
-    .where('state', '=', 'paid')
-    .where('upgrade', '=', 'open')
-    .execute();
+  await sql`
+    update join_session set ${transitions.skipUpgrade}
+    where uuid = ${uuid} and ${stateAllows('skipUpgrade')} and upgrade = 'open'`.execute(deps.database);
   const open = await deps.database
     .selectFrom('payment')
     .select('intent_id')
@@ -25,7 +22,7 @@ export async function skipUpgrade(deps: Deps, uuid: string): Promise<string> {
     .where('status', '=', 'open')
     .executeTakeFirst();
   if (open && !(await cancelIntent(deps, open.intent_id))) await confirmPayment(deps, open.intent_id);
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'skipUpgrade', uuid);
+  const standing = await readStanding(deps, uuid);
+  if (standing?.state !== 'paid') throw await refusalFor(deps, 'skipUpgrade', uuid);
   return standing.goOn;
 }

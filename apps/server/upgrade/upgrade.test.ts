@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { refundPayment } from '../payments/refundJoin.ts';
+import { refundPayment } from '../settlement/refundPayment.ts';
 import { details, openIntent, paidJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 

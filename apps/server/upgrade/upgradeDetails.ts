@@ -1,8 +1,9 @@
 import type { Data } from '#contract/schemas.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
-import { fillIn, toWireProduct } from '../society.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
+import { fillIn } from '../society/texts.ts';
+import { toWireProduct } from '../society/wire.ts';
 
 /** The upgrade screen: what is offered, and which card it would be charged to. Only the browser that paid is offered any. */
 export async function upgradeDetails(
@@ -10,8 +11,8 @@ export async function upgradeDetails(
   uuid: string,
   isBrowserThatPaid: boolean,
 ): Promise<Data<'getUpgradeDetails'>> {
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
+  const standing = await readStanding(deps, uuid);
+  if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const payment = await deps.database
     .selectFrom('payment')
     .select(['card_brand', 'card_last4', 'payment_method_id'])

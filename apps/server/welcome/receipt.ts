@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Deps } from '../deps.ts';
+import { shortName } from '../session/person.ts';
 
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
 
@@ -10,7 +11,7 @@ type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
  */
 export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
   const { rows } = await sql<{
-    name: string;
+    name: string | null;
     intent_id: string;
     succeeded_at: Date;
     items: { name: string; priceCents: number }[];
@@ -19,8 +20,7 @@ export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
     card_brand: string | null;
     card_last4: string | null;
   }>`
-    select concat_ws(' ', nullif(coalesce(details ->> 'firstName', contact.profile ->> 'firstName'), ''),
-        nullif(coalesce(details ->> 'lastName', contact.profile ->> 'lastName'), '')) as name,
+    select ${shortName} as name,
       intent_id, succeeded_at, items, payment.amount_cents, refunded_cents, card_brand, card_last4
     from payment
       join order_snapshot snapshot using (session_uuid, kind, revision)

@@ -4,9 +4,10 @@ import type { Data } from '#contract/schemas.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
-import { serve } from '../http/routes.ts';
-import { standingOf, whyNot } from '../join/standing.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
+import { serve } from '../platform/http/routes.ts';
+import { firstName } from '../session/person.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
@@ -17,13 +18,13 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
 
 /** What the welcome page says; whose it is only to the browser that holds the join. */
 async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise<Data<'getWelcome'>> {
-  const standing = await standingOf(deps, uuid);
-  if (standing?.state !== 'paid') throw await whyNot(deps, 'readUpgrade', uuid);
+  const standing = await readStanding(deps, uuid);
+  if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
     first_name: string | null;
     bought: { name: string; standing: MembershipStanding }[];
   }>`
-    select coalesce(details ->> 'firstName', contact.profile ->> 'firstName') as first_name, coalesce((
+    select ${firstName} as first_name, coalesce((
         select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { refundJoin } from '../payments/refundJoin.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { details, orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 

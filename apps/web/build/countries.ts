@@ -3,44 +3,43 @@ import type { RsbuildPlugin } from '@rsbuild/core';
 import { countries } from '../../../packages/reference/countries.ts';
 import type { Country, Subdivision } from '../../../packages/reference/lookup.ts';
 
-/** What `apps/web/countries.ts` has from the start: every country, and the subdivisions of those that most joiners live in. */
-export interface CountriesAtFirst {
-  /** Without `subdivisions`: they are in a file. */
+/** The countries in the scripts: all of them, with the subdivisions of those where most joiners live. */
+export interface BundledCountries {
+  /** A country without `subdivisions` has them in a file. */
   countries: readonly { name: string; code: string; subdivisions?: readonly Subdivision[] }[];
-  /** Of the folder with `<code>.json` for each of the others: an array of subdivisions. */
+  /** The URL of the folder of these files, `<code>.json`: arrays of subdivisions. */
   address: string;
 }
 
 const LIKELY = ['US', 'CA'];
 
-function isThereAtFirst({ code, subdivisions }: Country): boolean {
+function isBundled({ code, subdivisions }: Country): boolean {
   return LIKELY.includes(code) || subdivisions.length === 0;
 }
 
-/** `folder` is where the files are. */
-export function countriesAtFirst(folder: string): CountriesAtFirst {
+export function bundledCountries(folder: string): BundledCountries {
   return {
     countries: countries.map((country) =>
-      isThereAtFirst(country) ? country : { name: country.name, code: country.code },
+      isBundled(country) ? country : { name: country.name, code: country.code },
     ),
     address: `/${folder}`,
   };
 }
 
-/** The subdivisions of the world are 42 kB with gzip, of which a joiner needs one country's: those are data, not script. */
+/** Emits the subdivisions of the other countries as files: together they are 42 kB with gzip, and a joiner needs one of them. */
 export function pluginCountries(): RsbuildPlugin {
   const hash = createHash('sha256').update(JSON.stringify(countries)).digest('hex').slice(0, 10);
   const folder = `static/countries/${hash}`;
   return {
     name: 'countries',
     setup(api) {
-      const define = { COUNTRIES: JSON.stringify(countriesAtFirst(folder)) };
+      const define = { COUNTRIES: JSON.stringify(bundledCountries(folder)) };
       api.modifyRsbuildConfig((config, { mergeRsbuildConfig }) =>
         mergeRsbuildConfig(config, { source: { define } }),
       );
       api.processAssets({ stage: 'additional', environments: ['web'] }, ({ compilation, sources }) => {
         for (const country of countries) {
-          if (isThereAtFirst(country)) continue;
+          if (isBundled(country)) continue;
           const json = JSON.stringify(country.subdivisions);
           compilation.emitAsset(`${folder}/${country.code}.json`, new sources.RawSource(json));
         }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RsbuildPlugin } from '@rsbuild/core';
 import type { ScriptFiles } from '../../../packages/contract/scriptFiles.ts';
 
-/** Writes dist/scripts.json. */
+/** Writes dist/scripts.json, from which the server preloads a screen's scripts. */
 export function pluginScriptFiles(): RsbuildPlugin {
   return {
     name: 'script-files',

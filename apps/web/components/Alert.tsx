@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** An error in the page, said at once by a screen reader. */
+/** An error message. Screen readers announce it at once. */
 export function Alert({ children }: { children: ReactNode }) {
   return (
     <div className={styles.alert} role="alert">
@@ -12,7 +12,7 @@ export function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-/** Something to know that is no error, said when there is a pause. */
+/** A message that is no error. Screen readers announce it politely. */
 export function Note({ children }: { children: ReactNode }) {
   return (
     <div className={`${styles.alert} ${styles.note}`} role="status">

@@ -1,9 +1,9 @@
 import { type ComponentProps, useLayoutEffect, useRef } from 'react';
 import styles from './ui.module.css';
 
-/** The main button of a screen. While busy it says so in words and cannot be pressed again. */
+/** A button. While busy it shows the text of `busy` and is disabled. */
 export function Button({
-  look = 'main',
+  variant = 'main',
   full = false,
   busy,
   disabled,
@@ -11,15 +11,15 @@ export function Button({
   children,
   ...rest
 }: ComponentProps<'button'> & {
-  look?: 'main' | 'second' | 'plain' | 'quiet';
+  variant?: 'main' | 'second' | 'plain' | 'quiet';
   full?: boolean;
-  /** What the button says while it is at work; absent when it is not. */
+  /** The text while its action runs; falsy otherwise. */
   busy?: string | false | undefined;
 }) {
   const button = useRef<HTMLButtonElement>(null);
   const hadFocus = useRef(false);
   const isBusy = !!busy;
-  // A disabled button loses the focus; when it comes back, so does the focus, unless it has gone elsewhere.
+  // A button that becomes disabled loses the focus: give it back afterwards, unless the focus has moved on.
   useLayoutEffect(() => {
     if (isBusy) hadFocus.current = document.activeElement === button.current;
     else if (hadFocus.current) {
@@ -28,9 +28,9 @@ export function Button({
     }
   }, [isBusy]);
   const classes = [
-    look === 'plain' || look === 'quiet' ? styles.plain : styles.button,
-    look === 'second' && styles.second,
-    look === 'quiet' && styles.quiet,
+    variant === 'plain' || variant === 'quiet' ? styles.plain : styles.button,
+    variant === 'second' && styles.second,
+    variant === 'quiet' && styles.quiet,
     full && styles.full,
     className,
   ];
@@ -43,7 +43,7 @@ export function Button({
       disabled={disabled || isBusy}
       aria-busy={isBusy || undefined}
     >
-      {busy && look === 'main' && <span className={styles.busyDot} />}
+      {busy && variant === 'main' && <span className={styles.busyDot} />}
       {busy || children}
     </button>
   );

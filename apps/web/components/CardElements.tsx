@@ -1,25 +1,25 @@
 import { Elements } from '@stripe/react-stripe-js';
 import type { Appearance, Stripe } from '@stripe/stripe-js';
 import { type ReactNode, startTransition, useCallback, useEffect, useMemo, useState } from 'react';
-import { loadPayments } from '../payments.ts';
-import { useSite } from '../site.ts';
+import { loadPayments } from '../lib/payments.ts';
+import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import styles from './CardElements.module.css';
 
 /**
- * Around a card form of the provider's: shows it once the provider's script is there; without it, or when a part of the form
- * does not load (`children` passes `onLoadError` on to each), a sentence and another try. `room` is a class with the height of
- * the form that comes. Another client secret is another, empty form. `onTryAgain`: what else another try begins with.
+ * Loads Stripe's script and provides its Elements to a card form. When the script or an element does not load, shows a message and a
+ * button that tries again. `children` passes `onLoadError` to each element; `placeholderClass` is a class with the form's height; `onTryAgain`
+ * runs before another try. Another client secret mounts a new, empty form.
  */
 export function CardElements({
   clientSecret,
-  room,
+  placeholderClass,
   onTryAgain,
   children,
 }: {
   clientSecret: string;
-  room?: string | undefined;
+  placeholderClass?: string | undefined;
   onTryAgain?: () => void;
   children: (onLoadError: (event: { error: unknown }) => void) => ReactNode;
 }) {
@@ -46,7 +46,7 @@ export function CardElements({
       <div className={styles.unloaded}>
         <Alert>The card form could not be loaded. Nothing was charged. Please check your connection.</Alert>
         <Button
-          look="second"
+          variant="second"
           onClick={() => {
             onTryAgain?.();
             load();
@@ -59,7 +59,7 @@ export function CardElements({
   }
   if (!stripe) {
     return (
-      <div className={`${styles.unloaded} ${room ?? ''}`} role="status">
+      <div className={`${styles.unloaded} ${placeholderClass ?? ''}`} role="status">
         <span className={styles.waiting}>Loading the card form…</span>
       </div>
     );
@@ -74,7 +74,7 @@ export function CardElements({
   );
 }
 
-/** The provider's fields look like ours: the same tokens, read from the page. */
+/** Stripe's fields get our design tokens, read from the document. */
 function appearance(): Appearance {
   const tokens = getComputedStyle(document.documentElement);
   const token = (name: string) => tokens.getPropertyValue(name).trim();

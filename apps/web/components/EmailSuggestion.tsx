@@ -2,22 +2,22 @@ import { useEffect, useState } from 'react';
 import { emailSuggestion } from '#core/emailSuggestion.ts';
 import styles from './ui.module.css';
 
-/** Under an email field, when a pause shows that its domain looks mistyped: one press mends it, and nothing insists. */
+/** Under an email field: suggests another domain when the typed one looks like a typo. */
 export function EmailSuggestion({ typed, onTake }: { typed: string; onTake: (email: string) => void }) {
-  const [meant, setMeant] = useState<string | null>(null);
+  const [suggestion, setSuggestion] = useState<string | null>(null);
   useEffect(() => {
-    setMeant(null);
-    // Not while the address is being typed: "gmail.co" is on its way to "gmail.com".
-    const pause = setTimeout(() => setMeant(emailSuggestion(typed)), 600);
+    setSuggestion(null);
+    // Debounced: "gmail.co" is also the beginning of "gmail.com".
+    const pause = setTimeout(() => setSuggestion(emailSuggestion(typed)), 600);
     return () => clearTimeout(pause);
   }, [typed]);
   return (
     <p className={styles.suggestion} role="status">
-      {meant && (
+      {suggestion && (
         <>
           Did you mean{' '}
-          <button type="button" onClick={() => onTake(meant)}>
-            {meant}
+          <button type="button" onClick={() => onTake(suggestion)}>
+            {suggestion}
           </button>
           ?
         </>

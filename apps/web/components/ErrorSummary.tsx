@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import styles from './ui.module.css';
 
-/** Every broken rule with a link to its field. It takes the focus whenever `attention` grows. */
+/** Lists validation errors with links to their fields. Takes the focus whenever `attention` increases. */
 export function ErrorSummary({
   errors,
   attention,

@@ -2,8 +2,8 @@ import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** What every field has. */
-export interface Common {
+/** Props of every field. */
+export interface FieldProps {
   id: string;
   label: ReactNode;
   optional?: boolean;
@@ -11,8 +11,8 @@ export interface Common {
   error?: string | undefined;
 }
 
-/** What ties a control to its label, hint and error. */
-export function tied({ id, hint, error }: Common): AriaAttributes & { id: string } {
+/** Attributes that connect a control with its label, hint and error. */
+export function fieldAttributes({ id, hint, error }: FieldProps): AriaAttributes & { id: string } {
   return {
     id,
     'aria-invalid': error ? true : undefined,
@@ -21,7 +21,14 @@ export function tied({ id, hint, error }: Common): AriaAttributes & { id: string
 }
 
 /** A field's label, hint and error around its control. */
-export function Frame({ id, label, optional, hint, error, children }: Common & { children: ReactNode }) {
+export function FieldFrame({
+  id,
+  label,
+  optional,
+  hint,
+  error,
+  children,
+}: FieldProps & { children: ReactNode }) {
   return (
     <div className={styles.field}>
       <label className={styles.label} htmlFor={id}>
@@ -57,20 +64,20 @@ export function TextField({
   hint,
   error,
   ...rest
-}: Common & ComponentProps<'input'>) {
+}: FieldProps & ComponentProps<'input'>) {
   const common = { id, label, optional, hint, error };
   return (
-    <Frame {...common}>
-      <input type="text" {...rest} {...tied(common)} className={styles.input} />
-    </Frame>
+    <FieldFrame {...common}>
+      <input type="text" {...rest} {...fieldAttributes(common)} className={styles.input} />
+    </FieldFrame>
   );
 }
 
-export function Checkbox({ id, label, hint, error, ...rest }: Common & ComponentProps<'input'>) {
+export function Checkbox({ id, label, hint, error, ...rest }: FieldProps & ComponentProps<'input'>) {
   return (
     <div>
       <div className={styles.check}>
-        <input {...rest} {...tied({ id, label, hint, error })} type="checkbox" />
+        <input {...rest} {...fieldAttributes({ id, label, hint, error })} type="checkbox" />
         <label htmlFor={id}>{label}</label>
       </div>
       {hint && (

@@ -4,7 +4,7 @@ import { PageHeading } from './PageHeading.tsx';
 import { StartOver } from './StartOver.tsx';
 import ui from './ui.module.css';
 
-/** A screen of a session that the server does not know (any more): what happened, and the one thing that helps. */
+/** Shown when the server does not know the session: the message, and Start Over. */
 export function Lost({ title, message }: { title: string; message: string }) {
   return (
     <Card>

@@ -1,44 +1,14 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
-import { useLocation } from 'react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
 
-/** The part of the router that is needed here. */
-interface Moment {
-  location: { key: string };
-  historyAction: string;
-}
-interface Navigating {
-  state: Moment;
-  subscribe(listener: (moment: Moment) => void): () => void;
+/** Whether there was a navigation since the document was loaded. */
+let hasNavigated = false;
+
+/** From the first navigation on, the heading of each new screen takes the focus, so that screen readers announce it. */
+export function noteNavigation(): void {
+  hasNavigated = true;
 }
 
-/** Whether the screen is a new one and not yet at its top; undefined until the first navigation. */
-let isNew: boolean | undefined;
-
-/**
- * From the first navigation on, a new screen's heading takes the focus, so that a screen reader says where one is.
- * A new screen begins at its top; going back is left to the browser, which knows where one was.
- */
-export function noteNavigation(router: Navigating): void {
-  let last = router.state.location.key;
-  router.subscribe(({ location, historyAction }) => {
-    if (location.key === last) return;
-    last = location.key;
-    isNew = historyAction !== 'POP';
-  });
-}
-
-/** Once the new screen is there: earlier, the old one would be painted at its top. */
-export function useTop(): void {
-  // For no more than to be drawn with every address.
-  useLocation();
-  useLayoutEffect(() => {
-    if (!isNew) return;
-    isNew = false;
-    window.scrollTo(0, 0);
-  });
-}
-
-/** The screen's heading, which is also the page's title unless `title` says otherwise. */
+/** The screen's `h1`, and the document's title. */
 export function PageHeading({
   title,
   hasErrors = false,
@@ -47,9 +17,9 @@ export function PageHeading({
   children,
 }: {
   title: string;
-  /** Prefixes the title, so that it is the first thing said when the page is read out. */
+  /** Prefixes the document's title with "Error: ". */
   hasErrors?: boolean;
-  /** It replaces what was on the screen without a navigation. */
+  /** For a heading that appears without a navigation. */
   takesFocus?: boolean;
   className?: string | undefined;
   children?: ReactNode;
@@ -59,7 +29,7 @@ export function PageHeading({
     document.title = hasErrors ? `Error: ${title}` : title;
   }, [title, hasErrors]);
   useEffect(() => {
-    if (isNew !== undefined || takesFocus) heading.current?.focus({ preventScroll: true });
+    if (hasNavigated || takesFocus) heading.current?.focus({ preventScroll: true });
   }, [takesFocus]);
   return (
     <h1 ref={heading} tabIndex={-1} className={className}>

@@ -2,7 +2,7 @@ import styles from './Card.module.css';
 import { Card } from './Card.tsx';
 import { PageHeading } from './PageHeading.tsx';
 
-/** A calm wait, where the specification asks for a loader. */
+/** A loading indicator as a whole screen. */
 export function PageLoader({ text = 'Loading…', title }: { text?: string; title: string }) {
   return (
     <Card>

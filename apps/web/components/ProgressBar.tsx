@@ -1,9 +1,9 @@
+import { Link } from 'react-router';
 import { progressSteps } from '#core/navigation.ts';
-import { Icon } from './allIcons.tsx';
-import { Link } from './Link.tsx';
+import { Icon } from './icons.tsx';
 import styles from './ui.module.css';
 
-/** The three steps: done ones are ticked and, except Checkout, links (specification, section 2). */
+/** The three steps. Done ones are ticked and are links, except Checkout (specification, section 2). */
 export function ProgressBar({ current }: { current: (typeof progressSteps)[number]['name'] }) {
   const at = progressSteps.findIndex(({ name }) => name === current);
   return (

@@ -1,18 +1,17 @@
 import { useEffect, useMemo, useState } from 'react';
-import { download } from '../ahead.ts';
 
 let cleaner: typeof import('dompurify').default | null = null;
 
-/** Downloads the cleaner; a screen that is about to show HTML does so while it loads. Never rejects. */
+/** Downloads the sanitizer; a loader of a screen that shows HTML awaits it. Never rejects. */
 export async function loadCleaner(): Promise<void> {
   try {
-    cleaner ??= (await download.cleaner()).default;
+    cleaner ??= (await import(/* webpackChunkName: "purify" */ 'dompurify')).default;
   } catch (error) {
     console.error(error);
   }
 }
 
-/** Cleaned for a page without inline styles or scripts; null while there is nothing to clean with. */
+/** Sanitized for a page whose policy allows no inline styles or scripts; null without the sanitizer. */
 function purify(markup: string, profile: 'html' | 'svg'): string | null {
   if (!cleaner) return null;
   return cleaner.sanitize(markup, {
@@ -22,15 +21,15 @@ function purify(markup: string, profile: 'html' | 'svg'): string | null {
   });
 }
 
-/** HTML from the server. Until the cleaner is there, and where it cannot be had, its words without the markup. */
+/** HTML from the server, sanitized; without the sanitizer its plain text. */
 export function PurifiedHtml({ html, className }: { html: string; className?: string }) {
   const clean = usePurified(html, 'html');
   if (clean === null) return <span className={className}>{wordsOf(html)}</span>;
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: cleaned by DOMPurify just above
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: sanitized by DOMPurify just above
   return <span className={className} dangerouslySetInnerHTML={{ __html: clean }} />;
 }
 
-/** A product's icon: SVG text, or the address of a picture, or none (specification, section 3). Decorative. */
+/** A product's icon, decorative: SVG text, an image's URL, or empty (specification, section 3). */
 export function ProductIcon({ icon, className }: { icon: string; className?: string | undefined }) {
   const isSvg = icon.trimStart().startsWith('<');
   const clean = usePurified(isSvg ? icon : '', 'svg');
@@ -41,7 +40,7 @@ export function ProductIcon({ icon, className }: { icon: string; className?: str
       </span>
     );
   }
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: cleaned by DOMPurify just above
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: sanitized by DOMPurify just above
   return <span className={className} aria-hidden="true" dangerouslySetInnerHTML={{ __html: clean ?? '' }} />;
 }
 

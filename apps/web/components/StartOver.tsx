@@ -1,13 +1,13 @@
 import { useNavigate } from 'react-router';
-import { forgetSession } from '../session.ts';
+import { forgetSession } from '../lib/session.ts';
 import { Button } from './Button.tsx';
 
-/** Discards the stored session id and what was typed for it, and goes home (specification, section 4). */
+/** Removes the stored session id and its drafts, and goes to the home page (specification, section 4). */
 export function StartOver() {
   const navigate = useNavigate();
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       onClick={() => {
         forgetSession();
         void navigate('/');

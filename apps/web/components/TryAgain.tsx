@@ -1,44 +1,44 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useRevalidator } from 'react-router';
-import type { RetryMs } from '../api.ts';
+import type { RetryMs } from '../lib/api.ts';
 import { Alert } from './Alert.tsx';
 import { Button } from './Button.tsx';
 import { Card } from './Card.tsx';
 import { PageHeading } from './PageHeading.tsx';
 import ui from './ui.module.css';
 
-/** The least that is waited before each try (ms): ever longer, since many opened their mail in the same minute. */
+/** Minimum delays before automatic retries (ms). */
 const WAITS_MS = [3_000, 6_000, 12_000];
 
 /**
- * Something failed, and may work another time: what was said, and a button. Where the server says that it cannot say now
- * (`retryMs`, its Retry-After), a few tries are made by themselves, visibly, none before it asked for one.
+ * A failure's message and a button that tries again. After a temporary failure (`retryMs`, the server's Retry-After) it retries by
+ * itself a few times, visibly and never earlier than the server asked.
  */
 export function TryAgain({
   message,
   retryMs,
-  again,
+  onTry,
   triedBefore = 0,
   busy = false,
-  look = 'main',
+  variant = 'main',
 }: {
-  /** Null where it is said already. */
+  /** Null when the caller shows it. */
   message: string | null;
   retryMs: RetryMs;
-  /** With how many tries were made by themselves so far; by hand that begins anew. */
-  again: (tries: number) => void;
-  /** For who is drawn anew with each try. */
+  /** Called with the number of automatic retries so far; 0 for a press of the button. */
+  onTry: (tries: number) => void;
+  /** The initial number of retries, for a caller that remounts this with each try. */
   triedBefore?: number;
   busy?: boolean;
-  look?: 'main' | 'second';
+  variant?: 'main' | 'second';
 }) {
   const [tries, setTries] = useState(triedBefore);
-  const latest = useRef(again);
-  latest.current = again;
+  const latest = useRef(onTry);
+  latest.current = onTry;
   const least = retryMs === null || busy ? undefined : WAITS_MS[tries];
   useEffect(() => {
     if (least === undefined) return;
-    // A little later for everybody else, so that they do not all come back together.
+    // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
       setTries(tries + 1);
@@ -53,11 +53,11 @@ export function TryAgain({
         {least !== undefined && `It is tried again by itself (${tries + 1} of ${WAITS_MS.length})…`}
       </p>
       <Button
-        look={look}
+        variant={variant}
         busy={busy && 'Trying again…'}
         onClick={() => {
           setTries(0);
-          again(0);
+          onTry(0);
         }}
       >
         Try again
@@ -66,15 +66,15 @@ export function TryAgain({
   );
 }
 
-/** The screen's own data did not come: the same for all of it. */
+/** The screen's loader failed: runs it again. */
 export function LoadAgain({ message, retryMs }: { message: string; retryMs: RetryMs }) {
   const { revalidate, state } = useRevalidator();
   return (
-    <TryAgain message={message} retryMs={retryMs} again={() => void revalidate()} busy={state !== 'idle'} />
+    <TryAgain message={message} retryMs={retryMs} onTry={() => void revalidate()} busy={state !== 'idle'} />
   );
 }
 
-/** A whole page of it; `children` is what else one can do. */
+/** The same as a whole page; `children` are alternatives. */
 export function LoadAgainPage({
   title,
   children,

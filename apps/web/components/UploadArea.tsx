@@ -7,12 +7,12 @@ import {
   nameFault,
   sizeInKilobytes,
   UPLOAD_FAILED,
-} from '#core/document.ts';
-import { messageOf, type RetryMs, retryMsOf } from '../api.ts';
-import { useSite } from '../site.ts';
+} from '#documents/document.ts';
+import { messageOf, type RetryMs, retryMsOf } from '../lib/api.ts';
+import { useSite } from '../lib/site.ts';
 import { Alert } from './Alert.tsx';
-import { Icon } from './allIcons.tsx';
 import { Button } from './Button.tsx';
+import { Icon } from './icons.tsx';
 import { TryAgain } from './TryAgain.tsx';
 import styles from './UploadArea.module.css';
 
@@ -24,10 +24,10 @@ interface UploadState {
   uploading: boolean;
   percent: number;
   error: string | null;
-  /** Before it was sent: it would be refused again. */
+  /** The browser refused it before sending; trying again would not help. */
   isRefused: boolean;
   retryMs: RetryMs;
-  /** How often it was sent again by itself. */
+  /** Automatic retries so far. */
   tries: number;
 }
 const idle: UploadState = {
@@ -40,20 +40,19 @@ const idle: UploadState = {
   tries: 0,
 };
 
-/** Without HEIC among them an iPhone hands over JPEG. */
+/** HEIC is not among them, so that iPhones convert photos to JPEG. */
 const ACCEPT = Object.entries(acceptedDocuments).flat(2).join(',');
 
 /**
- * Drop a file or choose one; it is sent at once. Only the first of several is used. A file that failed stays, to be
- * sent again.
+ * A drop zone and a file button. The file is uploaded at once; of several only the first. A failed upload can be retried.
  */
-export function UploadArea({ what, send }: { what: string; send: Send }) {
+export function UploadArea({ documentName, send }: { documentName: string; send: Send }) {
   const { uploadMaxBytes } = useSite();
   const [state, setState] = useState(idle);
   const sending = useRef<AbortController | null>(null);
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => () => sending.current?.abort(), []);
-  // The button that was pressed makes room for another one; whoever uses a keyboard goes on there.
+  // The focused button is replaced by another one: move the focus there.
   const wasUploading = useRef(state.uploading);
   useEffect(() => {
     if (wasUploading.current === state.uploading) return;
@@ -92,7 +91,6 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
     }
   }
 
-  /** At once, whatever is being done with the file. */
   function cancel() {
     sending.current?.abort();
     setState(idle);
@@ -131,7 +129,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
               {state.percent}%{state.percent === 100 && ', now it is being checked…'}
             </p>
           </div>
-          <Button look="quiet" onClick={cancel}>
+          <Button variant="quiet" onClick={cancel}>
             Cancel
           </Button>
         </div>
@@ -140,9 +138,9 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
           <span className={styles.zoneIcon}>
             <Icon name="upload" size={28} />
           </span>
-          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {what} here</p>
+          <p className={`${styles.zoneTitle} ${styles.forMouse}`}>Drop your {documentName} here</p>
           <p className={`${styles.zoneOr} ${styles.forMouse}`}>or</p>
-          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {what}</p>
+          <p className={`${styles.zoneTitle} ${styles.forTouch}`}>A photo or file of your {documentName}</p>
           <button type="button" className={styles.choose} aria-describedby="upload-types">
             Choose a file
           </button>
@@ -157,7 +155,7 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
         name="file"
         multiple={false}
         accept={ACCEPT}
-        aria-label={`Choose your ${what}`}
+        aria-label={`Choose your ${documentName}`}
       />
       {state.error && (
         <Alert>
@@ -167,11 +165,11 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
       )}
       {state.error && state.file && !state.isRefused && (
         <TryAgain
-          look="second"
+          variant="second"
           message={null}
           retryMs={state.retryMs}
           triedBefore={state.tries}
-          again={(tries) => state.file && void start(state.file, tries)}
+          onTry={(tries) => state.file && void start(state.file, tries)}
         />
       )}
       <p className="sr" role="status">
@@ -182,12 +180,12 @@ export function UploadArea({ what, send }: { what: string; send: Send }) {
 }
 
 /**
- * What is wrong with a file's content, before it is sent: only the parts that tell are read. Null when nothing is, or
- * when that cannot be told here; the server has the last word.
+ * The sentence for a fault in a file's content, found before the upload by reading parts of it. Null without a fault, or when the
+ * browser cannot tell; the server checks again.
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
-    const { documentFaults, inspectDocument } = await import('#core/inspectDocument.ts');
+    const { documentFaults, inspectDocument } = await import('#documents/inspectDocument.ts');
     const inspection = await inspectDocument({
       size: file.size,
       read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),
@@ -198,7 +196,7 @@ async function contentFault(file: File): Promise<string | null> {
   }
 }
 
-/** The server took the request and refused the file, with a sentence for the joiner. */
+/** The server refused the file; the message is for the joiner. */
 export class Refused extends Error {}
 
 export interface UploadedFile {

@@ -7,7 +7,7 @@ const web = resolve(import.meta.dirname, '..');
 
 /** Every pair of a size and a weight is a font that the browser looks for before it can paint (docs/performance.md). */
 test('text is of the sizes in tokens.css and 400 or 600, or 700 in the serif of headings', () => {
-  const sheets = globSync('{components,routes,styles}/**/*.css', { cwd: web });
+  const sheets = globSync('{app,components,screens,styles}/**/*.css', { cwd: web });
   const odd: string[] = [];
   let seen = 0;
   for (const sheet of sheets) {

@@ -1,6 +1,5 @@
 import { make } from './dom.ts';
-import type { Appearance } from './style.ts';
-import { adoptStyles, applyAppearance } from './style.ts';
+import { type Appearance, adoptStyles, applyAppearance } from './style.ts';
 
 /** What is first wrong with what was typed, as Stripe.js tells it. */
 export interface ValidationError {

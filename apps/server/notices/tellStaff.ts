@@ -1,0 +1,17 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../platform/database/types.ts';
+
+/** Tells staff; the same trouble, found again by another event, is told once a day. */
+export async function tellStaff(
+  trx: Kysely<Tables>,
+  sessionUuid: string | null,
+  kind: string,
+  message: string,
+): Promise<void> {
+  await sql`
+    insert into staff_notice (kind, session_uuid, message)
+    select ${kind}, ${sessionUuid}, ${message}
+    where not exists (
+      select from staff_notice where session_uuid is not distinct from ${sessionUuid}::uuid and kind = ${kind}
+        and message = ${message} and created_at > now() - interval '1 day')`.execute(trx);
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { NotAtStripe, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
+import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import { cancelIntent, markCanceled } from './cancelIntent.ts';
+import { confirmPayment } from './confirmPayment.ts';
+import { intentRequest } from './intentRequest.ts';
+import type { Order } from './readOrder.ts';
+
+/**
+ * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision.
+ * Answers the mark; null when the order is another one, or somebody is at it.
+ */
+export async function beginChange(deps: Deps, uuid: string, revision: number): Promise<string | null> {
+  const mark = randomUUID();
+  const { rows } = await sql`
+    update join_session set intent_change = ${mark}, intent_changing_since = now()
+    where uuid = ${uuid} and ${stateAllows('changeOrder')} and revision = ${revision} and intent_changing_since is null
+    returning uuid`.execute(deps.database);
+  return rows.length > 0 ? mark : null;
+}
+
+/**
+ * All that follows from the order, on the open intent in Stripe and then here. False when the intent has ended meanwhile.
+ * When Stripe does not answer, nobody knows whether and when the change arrives: the mark stays, and the intent is replaced.
+ */
+export async function changeIntent(
+  deps: Deps,
+  uuid: string,
+  order: Order,
+  { intentId, mark, email }: { intentId: string; mark: string; email: string | null },
+): Promise<boolean> {
+  try {
+    await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
+  } catch (error) {
+    // Out of reach: an answer that was refused has changed nothing.
+    if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
+      await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
+        deps.database,
+      );
+      throw error;
+    }
+    await endChange(deps, uuid, mark);
+    // Another account's, as after a change of keys: nothing can ever be paid by it here.
+    if (error instanceof NotAtStripe) {
+      await markCanceled(deps.database, intentId);
+      return false;
+    }
+    if (!(error instanceof UnexpectedState)) throw error;
+    const status = await confirmPayment(deps, intentId);
+    if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
+    return false;
+  }
+  // Only together with the mark: one that was given up meanwhile has been replaced, with its intent.
+  const { rows } = await sql`
+    with ended as (
+      update join_session set intent_change = null, intent_changing_since = null
+      where uuid = ${uuid} and intent_change = ${mark} returning uuid
+    )
+    update payment set amount_cents = ${order.totalCents}, revision = ${order.revision}, receipt_email = ${email},
+      saves_card = ${order.saveCard}, updated_at = now()
+    from ended where intent_id = ${intentId}
+    returning intent_id`.execute(deps.database);
+  return rows.length > 0;
+}
+
+/** A change that is still on its way finds the intent cancelled: the next one is for the order as it is. */
+export async function replace(
+  deps: Deps,
+  uuid: string,
+  intentId: string,
+  mark: string | null,
+): Promise<void> {
+  if (!(await cancelIntent(deps, intentId))) {
+    await confirmPayment(deps, intentId);
+    throw await refusalFor(deps, 'changeOrder', uuid);
+  }
+  await endChange(deps, uuid, mark);
+}
+
+/** Removes the mark of a change that has ended or was given up, and no other one. */
+export async function endChange(deps: Deps, uuid: string, mark: string | null): Promise<void> {
+  await sql`
+    update join_session set intent_change = null, intent_changing_since = null
+    where uuid = ${uuid} and intent_change is not distinct from ${mark}`.execute(deps.database);
+}

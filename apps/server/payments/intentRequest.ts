@@ -1,0 +1,22 @@
+import { identityMetadata, lineMetadata, orderDescription } from '#core/intentText.ts';
+import type { Deps } from '../deps.ts';
+import type { Order } from './readOrder.ts';
+
+/** What Stripe is asked for an order: amount, what names it, and whether the card is kept. */
+export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
+  return {
+    amountCents: order.totalCents,
+    receiptEmail: email,
+    saveCard: order.saveCard,
+    description: orderDescription(deps.society.society.name, order.lines),
+    metadata: {
+      app: 'induct',
+      environment: deps.environment,
+      session: uuid,
+      kind: 'join',
+      revision: String(order.revision),
+      ...identityMetadata(order.identity),
+      ...lineMetadata(order.lines),
+    },
+  } as const;
+}

@@ -1,0 +1,22 @@
+import type { Deps } from '../deps.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+
+/** Which order an intent is for, as its metadata says. */
+export interface NamedOrder {
+  uuid: string;
+  kind: 'join' | 'upgrade';
+  revision: number;
+}
+
+/** Null when the intent is another app's or another environment's on the same Stripe account. */
+export function namedOrder(
+  deps: Pick<Deps, 'environment'>,
+  { metadata }: Pick<Intent, 'metadata'>,
+): NamedOrder | null {
+  const { app, environment, session: uuid, kind, revision } = metadata;
+  if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
+  return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
+}
+
+/** Whether a text has the form of Stripe's id of a payment intent. */
+export const isIntentId = (text: string): boolean => /^pi_[A-Za-z0-9_]+$/.test(text);

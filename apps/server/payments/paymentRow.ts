@@ -1,0 +1,51 @@
+import { type QueryCreator, sql, type Transaction } from 'kysely';
+import type { Tables } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+import type { NamedOrder } from './namedOrder.ts';
+
+/** Writes that an intent was paid, whether or not we had a row of it. */
+export async function recordSuccess(
+  trx: Transaction<Tables>,
+  intent: Intent,
+  named: NamedOrder,
+  status: 'succeeded' | 'duplicate',
+): Promise<void> {
+  await insertSuccess(trx, intent, named, status).execute();
+}
+
+export function insertSuccess(
+  database: QueryCreator<Tables>,
+  intent: Intent,
+  { uuid, kind, revision }: NamedOrder,
+  status: 'succeeded' | 'duplicate',
+) {
+  const settled = {
+    status,
+    amount_cents: intent.amountReceivedCents,
+    revision,
+    payment_method_id: intent.paymentMethodId,
+    saves_card: intent.savesCard,
+    card_brand: intent.card?.brand ?? null,
+    card_last4: intent.card?.last4 ?? null,
+    succeeded_at: sql<Date>`now()`,
+    updated_at: sql<Date>`now()`,
+  };
+  return database
+    .insertInto('payment')
+    .values({ ...unwritten(intent, { uuid, kind, revision }), ...settled })
+    .onConflict((conflict) => conflict.column('intent_id').doUpdateSet(settled));
+}
+
+/** The row of an intent that a crash kept us from writing: it counts after the others. */
+export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) {
+  return {
+    intent_id: intent.id,
+    session_uuid: uuid,
+    kind,
+    attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
+    client_secret: intent.clientSecret,
+    customer_id: intent.customerId ?? '',
+    amount_cents: intent.amountCents,
+    revision,
+  };
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import type { JoinIdentity } from '#core/intentText.ts';
+import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
+import { displayPrice } from '#core/money.ts';
+import type { OpenLine, OrderLine } from '#core/orderLine.ts';
+import { summarise } from '#core/orderSummary.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
+import { firstName, lastName, payerEmails } from '../session/person.ts';
+import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import { pauseSeconds } from './cardFailures.ts';
+
+export interface Order {
+  state: string;
+  revision: number;
+  lines: OrderLine[];
+  totalCents: number;
+  /** An upgrade will be offered after it: its intent is to save the card. */
+  saveCard: boolean;
+  /** {@link payerEmails} */
+  emails: (string | null)[];
+  identity: JoinIdentity;
+  /** How many intents this session has had, and how often Stripe failed to make one: parts of the next one's idempotency key. */
+  attempts: number;
+  providerFailures: number;
+  /** Of them, those that count for the limit. */
+  recentAttempts: number;
+  addressHash: string | null;
+  /** Too many cards were declined: seconds to wait. */
+  pauseSeconds: number;
+  /**
+   * Its intent is being changed in Stripe, for so many milliseconds; null when it is not. The mark is that change's own: nobody
+   * else's ends with it. Null where a server wrote it that gave none.
+   */
+  change: { mark: string | null; ms: number } | null;
+  open: {
+    intentId: string;
+    clientSecret: string;
+    revision: number;
+    amountCents: number;
+    email: string | null;
+    savesCard: boolean | null;
+  } | null;
+}
+
+/** What a refused amount says; the page shows the order again with the new total. */
+export function totalChanged(totalCents: number): Refusal {
+  return new Refusal(
+    409,
+    `Your order has changed: the total is now ${displayPrice(totalCents)}. Please check it and try again.`,
+  );
+}
+
+/** The order of a session that may be paid for, with the intent that is open for it. Throws when there is nothing to pay. */
+export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
+  const { limits } = deps.config;
+  const { rows } = await sql<{
+    state: string;
+    revision: number;
+    upsell_product_id: number | null;
+    emails: (string | null)[];
+    identity: JoinIdentity;
+    attempts: number;
+    recent_attempts: number;
+    address_hash: string | null;
+    pause_seconds: number;
+    refusal: SaleRefusal | null;
+    change: Order['change'];
+    provider_failures: number;
+    open: Order['open'];
+    lines: OpenLine[];
+  }>`
+    select state, revision, upsell_product_id,
+      ${payerEmails} as emails,
+      json_build_object('origin', origin, 'programme', programme, 'contactId', contact_id, 'school', school,
+        'firstName', ${firstName},
+        'lastName', ${lastName}) as identity,
+      (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join') as attempts,
+      (select count(*)::int from payment where session_uuid = session.uuid and kind = 'join'
+        and payment.created_at > now() - make_interval(mins => ${limits?.intentsPerSession.minutes ?? 0})) as recent_attempts,
+      address_hash, ${pauseSeconds(deps)} as pause_seconds,
+      case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
+        case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
+      provider_failures, ${orderRefusal('session.contact_id')} as refusal,
+      (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
+        from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
+    from join_session session left join contact on contact.id = contact_id
+    where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
+  const row = rows[0];
+  if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid);
+  if (row.refusal) throw refusedSale(row.refusal);
+  const { membership, totalDueTodayCents } = summarise(row.lines);
+  if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });
+  return {
+    state: row.state,
+    revision: row.revision,
+    lines: row.lines.map(({ productId, type, name, priceCents }) => ({ productId, type, name, priceCents })),
+    totalCents: totalDueTodayCents,
+    saveCard: upgradeOffer(deps, membership.productId, row.upsell_product_id) !== null,
+    emails: row.emails,
+    identity: row.identity,
+    attempts: row.attempts,
+    providerFailures: row.provider_failures,
+    recentAttempts: row.recent_attempts,
+    addressHash: row.address_hash,
+    pauseSeconds: row.pause_seconds,
+    change: row.change,
+    open: row.open,
+  };
+}

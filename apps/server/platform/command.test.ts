@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ledgerCommand } from '../ledger/ledgerCommand.ts';
+import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
+import { commandNamed } from './command.ts';
+
+const commands = [refundCommand, refundAssignCommand, ledgerCommand];
+
+test('a command is named by its first words, and all that follows is its own', () => {
+  const days = ['--from', '2026-01-01', '--to', '2026-01-31'];
+  assert.deepEqual(commandNamed(commands, ['ledger', ...days]), { command: ledgerCommand, rest: days });
+  assert.deepEqual(commandNamed(commands, ['refund', 'pi_1']), { command: refundCommand, rest: ['pi_1'] });
+});
+
+test('of two names the longer one is meant', () => {
+  assert.deepEqual(commandNamed(commands, ['refund', 'assign', 're_1', '--none']), {
+    command: refundAssignCommand,
+    rest: ['re_1', '--none'],
+  });
+});
+
+test('words that name no command are none', () => {
+  assert.equal(commandNamed(commands, ['refunds']), null);
+});

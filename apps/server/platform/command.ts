@@ -1,0 +1,56 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import type { Wired } from '../wire.ts';
+import type { Config } from './config.ts';
+
+/** One command of staff. Exit status 0: done; 1: not, or not all; 2: not understood. */
+export interface Command {
+  /** The words that name it, then its arguments. */
+  usage: string;
+  summary: string;
+  run(args: string[], wired: Wired): Promise<number>;
+}
+
+/** A command that must work where nothing else does: it gets the settings, with nothing connected and nothing migrated. */
+export interface LoneCommand extends Omit<Command, 'run'> {
+  runAlone(args: string[], config: Config): Promise<number>;
+}
+
+/** What came from outside, without what a terminal would obey: control characters and those that turn the direction of text. */
+export function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
+export function misused({ usage }: Pick<Command, 'usage'>): number {
+  console.error(`Usage: npm run operator -- ${usage}`);
+  return 2;
+}
+
+/** The arguments, or null when one is not known or lacks its value: that has been said. */
+export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
+  try {
+    return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
+  } catch (error) {
+    if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
+    console.error((error as Error).message);
+    return null;
+  }
+}
+
+/** The command that the first words name, by its longest name, and the arguments after them; null when there is none. */
+export function commandNamed<Named extends Pick<Command, 'usage'>>(
+  commands: readonly Named[],
+  args: readonly string[],
+): { command: Named; rest: string[] } | null {
+  const [longest] = commands
+    .map((command) => ({ command, words: wordsOf(command) }))
+    .filter(({ words }) => words.every((word, index) => args[index] === word))
+    .sort((a, b) => b.words.length - a.words.length);
+  return longest ? { command: longest.command, rest: args.slice(longest.words.length) } : null;
+}
+
+/** The words before the first argument or option: "invitations import FILE.csv" → ["invitations", "import"]. */
+function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
+  const words = usage.split(' ');
+  const first = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
+  return first < 0 ? words : words.slice(0, first);
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { type TestDatabase, testDatabase } from '../../../../local/testing/database.ts';
+import { connect, type Database } from './client.ts';
+
+let made: TestDatabase;
+before(async () => {
+  made = await testDatabase();
+});
+after(() => made.drop());
+
+const pidOf = async (database: Database): Promise<number> =>
+  (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database)).rows[0]!.pid;
+
+test('a connection that breaks in the middle of a transaction fails that transaction and nothing else', async (t) => {
+  const database = connect(made.url);
+  t.after(() => database.destroy());
+  const breaker = connect(made.url);
+  t.after(() => breaker.destroy());
+  const breakOff = async (pid: number) => {
+    await sql`select pg_terminate_backend(${pid}, 5000)`.execute(breaker);
+  };
+  // Between two statements, when nobody waits for an answer on it.
+  await assert.rejects(
+    database.transaction().execute(async (trx) => {
+      await breakOff(await pidOf(trx));
+      await new Promise(setImmediate);
+      await pidOf(trx);
+    }),
+  );
+  // While a statement is under way.
+  await assert.rejects(
+    database.transaction().execute(async (trx) => {
+      const pid = await pidOf(trx);
+      await Promise.all([sql`select pg_sleep(60)`.execute(trx), breakOff(pid)]);
+    }),
+  );
+  await database.transaction().execute((trx) => pidOf(trx));
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { until } from '../../../../local/testing/startedInduct.ts';
+import {
+  type Interruptible,
+  otherConnections,
+  paidCalls,
+  startInterruptible,
+} from '../../testing/interruptible.ts';
+import { startServerProcess, withSettings } from '../../testing/serverProcess.ts';
+import { NO_DATABASE } from '../http/errors.ts';
+import { connect as connectDatabase } from './client.ts';
+
+let database: Interruptible;
+before(async () => {
+  database = await startInterruptible();
+});
+after(() => database.close());
+
+/** Between a server and the database; what comes while it is cut goes nowhere, and nobody is told. */
+async function network(databaseUrl: string) {
+  const address = new URL(databaseUrl);
+  const [host, port] = [address.hostname, Number(address.port)];
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const proxy = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port, host, allowHalfOpen: true });
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => isCut || to.write(bytes));
+      from.on('end', () => isCut || to.end());
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        if (!isCut) to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  address.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: address.href,
+    cut() {
+      isCut = true;
+    },
+    mend() {
+      isCut = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    close() {
+      proxy.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const LONGEST_MS = 5_000;
+/** For what takes as long as the machine is busy. */
+const PATIENCE_MS = 30_000;
+
+for (const hanging of ['its processes stand still', 'the network swallows what is sent'] as const)
+  test(`when a database does not answer since ${hanging}, calls end in time with a sentence and a reference`, async (t) => {
+    const { arranged } = database;
+    const calls = await paidCalls(arranged);
+    const between = await network(arranged.deps.config.databaseUrl);
+    t.after(() => between.close());
+    const server = await startServerProcess(
+      withSettings(arranged, { DATABASE_URL: between.url, LOG_LEVEL: 'info' }),
+    );
+    t.after(() => server.kill());
+    assert.equal((await calls.statement(server)).status, 200);
+    assert.equal((await calls.transaction(server)).status, 200);
+
+    const backends = (await database.admin<{ pid: number }>(`select pid ${otherConnections}`)).map(
+      ({ pid }) => pid,
+    );
+    const signal = (name: NodeJS.Signals) => {
+      for (const pid of [database.pid(), ...backends]) process.kill(pid, name);
+    };
+    if (hanging === 'its processes stand still') signal('SIGSTOP');
+    else between.cut();
+    try {
+      // At once, then whoever comes later.
+      const first = await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          index % 2 === 0 ? calls.statement(server) : calls.transaction(server),
+        ),
+      );
+      const second = await Promise.all([calls.statement(server), calls.transaction(server)]);
+      const ended = [...first, ...second];
+      for (const { status, body, retryAfter } of ended)
+        assert.deepEqual([status, body.message, retryAfter], [503, NO_DATABASE, '5']);
+      // By the server's own clock: how late a busy machine lets us read an answer is not its doing.
+      const lineOf = ({ body }: (typeof ended)[number], msg: string) =>
+        server.log().find((line) => line.msg === msg && String(line.reqId).startsWith(body.reference!));
+      await until(() => ended.every((call) => lineOf(call, 'answered')), PATIENCE_MS);
+      for (const call of ended) {
+        assert.ok(lineOf(call, 'the database did not answer a call'));
+        const { ms } = lineOf(call, 'answered') as { ms: number };
+        assert.ok(ms < LONGEST_MS, `a call took ${ms} ms`);
+      }
+    } finally {
+      if (hanging === 'its processes stand still') signal('SIGCONT');
+      else between.mend();
+    }
+    await until(async () => (await calls.transaction(server)).status === 200, PATIENCE_MS);
+    assert.equal((await calls.statement(server)).status, 200);
+  });
+
+test('connections whose other end hears no goodbye are left all the same', async () => {
+  const between = await network(database.arranged.deps.config.databaseUrl);
+  const away = connectDatabase(between.url);
+  try {
+    await Promise.all([1, 2, 3].map((number) => sql`select ${number}::int`.execute(away)));
+    between.cut();
+    const began = performance.now();
+    await away.destroy();
+    assert.ok(performance.now() - began < LONGEST_MS);
+  } finally {
+    between.close();
+  }
+});

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { serverFolder } from '../serverFolder.ts';
+import { isLater, version as ours } from '../version.ts';
+
+/** Held while migrating, so that two servers that start at once do not. */
+const migrating = 7_368_275;
+const folder = join(serverFolder, 'platform/database/migrations');
+
+export interface Migration {
+  name: string;
+  sql: string;
+  checksum: string;
+  /**
+   * The oldest version of the program that runs on the database after it, where it takes something away: the file says
+   * `-- oldest version: 1.2.3`. Null: every version that ran before it.
+   */
+  oldestVersion: string | null;
+}
+
+/** How a database stands to this program. */
+export interface MigrationState {
+  /** Migrations that it has not seen, in order. */
+  waiting: Migration[];
+  /** Those of a newer version that it has seen; this program runs on it all the same when `foreign` is null. */
+  newer: string[];
+  /** Why this program must not run on it; null when it may. */
+  foreign: string | null;
+}
+
+/**
+ * Runs the files `migrations/NNNN-name.sql` that the database has not seen, in order, each in a transaction of its own.
+ * Returns the names of those it ran. A database that a newer version has migrated is taken as it is, as long as that left what
+ * this version needs (docs/decisions/0024). Throws a sentence when it did not, and when a file that was applied has changed since.
+ */
+export async function migrate(
+  databaseUrl: string,
+  { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
+): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // One that breaks fails what is asked on it; unheard, it would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [migrating]);
+    const { waiting, foreign } = await migrationState(client, { migrations, version });
+    if (foreign) throw new Error(foreign);
+    if (waiting.length === 0) return [];
+    await client.query(
+      'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
+    );
+    await client.query('alter table migration add column if not exists oldest_version text');
+    for (const { name, sql, checksum, oldestVersion } of waiting) {
+      try {
+        await client.query('begin');
+        await client.query(sql);
+        await client.query('insert into migration (name, checksum, oldest_version) values ($1, $2, $3)', [
+          name,
+          checksum,
+          oldestVersion,
+        ]);
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw new Error(`The migration ${name} failed: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    return waiting.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Reads how the database stands to this program, and changes nothing: it may be empty. */
+export async function migrationState(
+  client: Pick<pg.Client, 'query'>,
+  { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
+): Promise<MigrationState> {
+  const files = await readMigrations(migrations);
+  const table = await client.query<{ made: boolean }>("select to_regclass('migration') is not null as made");
+  const { rows: applied } = table.rows[0]!.made
+    ? await client.query<{ name: string; checksum: string; oldest_version: string | null }>(
+        // A database that version 0.1.0 migrated may lack the column.
+        "select name, checksum, to_jsonb(migration) ->> 'oldest_version' as oldest_version from migration order by name",
+      )
+    : { rows: [] };
+  const unseen = new Map(files.map((file) => [file.name, file]));
+  const newer: string[] = [];
+  let foreign: string | null = null;
+  for (const { name, checksum, oldest_version } of applied) {
+    const file = unseen.get(name);
+    unseen.delete(name);
+    if (!file) newer.push(name);
+    if (foreign) continue;
+    if (!file && oldest_version !== null && isLater(oldest_version, version))
+      foreign = `The database has seen the migration ${name}, after which only version ${oldest_version} and later run on it; this is ${version}.`;
+    else if (file && file.checksum !== checksum)
+      foreign = `The migration ${name} was changed after it was applied to this database: put it back and write the change as a new file.`;
+  }
+  return { waiting: [...unseen.values()], newer, foreign };
+}
+
+/** Every migration in order. Line ends do not count, so that a checkout on Windows has the same checksums. */
+export async function readMigrations(migrations: string = folder): Promise<Migration[]> {
+  const names = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      if (!/^\d{4}-[\w-]+\.sql$/.test(name))
+        throw new Error(`A migration is called NNNN-name.sql, not ${name}.`);
+      const sql = (await readFile(join(migrations, name), 'utf8')).replaceAll('\r\n', '\n');
+      const oldestVersion = /^-- oldest version: (\d+\.\d+\.\d+)$/m.exec(sql)?.[1] ?? null;
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), oldestVersion };
+    }),
+  );
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, mock, test } from 'node:test';
+import pg from 'pg';
+import { pdf } from '../../../../local/testing/documents.ts';
+import { fillDue } from '../../contacts/fillContacts.ts';
+import { sweepDocuments } from '../../documents/sweepDocuments.ts';
+import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
+import { findJoins } from '../../join/findJoins.ts';
+import { catchUpOnEvents } from '../../settlement/catchUp.ts';
+import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
+import { readStory } from '../../story/readStory.ts';
+import { deliver } from '../../testing/deliver.ts';
+import { fillDatabase } from '../../testing/fillDatabase.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+  startJoin,
+} from '../../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../testing/testServer.ts';
+
+/** So many that the planner reads a table as a whole only where no index leads to the rows. */
+const SESSIONS = 50_000;
+/** What has this many rows and more may only be read in part; the index of a queue has fewer. */
+const LARGE = 1_000;
+
+let server: TestServer;
+let database: pg.Client;
+before(async () => {
+  server = await startTestServer({ LIMITS: 'on' });
+  database = new pg.Client({ connectionString: server.deps.config.databaseUrl });
+  await database.connect();
+  await fillDatabase(database, SESSIONS);
+});
+after(async () => {
+  await database.end();
+  await server.close();
+});
+
+const donation = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
+const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** The statements that the server sends while `work` runs, each text once. */
+async function statementsOf(work: () => Promise<unknown>): Promise<Statement[]> {
+  const statements = new Map<string, Statement>();
+  const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
+  const watched = mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: unknown[]) {
+    const [first, second] = given as [string | Partial<Statement>, unknown];
+    const text = typeof first === 'string' ? first : first.text;
+    const values = typeof first === 'string' ? second : (first.values ?? second);
+    if (text && this !== database)
+      statements.set(text, { text, values: Array.isArray(values) ? values : [] });
+    return query.apply(this, given);
+  });
+  try {
+    await work();
+  } finally {
+    watched.mock.restore();
+  }
+  return [...statements.values()].filter(({ text }) =>
+    /^\s*(with|select|insert|update|delete)\b/i.test(text),
+  );
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Plans?: PlanNode[];
+}
+
+/** What a statement would read as a whole, table or index: with these values, and as prepared for any. */
+async function readWhole({ text, values }: Statement): Promise<string[]> {
+  const { rows } = await database.query<{ relname: string }>(
+    "select relname from pg_class where relkind in ('r', 'i') and reltuples >= $1",
+    [LARGE],
+  );
+  const isLarge = (name: string | undefined) => rows.some(({ relname }) => relname === name);
+  const planOf = async (query: pg.QueryConfig) =>
+    ((await database.query(query)).rows[0] as { 'QUERY PLAN': [{ Plan: PlanNode }] })['QUERY PLAN'][0].Plan;
+  const wholes = (plan: PlanNode) =>
+    nodesOf(plan).flatMap((node) => {
+      const kind = node['Node Type'];
+      const table = node['Relation Name'];
+      if (kind === 'Seq Scan' && isLarge(table)) return [`${table} row by row`];
+      if (/^Index (Only )?Scan/.test(kind) && isLarge(node['Index Name']) && node['Index Cond'] === undefined)
+        return [`${table} by all of ${node['Index Name']}`];
+      return [];
+    });
+  const now = wholes(await planOf({ text: `explain (format json) ${text}`, values }));
+  const prepared = wholes(await planOf({ text: `explain (generic_plan, format json) ${text}` }));
+  return [...new Set([...now, ...prepared.map((found) => `${found}, when prepared`)])];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+async function assertByIndex(statements: readonly Statement[]): Promise<void> {
+  const slow: string[] = [];
+  for (const statement of statements)
+    for (const found of await readWhole(statement))
+      slow.push(`reads ${found}: ${statement.text.replace(/\s+/g, ' ').trim().slice(0, 300)}`);
+  assert.deepEqual(slow, []);
+}
+
+async function pay(client: Client, uuid: string): Promise<{ id: string; clientSecret: string }> {
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id);
+  return intent;
+}
+
+async function upload(client: Client, path: string, fields: Record<string, string> = {}): Promise<void> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
+  assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
+}
+
+test('the statements of a whole join, from its invite code to its welcome, read by index', async () => {
+  const client = server.client();
+  const statements = await statementsOf(async () => {
+    const uuid = await startJoin(client, 'FILLED90');
+    const params = { uuid };
+    await client.call('getContact', { params });
+    await client.call('submitDetails', { params, body: details() });
+    await client.call('getMembershipDetails', { params });
+    await client.call('setMembership', { params, body: { membershipId: 1 } });
+    await openIntent(client, uuid);
+    await client.call('setSessionProduct', { params, body: { productUuid: donation } });
+    await client.call('setCustomDonation', { params, body: { amount: 12 } });
+    const added = await client.call('setSessionProduct', { params, body: { productUuid: pin } });
+    const { sessionProductUuid } = added.data;
+    await client.call('deleteSessionProduct', {
+      params: { sessionProductUuid: sessionProductUuid! },
+      body: {},
+    });
+    const intent = await pay(client, uuid);
+    assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+    await client.call('getUpgradeDetails', { params });
+    await client.call('createUpgradeCharge', { params, body: { paymentIntent: intent.id } });
+    await upload(client, `/api/public/join-session/${uuid}/upload-transcript`);
+    await client.call('getDocuments', { params });
+    assert.equal((await client.call('getWelcome', { params })).status, 200);
+  });
+  assert.ok(statements.length > 20, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements of every other way to begin a join, and of a wrong code, read by index', async () => {
+  const client = server.client();
+  const statements = await statementsOf(async () => {
+    await startJoin(client, 'LINCOLN2026');
+    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true } });
+    await client.call('initJoin', { params: { id: '101' }, body: {} });
+    await client.call('initiateCheckout', { body: { hubspotContactId: '102', mainProductId: 1 } });
+    await client.call('checkEligibility', { body: { invitationCode: 'NOBODY1' } });
+    await client.call('initiateSchoolJoin', { body: { invitationCode: 'NOBODY2' } });
+    await upload(client, '/api/public/upload-resume', { contactId: '103' });
+  });
+  assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('the statements of what runs in the background read by index', async () => {
+  const client = server.client();
+  const left = await orderingJoin(client);
+  const begun = await orderingJoin(client);
+  await openIntent(client, left);
+  await pay(client, begun);
+  const { id: known } = (await database.query<{ id: string }>('select id from document limit 1')).rows[0]!;
+  const statements = await statementsOf(async () => {
+    await catchUpOnEvents(server.deps);
+    await deliver(server);
+    await database.query("update payment set checked_at = '-infinity' where session_uuid = any($1)", [
+      [left, begun],
+    ]);
+    assert.equal(await sweepPayments(server.deps), 1);
+    await sweepRefunds(server.deps);
+    await database.query("insert into contact (id, fill_at) values ('99990001', now())");
+    assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
+    await tellOfGuessing(server.deps);
+    await sweepDocuments({
+      ...server.deps,
+      storage: {
+        ...server.deps.storage,
+        async *olderThan() {
+          yield* [known, randomUUID()];
+        },
+      },
+    });
+  });
+  assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
+  // That all joins are due at once is the test's doing.
+  await assertByIndex(
+    statements.filter(({ text }) => text !== 'update join_session set crm_next_try_at = now()'),
+  );
+});
+
+test('the statements with which staff find a join, and are told its story, read by index', async () => {
+  const { rows } = await database.query<{ uuid: string; intent_id: string }>(
+    "select session_uuid as uuid, intent_id from payment where status = 'succeeded' limit 1",
+  );
+  const { uuid, intent_id } = rows[0]!;
+  const statements = await statementsOf(async () => {
+    for (const text of [
+      uuid,
+      intent_id,
+      'person77@example.com',
+      'FILLED90',
+      '100000090',
+      'SCHOOL1000',
+      'first77 last77',
+    ])
+      assert.ok((await findJoins(server.deps, text, 20)).length > 0, text);
+    await readStory(server.deps, uuid);
+  });
+  assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});

@@ -1,0 +1,255 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Contact } from '#core/contact.ts';
+import type { CrmField } from '#core/crmFields.ts';
+import type { JoinSessionState } from '#core/joinSession.ts';
+import type { OpenLine, OrderLine } from '#core/orderLine.ts';
+import type { Difference } from '#core/reconciliation.ts';
+import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core/refunds.ts';
+import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import type { RejectionReason } from '#documents/document.ts';
+
+/** The tables of migrations/, for Kysely. */
+export interface Tables {
+  contact: ContactTable;
+  invitation: InvitationTable;
+  join_session: JoinSessionTable;
+  order_snapshot: OrderSnapshotTable;
+  payment: PaymentTable;
+  membership: MembershipTable;
+  document: DocumentTable;
+  upload_link: { token_hash: Buffer; session_uuid: string; expires_at: Date; created_at: Timestamp };
+  limit_count: { name: string; key: string; window_start: Date; count: number };
+  staff_notice: StaffNoticeTable;
+  browser_report: {
+    directive: string;
+    blocked: string;
+    page: string;
+    count: Generated<string>;
+    first_seen_at: Timestamp;
+    last_seen_at: Timestamp;
+  };
+  refund: RefundTable;
+  shipment: ShipmentTable;
+  join_event: JoinEventTable;
+  card_failure: {
+    charge_id: string;
+    session_uuid: string;
+    address_hash: string | null;
+    created_at: Timestamp;
+  };
+  stripe_event: { id: string; handled_at: Timestamp };
+  event_retry: EventRetryTable;
+  schedule: { name: string; due_at: Timestamp; reached_at: NullableTimestamp; cursor: string | null };
+  crm_budget: {
+    name: string;
+    tokens: number;
+    refilled_at: Timestamp;
+    blocked_until: ColumnType<Date | number, Date | string, Date | string>;
+    failures: Generated<number>;
+  };
+  reconciliation: ReconciliationTable;
+  secret: { name: string; value: string };
+}
+
+type Json<T> = ColumnType<T, string, string>;
+type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableTimestamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+
+export type ContactProfile = Partial<Contact>;
+export type Origin = 'invite' | 'school' | 'self_nomination' | 'link' | 'checkout';
+
+export interface ContactTable {
+  id: string;
+  profile: Json<ContactProfile>;
+  email: string | null;
+  is_member: Generated<boolean>;
+  fetched_at: NullableTimestamp;
+  fill_at: NullableTimestamp;
+  deleted_at: NullableTimestamp;
+  merged_into: string | null;
+  created_at: Timestamp;
+}
+
+export interface InvitationTable {
+  code: string;
+  contact_id: string | null;
+  school: string | null;
+  programme: string | null;
+  expires_at: NullableTimestamp;
+  created_at: Timestamp;
+}
+
+export interface JoinSessionTable {
+  uuid: Generated<string>;
+  state: Generated<JoinSessionState>;
+  origin: Origin;
+  programme: string;
+  contact_id: string | null;
+  invitation_code: string | null;
+  school: string | null;
+  details: Json<StudentDetails> | null;
+  lines: ColumnType<OpenLine[], string | undefined, string>;
+  is_checkout_only: Generated<boolean>;
+  has_agreed_to_policies: Generated<boolean>;
+  upsell_product_id: number | null;
+  revision: Generated<number>;
+  paying_since: NullableTimestamp;
+  intent_changing_since: NullableTimestamp;
+  intent_change: string | null;
+  provider_failures: Generated<number>;
+  paid_at: NullableTimestamp;
+  /** Email and name of who paid, in small letters; null before, and when they are not known. */
+  payer: string | null;
+  upgrade: Generated<'open' | 'skipped' | 'taken'>;
+  address_hash: string | null;
+  profile_revision: Generated<number>;
+  crm_revision: Generated<number>;
+  /** The contact that the join is written into when nobody named one, and whether it was created by it; null together. */
+  hubspot_contact_id: string | null;
+  owns_hubspot_contact: boolean | null;
+  crm_next_try_at: Timestamp;
+  crm_attempts: Generated<number>;
+  crm_refusal: string | null;
+  crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface OrderSnapshotTable {
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+  revision: number;
+  amount_cents: number;
+  items: Json<OrderLine[]>;
+  created_at: Timestamp;
+}
+
+export interface PaymentTable {
+  intent_id: string;
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+  attempt: number;
+  status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
+  client_secret: string;
+  /** Empty: of nobody at Stripe. */
+  customer_id: string;
+  amount_cents: number;
+  revision: number;
+  /** What Stripe was asked to send its receipt to; it may have refused. */
+  receipt_email: string | null;
+  saves_card: boolean | null;
+  payment_method_id: string | null;
+  card_brand: string | null;
+  card_last4: string | null;
+  refunded_cents: Generated<number>;
+  dispute: Dispute | null;
+  followed: Generated<number>;
+  succeeded_at: NullableTimestamp;
+  checked_at: Timestamp;
+  looked_at: NullableTimestamp;
+  seen_status: string | null;
+  seen_at: NullableTimestamp;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface MembershipTable {
+  id: Generated<number>;
+  session_uuid: string;
+  contact_id: string | null;
+  product_id: number;
+  type: 'membership' | 'membership_upgrade';
+  payment_intent: string;
+  standing: Generated<MembershipStanding>;
+  is_held: ColumnType<boolean, never, never>;
+  created_at: Timestamp;
+}
+
+export interface DocumentTable {
+  id: string;
+  kind: 'transcript' | 'resume';
+  session_uuid: string | null;
+  contact_id: string | null;
+  name: string;
+  media_type: string;
+  size_bytes: number;
+  sha256: Buffer;
+  storage_key: string;
+  review: Generated<'open' | 'accepted' | 'rejected'>;
+  reason: RejectionReason | null;
+  is_final: Generated<boolean>;
+  reviewed_at: NullableTimestamp;
+  crm_file_id: string | null;
+  crm_note_id: string | null;
+  crm_attempts: Generated<number>;
+  crm_next_try_at: Timestamp;
+  crm_refusal: string | null;
+  created_at: Timestamp;
+}
+
+export interface RefundTable {
+  uuid: Generated<string>;
+  intent_id: string;
+  stripe_id: string | null;
+  amount_cents: number;
+  reason: 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
+  lines: ColumnType<GivenBack['lines'], string | null | undefined, string | null>;
+  status: RefundStatus;
+  attempts: Generated<number>;
+  next_try_at: Timestamp;
+  refusal: string | null;
+  assigned_at: NullableTimestamp;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface EventRetryTable {
+  id: string;
+  /** Stripe's, as settlement/catchUp.ts reads it. */
+  event: Json<object>;
+  attempts: Generated<number>;
+  next_try_at: ColumnType<Date, Date | string, Date | string>;
+  created_at: Timestamp;
+}
+
+export interface ShipmentTable {
+  id: Generated<number>;
+  session_uuid: string;
+  intent_id: string;
+  line: number;
+  product_id: number;
+  goods: string;
+  shipped_at: Timestamp;
+  shipped_by: string;
+  note: string | null;
+  unshipped_at: NullableTimestamp;
+  unshipped_by: string | null;
+}
+
+/** Written by triggers alone. */
+export interface JoinEventTable {
+  id: ColumnType<number, never, never>;
+  session_uuid: ColumnType<string, never, never>;
+  at: ColumnType<Date, never, never>;
+  step: ColumnType<StoryStep, never, never>;
+  cause: ColumnType<StoryCause, never, never>;
+  actor: ColumnType<string | null, never, never>;
+  detail: ColumnType<StoryDetail | null, never, never>;
+}
+
+export interface ReconciliationTable {
+  id: Generated<number>;
+  started_at: Timestamp;
+  finished_at: Timestamp;
+  counts: Json<Record<string, number>>;
+  differences: Json<Difference[]>;
+}
+
+export interface StaffNoticeTable {
+  id: Generated<number>;
+  kind: string;
+  session_uuid: string | null;
+  message: string;
+  created_at: Timestamp;
+}

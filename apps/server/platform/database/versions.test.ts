@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { pdf } from '../../../../local/testing/documents.ts';
+import { checkOut, previousVersion } from '../../../../local/testing/previousVersion.ts';
+import { until } from '../../../../local/testing/startedInduct.ts';
+import { type ServerProcess, settingsOf, startServerProcess } from '../../testing/serverProcess.ts';
+import { orderingJoin, payOrder } from '../../testing/steps.ts';
+import { browser, startTestServer, type TestServer } from '../../testing/testServer.ts';
+import { isLater, version } from '../version.ts';
+
+/** The version before this one, on the tables of this one: docs/decisions/0024. */
+const previous = previousVersion();
+const skip =
+  previous === null && 'git has no version before this one here (a shallow clone, or no repository)';
+const folder = mkdtempSync(join(tmpdir(), 'induct-previous-'));
+const oldMain = join(folder, 'apps/server/main.ts');
+
+/** For its stand-ins and its empty database alone: it answers nothing here. */
+let stage: TestServer;
+let client: pg.Client;
+const running: ServerProcess[] = [];
+before(async () => {
+  if (!previous) return;
+  checkOut(previous.commit, folder);
+  stage = await startTestServer({}, { hubspotLimits: 'off' });
+  client = new pg.Client({ connectionString: stage.deps.config.databaseUrl });
+  await client.connect();
+  await client.query('drop schema public cascade; create schema public');
+});
+after(async () => {
+  for (const server of running) await server.kill();
+  await client?.end();
+  await stage?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(program?: string): Promise<ServerProcess> {
+  const server = await startServerProcess(stage, program);
+  running.push(server);
+  return server;
+}
+
+let people = 0;
+/**
+ * From an invite code to the welcome, with everything that can be bought or sent, each call to the next of the addresses; after
+ * the payment to `afterwards`.
+ */
+async function wholeJoin(urls: readonly string[], afterwards = urls): Promise<void> {
+  let calls = 0;
+  let turn = urls;
+  const joiner = browser(() => turn[calls++ % turn.length]!);
+  const person = { firstName: `Robin${++people}`, personalEmail: `robin${people}@example.com` };
+  const uuid = await orderingJoin(joiner, 'LINCOLN2026', person);
+  const params = { uuid };
+  await joiner.call('setCustomDonation', { params, body: { amount: '12.50' } });
+  const paid = await payOrder(stage, joiner, uuid);
+  turn = afterwards;
+  // The version before buys an upgrade of a customer alone.
+  await until(async () => (await customerOf(uuid)) !== '', 30_000);
+  const offer = await joiner.call('getUpgradeDetails', { params });
+  assert.equal(offer.data.isEligibleForUpgrade, true);
+  const upgraded = await joiner.call('createUpgradeCharge', {
+    params,
+    body: { paymentIntent: paid.intentId },
+  });
+  assert.equal(upgraded.data.status, 'succeeded');
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
+  const path = `/api/public/join-session/${uuid}/upload-transcript`;
+  assert.equal((await joiner.fetch(path, { method: 'POST', body: form })).status, 200);
+  const welcome = await joiner.call('getWelcome', { params });
+  assert.equal(welcome.status, 200);
+  const { rows } = await client.query(
+    'select count(*)::int as held from membership where session_uuid = $1 and is_held',
+    [uuid],
+  );
+  assert.deepEqual(rows, [{ held: 2 }]);
+}
+
+async function customerOf(uuid: string): Promise<string> {
+  const { rows } = await client.query<{ customer_id: string }>(
+    'select customer_id from payment where session_uuid = $1',
+    [uuid],
+  );
+  return rows[0]!.customer_id;
+}
+
+test('the version before this one serves whole joins on the new tables, beside this one, and restarts there', {
+  skip,
+}, async () => {
+  const old = await start(oldMain);
+  await wholeJoin([old.url]);
+  const fresh = await start();
+  await wholeJoin([old.url]);
+  await wholeJoin([fresh.url]);
+  await wholeJoin([old.url, fresh.url]);
+  await wholeJoin([fresh.url, old.url]);
+  await wholeJoin([old.url], [fresh.url]);
+  await wholeJoin([fresh.url], [old.url]);
+  await old.kill();
+  const restarted = await start(oldMain);
+  await wholeJoin([restarted.url]);
+  await wholeJoin([restarted.url, fresh.url]);
+
+  const operator = join(import.meta.dirname, '../../operator.ts');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', operator, 'reconcile'],
+    { env: settingsOf(stage) },
+  );
+  assert.match(stdout, /18 payments, 9 paid joins, 18 memberships held; .* 0 differences\./);
+});
+
+test('this version is later than the one before it', { skip }, () => {
+  assert.equal(isLater(version, previous!.version), true);
+});

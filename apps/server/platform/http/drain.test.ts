@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import Fastify from 'fastify';
+import { until } from '../../../../local/testing/startedInduct.ts';
+import { drainOnClose } from './drain.ts';
+import { Stopping } from './stopping.ts';
+
+/** Listens, with a call that is answered when `answer` is called. */
+async function listening(patienceMs: number) {
+  const app = Fastify({ return503OnClosing: false });
+  const stopping = new Stopping();
+  drainOnClose(app, stopping, patienceMs);
+  let answer = () => {};
+  const arrived = new Promise<void>((done) => {
+    app.get('/slow', async () => {
+      done();
+      await new Promise<void>((go) => (answer = go));
+      return 'answered';
+    });
+  });
+  app.get('/quick', () => 'quick');
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return { app, stopping, arrived, answer: () => answer(), open: () => openSocket(port) };
+}
+
+async function openSocket(port: number): Promise<{ socket: Socket; text: Promise<string> }> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk));
+  const ended = new Promise<string>((done) => socket.once('close', () => done(text)));
+  await once(socket, 'connect');
+  socket.on('error', () => {});
+  return { socket, text: ended };
+}
+
+const ask = 'GET /slow HTTP/1.1\r\nHost: induct\r\n\r\n';
+
+test('a server that closes does not wait long for a connection that never asked', async () => {
+  const { app, open } = await listening(60_000);
+  const { text } = await open();
+  await app.close();
+  assert.equal(await text, '');
+});
+
+test('a call under way is answered in whole, and its connection is not waited for', async () => {
+  const { app, arrived, answer, open } = await listening(60_000);
+  const { socket, text } = await open();
+  socket.write(ask);
+  await arrived;
+  const closed = app.close();
+  answer();
+  await closed;
+  assert.match(await text, /^HTTP\/1\.1 200 OK[\s\S]*answered$/);
+});
+
+test('what does not end within its patience is cut off', async () => {
+  const { app, arrived, open } = await listening(100);
+  const [asked, halfway] = [await open(), await open()];
+  asked.socket.write(ask);
+  halfway.socket.write('GET /slow HTTP/1.1\r\nHo');
+  await arrived;
+  await app.close();
+  assert.deepEqual([await asked.text, await halfway.text], ['', '']);
+});
+
+/** One call on a connection that stays open, if the server lets it: the head of its answer. */
+async function askOn(socket: Socket, path = '/quick'): Promise<string> {
+  const answered = new Promise<string>((done) => socket.once('data', (chunk) => done(String(chunk))));
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: induct\r\n\r\n`);
+  return (await answered).split('\r\n\r\n')[0]!;
+}
+
+test('a call that comes on a kept connection after the server began to close is answered, and the connection let go', async () => {
+  const { app, open } = await listening(60_000);
+  const { socket, text } = await open();
+  assert.match(await askOn(socket), /^HTTP\/1\.1 200 OK[\s\S]*connection: keep-alive/i);
+  const closed = app.close();
+  await until(() => !app.server.listening, 5_000);
+  await assert.rejects(open, /ECONNREFUSED/);
+  const head = await askOn(socket);
+  assert.match(head, /^HTTP\/1\.1 200 OK/);
+  assert.match(head, /connection: close/i);
+  await closed;
+  assert.match(await text, /quick$/);
+});
+
+test('a server that is told to stop says with each answer that its connection ends, and takes new ones until it closes', async () => {
+  const { app, stopping, open } = await listening(60_000);
+  const { socket } = await open();
+  stopping.begin();
+  for (const each of [socket, (await open()).socket])
+    assert.match(await askOn(each), /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
+  await app.close();
+});
+
+test('a call that came while the process could not read is answered, however quiet its connection seemed', async () => {
+  const { app, open } = await listening(60_000);
+  const { socket, text } = await open();
+  await askOn(socket);
+  const closed = app.close();
+  await until(() => !app.server.listening, 5_000);
+  // Timers are next then, before what is there to read.
+  await setImmediate();
+  socket.write('GET /quick HTTP/1.1\r\nHost: induct\r\n\r\n');
+  const began = performance.now();
+  while (performance.now() - began < 1_100);
+  await closed;
+  assert.equal((await text).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
+});

@@ -1,0 +1,83 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { fallback } from '#core/sentences.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
+
+/** What a path names: a contact, a line of an order, or a session. */
+function unknownOf(instancePath: string): string {
+  if (instancePath === '/id') return fallback.initJoin;
+  return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
+}
+
+const MALFORMED = 'There was a problem with your request.';
+const NOTHING_HERE = 'There is nothing at this address.';
+/** How soon to come again when the database does not answer (s). */
+export const DATABASE_RETRY_SECONDS = 5;
+export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
+const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
+
+/** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
+export function handleErrors(app: FastifyInstance): void {
+  app.setNotFoundHandler(nothingHere);
+  app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
+    const send = (status: number, message: string, more: object = {}) =>
+      reply.status(status).send({
+        success: false,
+        status: 'error',
+        message,
+        ...more,
+        requestId: request.id,
+        ...(status >= 500 ? { reference: referenceOf(request.id) } : {}),
+      });
+
+    if (error instanceof Refusal) {
+      if (error.status >= 500)
+        request.log.warn({ status: error.status, said: error.sentence }, 'refused for a fault of ours');
+      if (error.retryAfter !== undefined) void reply.header('retry-after', String(error.retryAfter));
+      return send(error.status, error.sentence, {
+        ...(error.errors ? { errors: error.errors } : {}),
+        ...(error.goOn ? { goOn: error.goOn } : {}),
+        ...(error.code ? { code: error.code } : {}),
+      });
+    }
+    if (error instanceof DatabaseUnavailable) {
+      request.log.error({ reason: error.message }, 'the database did not answer a call');
+      void reply.header('retry-after', String(DATABASE_RETRY_SECONDS));
+      return send(503, NO_DATABASE);
+    }
+    if (hasZodFastifySchemaValidationErrors(error)) {
+      // A path that names nothing that could exist is unknown, like one that names nothing that does.
+      if (error.validationContext === 'params')
+        return send(404, unknownOf(error.validation[0]?.instancePath ?? ''));
+      const errors: Record<string, string> = {};
+      for (const issue of error.validation)
+        errors[issue.instancePath.replace(/^\//, '') || 'body'] ??= issue.message ?? MALFORMED;
+      return send(400, MALFORMED, { errors });
+    }
+    const status = 'statusCode' in error && error.statusCode ? error.statusCode : 500;
+    // A file outside what is served.
+    if (status === 403) return nothingHere(request, reply);
+    if (status < 500)
+      return send(
+        status === 405 || status === 406 ? 400 : status,
+        status === 413 ? 'This is too large.' : MALFORMED,
+      );
+    request.log.error({ err: error }, 'unexpected failure');
+    return send(500, UNEXPECTED);
+  });
+}
+
+/** What a person can read out and staff can search the log for: the beginning of the `reqId` of its line. */
+export function referenceOf(requestId: string): string {
+  return requestId.slice(0, 8);
+}
+
+/** An address that names nothing. Written by hand, since it must also answer before any schema is known. */
+export function nothingHere(request: FastifyRequest, reply: FastifyReply): void {
+  void reply
+    .status(404)
+    .header('x-request-id', request.id)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ success: false, status: 'error', message: NOTHING_HERE, requestId: request.id }));
+}

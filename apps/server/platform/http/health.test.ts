@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../../../../local/testing/startedInduct.ts';
+import { type Interruptible, startInterruptible } from '../../testing/interruptible.ts';
+import { startServerProcess, withSettings } from '../../testing/serverProcess.ts';
+
+let database: Interruptible;
+before(async () => {
+  database = await startInterruptible();
+});
+after(() => database.close());
+
+test('a server is not ready while its database or its storage is away, or lacks a migration, and says which', async (t) => {
+  const { arranged } = database;
+  const server = await startServerProcess(
+    withSettings(arranged, { STORAGE_URL: 'file:///proc/nothing/here' }),
+  );
+  t.after(() => server.kill());
+  const { url } = server;
+  const missing = async () =>
+    ((await (await fetch(`${url}/readyz`)).json()) as { missing: string[] }).missing;
+  assert.deepEqual(await missing(), ['storage']);
+  const last = 'select max(name) from migration';
+  const rows = await database.admin(`delete from migration where name = (${last}) returning *`);
+  assert.equal(rows.length, 1);
+  await until(async () => (await missing()).includes('migrations'), 30_000);
+  assert.equal((await fetch(`${url}/readyz`)).status, 503);
+  await database.end('SIGINT');
+  await until(async () => (await missing()).includes('database'), 30_000);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  assert.equal((await fetch(`${url}/api/health`)).status, 200);
+  await database.begin();
+});

@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import type { Deps } from '../../deps.ts';
+import { readMigrations } from '../database/migrate.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
+import type { Stopping } from './stopping.ts';
+
+/** What keeps a server from being ready. */
+export type NotReady = 'stopping' | 'database' | 'migrations' | 'storage';
+
+/** Whoever asks within this time (ms) hears what the last one heard: being asked must cost nothing. */
+const KEPT_MS = 1_000;
+/** The same of the storage, whose service may count each look. */
+const STORAGE_KEPT_MS = 10_000;
+const STORAGE_PATIENCE_MS = 3_000;
+
+export const HEALTHZ = '/healthz';
+export const READYZ = '/readyz';
+
+/**
+ * `/healthz`: the process lives. `/readyz`: it may be sent calls, or 503 with what is missing and nothing of its insides; false
+ * from the moment on at which it is told to stop.
+ */
+export function serveHealth(app: FastifyInstance, deps: Deps, stopping: Stopping): void {
+  const hidden = { schema: { hide: true } };
+  const storage = kept(STORAGE_KEPT_MS, () => reachStorage(deps));
+  const look = kept(KEPT_MS, async (): Promise<NotReady[]> => {
+    const [database, isStored] = await Promise.all([lookAtDatabase(deps), storage()]);
+    return [...database, ...(isStored ? [] : (['storage'] as const))];
+  });
+  app.get(HEALTHZ, hidden, (_, reply) => reply.header('cache-control', 'no-store').send({ ok: true }));
+  app.get(READYZ, hidden, async (_, reply) => {
+    stopping.noteAsked();
+    const missing: NotReady[] = stopping.hasBegun ? ['stopping'] : await look();
+    return reply
+      .status(missing.length > 0 ? 503 : 200)
+      .header('cache-control', 'no-store')
+      .send({ ready: missing.length === 0, missing });
+  });
+}
+
+/** One statement says both: that the database answers, and that it has what this version needs. */
+async function lookAtDatabase({ database, log }: Deps): Promise<NotReady[]> {
+  try {
+    const files = await readMigrations();
+    const { rows } = await sql<{ name: string }>`select name from migration`.execute(database);
+    const applied = new Set(rows.map(({ name }) => name));
+    return files.every(({ name }) => applied.has(name)) ? [] : ['migrations'];
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return ['database'];
+    log.error({ err: error }, 'the migrations of the database could not be read');
+    return ['migrations'];
+  }
+}
+
+async function reachStorage({ storage, log }: Deps): Promise<boolean> {
+  const late = pause(STORAGE_PATIENCE_MS, undefined, { ref: false }).then(() => {
+    throw new Error('the storage of the documents did not answer in time');
+  });
+  try {
+    await Promise.race([storage.reach(), late]);
+    return true;
+  } catch (error) {
+    log.error({ err: error }, 'the storage of the documents cannot be reached');
+    return false;
+  }
+}
+
+/** One look for all who ask while it is made, and for so long (ms) after it. */
+function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
+  let last: { found: Promise<Found>; until: number } | undefined;
+  return () => {
+    if (last && performance.now() < last.until) return last.found;
+    const current = { found: look(), until: Number.POSITIVE_INFINITY };
+    last = current;
+    const done = () => {
+      current.until = performance.now() + keptMs;
+    };
+    current.found.then(done, done);
+    return current.found;
+  };
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { type TestDatabase, testDatabase } from '../../../../local/testing/database.ts';
+import { connect, type Database } from '../database/client.ts';
+import { countWithin, forgetCounts } from './limits.ts';
+
+let made: TestDatabase;
+/** Two servers on one database. */
+let servers: Database[];
+before(async () => {
+  made = await testDatabase();
+  servers = [connect(made.url), connect(made.url)];
+});
+after(async () => {
+  await Promise.all(servers.map((database) => database.destroy()));
+  await made.drop();
+});
+
+const limit = { count: 5, minutes: 10 };
+const isWithin = (key: string, server = 0) => countWithin(servers[server]!, 'resume', key, limit);
+
+test('of 200 at once, at two servers, as many get through as may', async () => {
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => isWithin('at once', n % 2)));
+  assert.equal(answers.filter(Boolean).length, limit.count);
+});
+
+test('what was counted in the window counts, whichever part of it, and nothing longer', async () => {
+  const age = (minutes: number) =>
+    sql`update limit_count set window_start = window_start - make_interval(mins => ${minutes}) where key = 'window'`.execute(
+      servers[0]!,
+    );
+  for (let time = 0; time < 3; time++) assert.equal(await isWithin('window'), true);
+  await age(5);
+  const later = await Promise.all(Array.from({ length: 50 }, () => isWithin('window')));
+  assert.equal(later.filter(Boolean).length, 2);
+  await age(6);
+  assert.equal(await isWithin('window'), true, 'the first three are forgotten');
+});
+
+test('what was counted more than a day ago is forgotten', async () => {
+  const keys = async () => {
+    const { rows } = await sql<{ key: string }>`select key from limit_count where key like 'old%'`.execute(
+      servers[0]!,
+    );
+    return rows.map(({ key }) => key);
+  };
+  await isWithin('old');
+  await isWithin('older');
+  await sql`update limit_count set window_start = now() - interval '25 hours' where key = 'older'`.execute(
+    servers[0]!,
+  );
+  await forgetCounts(servers[0]!, null);
+  assert.deepEqual(await keys(), ['old']);
+});

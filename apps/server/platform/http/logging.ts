@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FastifyInstance } from 'fastify';
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+/** Lines go out together, at the latest after so many ms: a write for each one costs more than most calls. */
+const FLUSH_MS = 500;
+const FLUSH_BYTES = 4096;
+
+/** The id of the request on whose behalf code runs, whatever it has waited for. */
+const requestId = new AsyncLocalStorage<string>();
+
+/** Has every line that is logged while a request is handled carry its id, those of use cases and providers too. */
+export function logRequestIds(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
+}
+
+/**
+ * JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses never are. All lines are
+ * written when the process ends, also by a fault; a kill -9 may lose those of its last half second.
+ */
+export function createLog(
+  level: string,
+  to: DestinationStream = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: FLUSH_BYTES,
+    periodicFlush: FLUSH_MS,
+  }),
+): Logger {
+  const log: Logger = pino(
+    {
+      level,
+      base: null,
+      // Fastify's own loggers, one for each request, have the id already.
+      mixin: (_line, _level, logger) => {
+        const reqId = logger === log ? requestId.getStore() : undefined;
+        return reqId === undefined ? {} : { reqId };
+      },
+      serializers: {
+        req: (request) => ({ method: request.method, route: request.routeOptions?.url ?? 'none' }),
+        err: (error) => ({ type: error.name, message: error.message, stack: error.stack ?? '' }),
+      },
+    },
+    to,
+  );
+  return log;
+}

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { readSociety } from '../../society/readSociety.ts';
+import { toSite } from '../../society/wire.ts';
+import { handleErrors } from './errors.ts';
+import { type Page, servePage, writePage } from './page.ts';
+
+const society = readSociety(join(import.meta.dirname, '../../../../society/society.yaml'));
+const site = toSite(society, {
+  payments: { publishableKey: 'pk_test', scriptUrl: null },
+  uploadMaxBytes: null,
+  apiUrl: '',
+});
+
+/** A build as small as one can be, with what the real one has. */
+async function build(t: TestContext, given = site): Promise<{ app: FastifyInstance; page: Page }> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-page-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'static/css'), { recursive: true });
+  mkdirSync(join(folder, 'server'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'static/css/index.1.css'), 'body{margin:0}');
+  writeFileSync(
+    join(folder, 'scripts.json'),
+    JSON.stringify({
+      index: '/static/js/index.js',
+      downloads: {
+        checkout: ['/static/js/shared.js', '/static/js/checkout.js'],
+        initializeCheckout: ['/static/js/shared.js', '/static/js/begin.js'],
+      },
+    }),
+  );
+  writeFileSync(join(folder, 'static/app.js'), 'plain');
+  writeFileSync(join(folder, 'static/app.js.br'), 'brotli');
+  writeFileSync(
+    join(folder, 'server/render.js'),
+    [
+      'export const renderGetStarted = (site) => "<h1>" + site.society.name + "</h1>";',
+      'export const renderWaiting = () => "<p>Loading…</p>";',
+    ].join('\n'),
+  );
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<html><head><title>%society%</title><link href="/static/css/index.1.css" rel="stylesheet"></head><body><div id="root"><!--app--></div><!--site--></body></html>',
+  );
+  const page = await writePage(folder, given);
+  const app = Fastify();
+  handleErrors(app);
+  await servePage(app, folder, page);
+  t.after(() => app.close());
+  return { app, page };
+}
+
+test('Get Started is painted before any script, and for other screens that one waits', async (t) => {
+  const { app } = await build(t);
+  const painted = async (url: string) =>
+    /<div id="root">(.*?)<\/div>/.exec((await app.inject(url)).body)?.[1];
+  for (const url of ['/', '/registration/get-started', '/registration/get-started?programme=undergraduate'])
+    assert.equal(await painted(url), '<h1>Collegiate Honor Society</h1>');
+  for (const url of ['/registration/checkout', '/upload-resume/101', '/nowhere'])
+    assert.equal(await painted(url), '<p>Loading…</p>');
+});
+
+test("the style sheet is in the page with the society's colours, and its hash is the one that the policy names", async (t) => {
+  const { app, page } = await build(t);
+  const { body } = await app.inject('/');
+  const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
+  assert.equal(style, 'body{margin:0}:root{--gold:#E8B23A;--red:#9E1B32}');
+  assert.equal(page.styleHash, `'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  assert.doesNotMatch(body, /<link/);
+});
+
+test("nothing in the society's texts can end the element that carries them", async (t) => {
+  const hostile = { ...site, society: { ...site.society, name: '</script><script>alert(1)</script>' } };
+  const { page } = await build(t, hostile);
+  const [, data] = /<script type="application\/json" id="site">(.*?)<\/script>/.exec(page.waiting) ?? [];
+  assert.deepEqual(JSON.parse(data ?? ''), hostile);
+  assert.doesNotMatch(page.waiting, /<script>alert/);
+});
+
+test('the page comes in the encoding that the browser takes, and not again when it has it', async (t) => {
+  const { app } = await build(t);
+  const get = (headers: Record<string, string>) => app.inject({ url: '/', headers });
+  const plain = await get({});
+  assert.equal(plain.headers['cache-control'], 'no-cache');
+  const [gzip, none] = [await get({ 'accept-encoding': 'gzip' }), await get({ 'accept-encoding': 'br;q=0' })];
+  // Right after the start Brotli is not ready: whoever takes it has gzip until then.
+  const modern = () => get({ 'accept-encoding': 'gzip, deflate, br' });
+  let br = await modern();
+  while (br.headers['content-encoding'] === 'gzip') {
+    assert.equal(gunzipSync(br.rawPayload).toString(), plain.body);
+    await setImmediate();
+    br = await modern();
+  }
+  assert.equal(brotliDecompressSync(br.rawPayload).toString(), plain.body);
+  assert.equal(gunzipSync(gzip.rawPayload).toString(), plain.body);
+  assert.equal(none.headers['content-encoding'], undefined);
+  assert.equal((await get({ 'if-none-match': String(plain.headers.etag) })).statusCode, 304);
+});
+
+test('hashed files are for ever, in the smallest form, and a missing one is never the page', async (t) => {
+  const { app } = await build(t);
+  const file = await app.inject({ url: '/static/app.js', headers: { 'accept-encoding': 'br' } });
+  assert.deepEqual([file.body, file.headers['content-encoding']], ['brotli', 'br']);
+  assert.match(String(file.headers['cache-control']), /immutable/);
+  for (const url of ['/static/js/gone.js', '/api/nothing']) {
+    const missing = await app.inject(url);
+    assert.equal(missing.statusCode, 404, url);
+    assert.match(String(missing.headers['content-type']), /json/);
+  }
+});
+
+test('every screen’s tab says its name before any script, and so does an address that is none', async (t) => {
+  const { app } = await build(t);
+  const title = async (url: string) => /<title>(.*?)<\/title>/.exec((await app.inject(url)).body)?.[1];
+  for (const [url, name] of [
+    ['/', 'Get Started'],
+    ['/registration/checkout?x=1', 'Checkout'],
+    ['/Registration/Student-Details/', 'Student Details'],
+    ['/registration/101/init', 'Your invitation'],
+    ['/upload-resume/101', 'Upload Your Resume'],
+    ['/upload-resume/101/extra', 'Page not found'],
+  ] as const)
+    assert.equal(await title(url), name, url);
+});
+
+test('the tab has an icon in the society’s colours, as SVG and as PNG', async (t) => {
+  const { app } = await build(t);
+  const svg = await app.inject('/favicon.svg');
+  assert.match(svg.body, /^<svg .*fill="#9E1B32".*fill="#E8B23A"/);
+  for (const [url, size] of [
+    ['/favicon.ico', 48],
+    ['/apple-touch-icon.png', 180],
+  ] as const) {
+    const { rawPayload, headers } = await app.inject(url);
+    assert.equal(headers['content-type'], 'image/png');
+    assert.deepEqual([rawPayload.readUInt32BE(16), rawPayload.readUInt32BE(20)], [size, size]);
+    const pixels = inflateSync(rawPayload.subarray(41, rawPayload.length - 16));
+    const at = (x: number, y: number) => {
+      const offset = Math.floor(y * size) * (1 + size * 4) + 1 + Math.floor(x * size) * 4;
+      return [...pixels.subarray(offset, offset + 4)];
+    };
+    // Outside of the shield, its left half, its right half, the star.
+    assert.deepEqual(
+      [at(0.02, 0.02), at(0.2, 0.3), at(0.72, 0.3), at(0.5, 0.48)],
+      [
+        [0, 0, 0, 0],
+        [0x9e, 0x1b, 0x32, 255],
+        [0xe8, 0xb2, 0x3a, 255],
+        [255, 255, 255, 255],
+      ],
+    );
+  }
+});
+
+test('without a build there is a sentence that says what to do', async () => {
+  await assert.rejects(writePage('/nowhere', site), /is not built.*npm start/s);
+});
+
+test('a screen’s scripts are named with its page, also those of the screen that it leads to; Get Started names none', async (t) => {
+  const { app } = await build(t);
+  const files = async (url: string) =>
+    [...String((await app.inject(url)).headers.link ?? '').matchAll(/<(\S+?)>; rel=preload; as=script/g)].map(
+      ([, file]) => file,
+    );
+  assert.deepEqual(await files('/registration/checkout'), [
+    '/static/js/index.js',
+    '/static/js/shared.js',
+    '/static/js/checkout.js',
+  ]);
+  assert.deepEqual(await files('/initialize/checkout?vid=101'), [
+    '/static/js/index.js',
+    '/static/js/shared.js',
+    '/static/js/begin.js',
+    '/static/js/checkout.js',
+  ]);
+  assert.deepEqual(await files('/upload-resume/101'), ['/static/js/index.js']);
+  assert.deepEqual(
+    [await files('/'), await files('/registration/get-started'), await files('/nowhere')],
+    [[], [], []],
+  );
+});
+
+test('an address that the site does not have is 404 with the page, and its screens are 200', async (t) => {
+  const { app } = await build(t);
+  for (const url of ['/metrics', '/wp-login.php', '/registration', '/no/such/page?a=1', '/upload/a/b']) {
+    const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(answer.statusCode, 404, url);
+    assert.match(gunzipSync(answer.rawPayload).toString(), /<p>Loading…<\/p>/);
+    // Nobody keeps it as the page of this address.
+    assert.deepEqual([answer.headers.etag, answer.headers['cache-control']], [undefined, 'no-cache']);
+  }
+  const { etag } = (await app.inject('/registration/checkout')).headers;
+  const asked = { headers: { 'if-none-match': String(etag) } };
+  assert.equal((await app.inject({ url: '/metrics', ...asked })).statusCode, 404);
+  assert.equal((await app.inject({ url: '/registration/checkout', ...asked })).statusCode, 304);
+  for (const url of [
+    '/',
+    '/registration/get-started/',
+    '/Registration/Checkout',
+    '/registration/101/init?exp=1',
+    '/upload-resume/101/',
+  ])
+    assert.equal((await app.inject(url)).statusCode, 200, url);
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { pdf } from '../../../../local/testing/documents.ts';
+import { buildApp } from '../../app.ts';
+import { paidJoin } from '../../testing/steps.ts';
+import { startTestServer, type TestServer } from '../../testing/testServer.ts';
+import { type TimeLimits, timeLimits } from './timeLimits.ts';
+
+let server: TestServer;
+let path: string;
+before(async () => {
+  server = await startTestServer();
+  const { uuid } = await paidJoin(server, server.client());
+  path = `/api/public/join-session/${uuid}/upload-transcript`;
+});
+after(() => server.close());
+
+/** Never, as far as a test goes. */
+const NEVER_MS = 60_000;
+const never: TimeLimits = {
+  headersMs: NEVER_MS,
+  bodyMs: NEVER_MS,
+  uploadWindowMs: NEVER_MS,
+  uploadWindowBytes: 1,
+  restMs: NEVER_MS,
+  idleMs: NEVER_MS,
+  keepAliveMs: NEVER_MS,
+};
+
+/** A connection to a server that has no limit but these, and what comes of it. */
+async function connectTo(t: TestContext, limits: Partial<TimeLimits>) {
+  const app = await buildApp(server.deps, { times: { ...never, ...limits } });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const arrived = once(app.server, 'connection') as Promise<[Socket]>;
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  let answer = '';
+  socket.on('error', () => {}).on('data', (chunk) => (answer += chunk));
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(answer)));
+  t.after(async () => {
+    socket.destroy();
+    await app.close();
+  });
+  const [theirs] = await arrived;
+  return { socket, ended, theirs, answered: () => answer };
+}
+
+/** Writes again and again, as slowly as somebody who only wants to stay. */
+function trickle(t: TestContext, socket: Socket, text: string, everyMs: number): void {
+  const timer = setInterval(() => socket.writable && socket.write(text), everyMs);
+  t.after(() => clearInterval(timer));
+}
+
+const headOf = (method: string, to: string, headers: Record<string, string | number>) =>
+  `${method} ${to} HTTP/1.1\r\nhost: induct\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
+const fileStart =
+  '--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n';
+const fileEnd = '\r\n--x--\r\n';
+const formHead = (length: number) =>
+  headOf('POST', path, { 'content-type': 'multipart/form-data; boundary=x', 'content-length': length });
+const stored = () => (existsSync(server.documents) ? readdirSync(server.documents) : []);
+
+test('a connection that says nothing is closed', async (t) => {
+  const { ended } = await connectTo(t, { headersMs: 100 });
+  await ended;
+});
+
+test('headers that never end are 408, however they trickle', async (t) => {
+  const { socket, ended } = await connectTo(t, { headersMs: 100 });
+  socket.write('GET /api/health HTTP/1.1\r\nhost: induct\r\n');
+  trickle(t, socket, 'x-more: and more\r\n', 20);
+  assert.match(await ended, /^HTTP\/1\.1 408 /);
+});
+
+test('the body of a call that never ends is 408 with a sentence, however it trickles', async (t) => {
+  const { socket, ended } = await connectTo(t, { bodyMs: 100 });
+  const head = { 'content-type': 'application/json', 'content-length': 60_000 };
+  socket.write(headOf('POST', '/api/public/eligibility/check', head));
+  trickle(t, socket, ' ', 20);
+  const answer = await ended;
+  assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.match(answer, /connection: close/i);
+  assert.match(answer, /"message":"Your request did not arrive in time\. Please check/);
+});
+
+test('a body that never ends behind a call that needs none is answered, and its connection closed', async (t) => {
+  const { socket, ended } = await connectTo(t, { restMs: 100 });
+  socket.write(headOf('GET', '/api/health', { 'content-length': 60_000 }));
+  trickle(t, socket, ' ', 20);
+  assert.match(await ended, /^HTTP\/1\.1 200 /);
+});
+
+for (const [how, text] of [
+  ['stops', ''],
+  ['trickles', 'x'],
+] as const)
+  test(`an upload that ${how} is 408 with a sentence, and leaves nothing behind`, async (t) => {
+    const files = stored();
+    const { socket, ended } = await connectTo(t, { uploadWindowMs: 1000, uploadWindowBytes: 2000 });
+    socket.write(formHead(1_000_000) + fileStart + pdf({ size: 100_000 }).toString('latin1'));
+    if (text) trickle(t, socket, text, 20);
+    const answer = await ended;
+    assert.match(answer, /^HTTP\/1\.1 408 /);
+    assert.match(
+      answer,
+      /"message":"Your file stopped arriving\. Please check your connection, and send it again\."/,
+    );
+    assert.deepEqual(stored(), files);
+  });
+
+test('an upload that is slow and goes on is taken, though it takes longer than every limit', async (t) => {
+  const limits = { bodyMs: 1000, restMs: 1000, idleMs: 1400, uploadWindowMs: 1500, keepAliveMs: 100 };
+  const { socket, ended } = await connectTo(t, { ...limits, uploadWindowBytes: 1000 });
+  const body = Buffer.from(fileStart + pdf({ size: 100_000 }).toString('latin1') + fileEnd, 'latin1');
+  socket.write(formHead(body.length));
+  // Ten pieces, of which each comes well within its window.
+  const size = Math.ceil(body.length / 10);
+  for (let at = 0; at < body.length; at += size) {
+    socket.write(body.subarray(at, at + size));
+    await setTimeout(300);
+  }
+  assert.match(await ended, /^HTTP\/1\.1 200 /);
+});
+
+test('what is done with a file may take longer than a connection may rest', async (t) => {
+  const { socket, ended } = await connectTo(t, { idleMs: 1000, keepAliveMs: 100 });
+  server.deps.scanner = { scan: () => setTimeout(1500, null) };
+  t.after(() => (server.deps.scanner = null));
+  const body = fileStart + pdf().toString('latin1') + fileEnd;
+  socket.write(formHead(body.length) + body);
+  assert.match(await ended, /^HTTP\/1\.1 200 /);
+});
+
+test('a file that is refused in the middle is read to its end, so that a browser gets to the answer', async (t) => {
+  const { socket, answered } = await connectTo(t, {});
+  const name = fileStart.replace('t.pdf', 't.exe');
+  const body = Buffer.concat([Buffer.from(name), Buffer.alloc(8_000_000, 'x'), Buffer.from(fileEnd)]);
+  socket.write(formHead(body.length));
+  await new Promise<void>((resolve) => socket.write(body, () => resolve()));
+  socket.write(headOf('GET', '/api/health', { connection: 'close' }));
+  await once(socket, 'close');
+  assert.match(answered(), /^HTTP\/1\.1 415 .*HTTP\/1\.1 200 /s);
+});
+
+test('a client that never reads its answers is let go', async (t) => {
+  const { socket, theirs } = await connectTo(t, { idleMs: 200 });
+  socket.pause();
+  const gone = once(theirs, 'close');
+  socket.write(headOf('GET', '/api/openapi.json', {}).repeat(150));
+  await gone;
+  assert.ok(theirs.bytesWritten > 0);
+});
+
+test('a connection that waits for its next request is kept for longer than nginx keeps it, and then closed', async (t) => {
+  assert.ok(timeLimits.keepAliveMs > 60_000);
+  const { socket, ended } = await connectTo(t, { keepAliveMs: 100 });
+  socket.write(headOf('GET', '/api/health', {}));
+  assert.match(await ended, /^HTTP\/1\.1 200 /);
+});
+
+test('the limits that production has are those of the server', () => {
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server.app.server;
+  assert.deepEqual(
+    { headersTimeout, requestTimeout, keepAliveTimeout, timeout },
+    { headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 72_000, timeout: 120_000 },
+  );
+});

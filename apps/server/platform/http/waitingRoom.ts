@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '../../deps.ts';
+import type { Config } from '../config.ts';
+import { stopAccepting } from './drain.ts';
+import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
+import { HEALTHZ, type NotReady, READYZ } from './health.ts';
+import { secureCalls } from './securityHeaders.ts';
+
+export interface WaitingRoom {
+  port: number;
+  /** Leaves the port; what is under way is answered. */
+  leave(): Promise<void>;
+}
+
+/**
+ * What a server answers that has no database yet: 503, as a failure to calls and as a plain page to people, which asks again
+ * by itself. It lives, and is not ready.
+ */
+export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
+  const secure = secureCalls(config);
+  const server = createServer((request, response) => {
+    secure(request, response, () => {});
+    const path = (request.url ?? '/').split('?')[0]!;
+    const id = randomUUID();
+    const send = (status: number, type: string, body: string) =>
+      response
+        .writeHead(status, {
+          'cache-control': 'no-store',
+          connection: 'close',
+          'x-request-id': id,
+          'content-type': `${type}; charset=utf-8`,
+          ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
+        })
+        .end(body);
+    // Nobody reads what comes with the call.
+    request.resume();
+    if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
+    const missing: NotReady[] = ['database'];
+    if (path === READYZ) return send(503, 'application/json', JSON.stringify({ ready: false, missing }));
+    log.warn({ reqId: id, method: request.method }, 'somebody came while the database is waited for');
+    const reference = referenceOf(id);
+    if (isCall(path)) return send(503, 'application/json', JSON.stringify(failureOf(id, reference)));
+    return send(503, 'text/html', pageOf(societyName, reference));
+  });
+  await listen(server, config);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    leave: () => stopAccepting(server),
+  };
+}
+
+function isCall(path: string): boolean {
+  return /^\/(api|static)(\/|$)/.test(path);
+}
+
+function listen(
+  server: ReturnType<typeof createServer<typeof IncomingMessage, typeof ServerResponse>>,
+  { host, port }: Config,
+): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once('error', fail);
+    server.listen({ host, port }, () => {
+      server.off('error', fail);
+      done();
+    });
+  });
+}
+
+function failureOf(requestId: string, reference: string) {
+  return { success: false, status: 'error', message: NO_DATABASE, requestId, reference };
+}
+
+function pageOf(societyName: string, reference: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${DATABASE_RETRY_SECONDS}">
+<title>One moment, please - ${escapeHtml(societyName)}</title>
+</head>
+<body>
+<h1>One moment, please</h1>
+<p>${NO_DATABASE}</p>
+<p>This page tries again by itself.</p>
+<p>Reference: ${reference}</p>
+</body>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,242 @@
+import type { ProviderTrouble } from '../trouble.ts';
+
+/** The body of HubSpot's errors. Every field is optional (https://developers.hubspot.com/docs/api-reference/error-handling). */
+interface ErrorBody {
+  message?: string;
+  category?: string;
+  correlationId?: string;
+  /** Of a 429: which limit was met. */
+  policyName?: string;
+  errors?: ErrorDetail[] | undefined;
+}
+interface ErrorDetail {
+  message?: string;
+  code?: string;
+  context?: Record<string, unknown>;
+}
+
+/**
+ * Why HubSpot refuses a record, for staff: a rule of the account in words, since HubSpot's own sentence does not say where it
+ * is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement); else HubSpot's sentence, or null.
+ */
+export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
+  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+  return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
+}
+
+/** How the reason begins where a rule of the account is it. */
+export const RULE = 'A rule in HubSpot wants';
+
+function ruleOf({ code, message, context }: ErrorDetail): string | null {
+  const names = namesOf(context);
+  if (names === null) return null;
+  if (code === 'MISSING_REQUIRED_PROPERTY')
+    return `${RULE} ${names} of every new contact, and the join does not have it. Make it optional (HubSpot: Settings, Objects, Contacts, Create Record).`;
+  if (code !== 'MISSING_CONDITIONAL_REQUIRED_PROPERTY') return null;
+  const by = /\[([^\]]+)\]/.exec(message ?? '')?.[1];
+  return `${RULE} ${names}${by ? ` because of the value of ${by}` : ''}, and the join does not have it. Change the rule (HubSpot: Settings, Properties${by ? `, ${by}` : ''}, conditional logic).`;
+}
+
+function namesOf(context: Record<string, unknown> | undefined): string | null {
+  const names = context?.propertyName;
+  return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
+}
+
+/** What staff are told of records that are refused, once for each cause: nothing in it is of a person. */
+function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string {
+  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+  const why =
+    rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
+  return `${why} Which, and why: npm run operator -- contacts failed`;
+}
+
+/** One record of a batch that was refused, where the others were taken. */
+export function refusedRecord(
+  call: string,
+  error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,
+): ProviderTrouble {
+  const { code, param } = causeOf(error);
+  const cause = [code, param].filter((part) => part !== null).join(' ');
+  return {
+    provider: 'HubSpot',
+    call,
+    status: 207,
+    code,
+    param,
+    requestId: null,
+    notice: refusalNotice(cause, error),
+  };
+}
+
+/** What is to be done about an answer that is neither a success nor the news that HubSpot does not know a record. */
+export type Failure = {
+  /** HubSpot's sentence, for staff. */
+  message: string;
+  trouble: ProviderTrouble;
+} & (
+  | { kind: 'refused' }
+  /** HubSpot counts: nothing of `all` calls, or of those of the same kind, before so many ms. */
+  | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
+  /** It answered, and lets this call not be made: by its key's permission, or since it does not know the address. */
+  | { kind: 'denied'; retryAfterMs: number }
+  /** It lets no call be made, or cannot. The record may be at fault when `perhapsRecord`. */
+  | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
+);
+
+/** Statuses by which HubSpot refuses what it was sent. All others say nothing about a record. */
+const REFUSALS = [400, 409, 413, 414, 415, 422];
+
+const SECOND_MS = 1_000;
+/** How long each of HubSpot's limits may last when it does not say: by its `policyName`. */
+const LIMIT_MS: Record<string, number> = {
+  SECONDLY: SECOND_MS,
+  TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
+  // Until midnight in the account's time zone, which we do not know: asked now and then.
+  DAILY: 15 * 60 * SECOND_MS,
+};
+/** A lock lasts two seconds. */
+const LOCKED_MS = 2 * SECOND_MS;
+/** A move between data centres that does not say how long it takes; it may last a day. */
+const MIGRATION_MS = 10 * 60 * SECOND_MS;
+const LONGEST_MS = 24 * 3600 * SECOND_MS;
+/** What somebody has to put right is asked for again so often. */
+const DENIED_MS = 60 * SECOND_MS;
+const TIMED_OUT_MS = 5 * SECOND_MS;
+
+export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
+
+/** @param retryAfter the header, in seconds */
+export function failureOf(
+  call: string,
+  { status, retryAfter, text }: { status: number; retryAfter: string | null; text: string },
+): Failure {
+  const body = bodyOf(text);
+  const { code, param } = causeOf(body);
+  const trouble = (notice: string | null): ProviderTrouble => ({
+    provider: 'HubSpot',
+    call,
+    status,
+    code,
+    param,
+    requestId: body.correlationId ?? null,
+    notice,
+  });
+  const cause = [status, code, param].filter((part) => part !== null).join(' ');
+  const message = body.message ?? `HubSpot answered ${status}.`;
+  const told = toldMs(retryAfter);
+
+  if (status === 429) {
+    const policy = body.policyName ?? '';
+    const isDaily = policy === 'DAILY';
+    return {
+      kind: 'limited',
+      message: `HubSpot answered 429${policy && ` (${policy})`}`,
+      retryAfterMs: told ?? LIMIT_MS[policy] ?? SECOND_MS,
+      ofAll: isDaily,
+      trouble: trouble(
+        isDaily
+          ? 'HubSpot takes no more calls today: the daily limit of the account is used up (429 DAILY). It ends at midnight in the time zone of the account; what is due is sent by itself then. Find what else uses it, or raise it: HubSpot: Development, Monitoring, API call usage.'
+          : null,
+      ),
+    };
+  }
+  if (status === 423)
+    return {
+      kind: 'limited',
+      message: 'HubSpot answered 423',
+      retryAfterMs: Math.max(told ?? 0, LOCKED_MS),
+      ofAll: false,
+      trouble: trouble(null),
+    };
+  if (status === 477)
+    return {
+      kind: 'limited',
+      message: 'HubSpot answered 477',
+      retryAfterMs: told ?? MIGRATION_MS,
+      ofAll: true,
+      trouble: trouble(
+        'HubSpot is moving the account between its data centres (477) and takes no calls, for up to a day. What is due is sent by itself afterwards.',
+      ),
+    };
+  if (status === 401)
+    return {
+      kind: 'down',
+      message,
+      retryAfterMs: DENIED_MS / 2,
+      perhapsRecord: false,
+      trouble: trouble(
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${cause}). Copy the key again (${KEYS_PAGE}), set it and start the server anew; what is due is sent by itself then.`,
+      ),
+    };
+  if (status === 403)
+    return {
+      kind: 'denied',
+      message,
+      retryAfterMs: DENIED_MS,
+      trouble: trouble(
+        `HubSpot does not let the key make ${call} (${cause})${scopesOf(body)}. Add the scope: ${KEYS_PAGE}; what waits is sent by itself then.`,
+      ),
+    };
+  if (REFUSALS.includes(status))
+    return {
+      kind: 'refused',
+      message: reasonOf(body) ?? message,
+      trouble: trouble(
+        call.includes('/batch/') && !call.endsWith('/read')
+          ? refusalNotice(cause, body)
+          : `HubSpot refuses ${call} (${cause}). Run npm run operator -- doctor, and compare the fields in society.yaml with the properties in HubSpot.`,
+      ),
+    };
+  if (status === 408)
+    return {
+      kind: 'down',
+      message: 'HubSpot answered 408',
+      retryAfterMs: TIMED_OUT_MS,
+      perhapsRecord: false,
+      trouble: trouble(null),
+    };
+  if (status >= 500)
+    return {
+      kind: 'down',
+      message: `HubSpot answered ${status}`,
+      retryAfterMs: told ?? 0,
+      perhapsRecord: true,
+      trouble: trouble(null),
+    };
+  return {
+    kind: 'denied',
+    message,
+    retryAfterMs: DENIED_MS,
+    trouble: trouble(
+      `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
+    ),
+  };
+}
+
+function bodyOf(text: string): ErrorBody {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The code of the first of its errors and the property that it names; else its category or policy. */
+function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
+  const first = errors?.find(({ code }) => code !== undefined);
+  return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };
+}
+
+function scopesOf({ errors }: ErrorBody): string {
+  const scopes = errors?.flatMap(({ context }) => {
+    const named = context?.requiredGranularScopes ?? context?.requiredScopes;
+    return Array.isArray(named) ? named : [];
+  });
+  return scopes?.length ? `: it wants ${scopes.join(' or ')}` : '';
+}
+
+function toldMs(retryAfter: string | null): number | null {
+  const seconds = Number(retryAfter ?? '');
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * SECOND_MS, LONGEST_MS) : null;
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import type { Database } from '../../platform/database/client.ts';
+
+/**
+ * HubSpot's limits for a service key, as for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
+ * calls in any ten seconds, 4 searches in any second. A bucket of `capacity` that refills at `perSecond` never lets more
+ * than capacity + seconds * perSecond through; what is left over is for clocks and networks that are not even.
+ */
+const BUCKETS = {
+  call: { capacity: 15, perSecond: 8 },
+  search: { capacity: 1.5, perSecond: 2.4 },
+} as const;
+export type CallKind = keyof typeof BUCKETS;
+
+/**
+ * Who wants to call: a joiner who waits, one at an address that has tried several wrong codes (`suspect`), or work that can
+ * wait.
+ */
+export type Urgency = 'joiner' | 'suspect' | 'background';
+
+/**
+ * Kept back from those who can wait, for joiners who wait. Of searches a part of one is enough: whoever needs no more than a
+ * whole one is always first, and nothing is lost while nobody is.
+ */
+const RESERVED = {
+  call: { joiner: 0, suspect: 0, background: 5 },
+  search: { joiner: 0, suspect: 0.5, background: 0.5 },
+} as const;
+/** After so many failures in a row HubSpot is left alone; then one call at a time probes whether it is back. */
+const FAILURES = 5;
+const PROBE_SECONDS = 10;
+const LONGEST_PAUSE_SECONDS = 60;
+
+export interface Budget {
+  /** Takes one call, or says how long to wait (ms, at least 1). */
+  take(kind: CallKind, urgency: Urgency): Promise<number>;
+  answered(kind: CallKind): Promise<void>;
+  /** HubSpot said to wait: with calls of a kind, or with all. */
+  limited(kind: CallKind | 'all', retryAfterMs: number): Promise<void>;
+  /** Down, or slower than it may be. */
+  failed(kind: CallKind): Promise<void>;
+  /** How long HubSpot is left alone (ms), taking nothing. */
+  blockedMs(kind: CallKind): Promise<number>;
+}
+
+/** For a few calls where no database is at hand to share a budget in. */
+export const noBudget: Budget = {
+  take: async () => 0,
+  answered: async () => {},
+  limited: async () => {},
+  failed: async () => {},
+  blockedMs: async () => 0,
+};
+
+/** One budget for all processes on a database: what one of them learns of HubSpot, the others know. */
+export function sharedBudget(database: Database): Budget {
+  /** Failures that were not reported yet are the only ones whose end must be. */
+  const failing = new Set<CallKind>();
+  return {
+    async take(kind, urgency) {
+      const { capacity, perSecond } = BUCKETS[kind];
+      const needed = 1 + RESERVED[kind][urgency];
+      const filled = sql`least(${capacity}::float, tokens + greatest(0, extract(epoch from now() - refilled_at)) * ${perSecond}::float)`;
+      const { rows } = await sql<{ is_taken: boolean; wait_ms: number; failures: number }>`
+        with taken as (
+          update crm_budget set tokens = ${filled} - 1, refilled_at = now(),
+            blocked_until = case when failures >= ${FAILURES} then now() + make_interval(secs => ${PROBE_SECONDS}) else blocked_until end
+          where name = ${kind} and blocked_until <= now() and ${filled} >= ${needed}::float
+          returning name
+        )
+        select exists (select from taken) as is_taken, failures, ceil(1000 * greatest(
+          case when isfinite(blocked_until) then extract(epoch from blocked_until - now()) else 0 end,
+          (${needed}::float - ${filled}) / ${perSecond}::float, 0.001))::int as wait_ms
+        from crm_budget where name = ${kind}`.execute(database);
+      const row = rows[0]!;
+      if (row.failures > 0) failing.add(kind);
+      return row.is_taken ? 0 : Math.max(1, row.wait_ms);
+    },
+    async answered(kind) {
+      if (!failing.delete(kind)) return;
+      await sql`update crm_budget set failures = 0, blocked_until = '-infinity' where name = ${kind} and failures > 0`.execute(
+        database,
+      );
+    },
+    async limited(kind, retryAfterMs) {
+      await sql`
+        update crm_budget set tokens = 0, refilled_at = now(),
+          blocked_until = greatest(blocked_until, now() + make_interval(secs => ${retryAfterMs / 1000}::float))
+        where name = ${kind} or ${kind} = 'all'`.execute(database);
+    },
+    async failed(kind) {
+      failing.add(kind);
+      await sql`
+        update crm_budget set failures = failures + 1, blocked_until = case when failures + 1 >= ${FAILURES}
+          then now() + make_interval(secs => least(${LONGEST_PAUSE_SECONDS}::float, power(2, least(failures + 1 - ${FAILURES}, 10))) * (0.5 + random() / 2))
+          else blocked_until end
+        where name = ${kind}`.execute(database);
+    },
+    async blockedMs(kind) {
+      const { rows } = await sql<{ ms: number }>`
+        select case when blocked_until > now() then ceil(1000 * extract(epoch from blocked_until - now()))::int else 0 end as ms
+        from crm_budget where name = ${kind}`.execute(database);
+      return rows[0]?.ms ?? 0;
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, beforeEach, test } from 'node:test';
+import { defaultFieldRules } from '#core/crmFields.ts';
+import type { ProviderTrouble } from '../trouble.ts';
+import { type Budget, type CallKind, noBudget } from './budget.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable, type HubspotClient, hubspotClient } from './client.ts';
+
+/** What every call is answered. */
+let answer: { status: number; headers?: Record<string, string>; body: unknown };
+const server = createServer((request, response) => {
+  request.resume();
+  response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
+  response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+});
+let client: HubspotClient;
+let told: ProviderTrouble[];
+let counted: [string, CallKind | 'all', number?][];
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const budget: Budget = {
+    ...noBudget,
+    answered: async (kind) => void counted.push(['answered', kind]),
+    limited: async (kind, ms) => void counted.push(['limited', kind, ms]),
+    failed: async (kind) => void counted.push(['failed', kind]),
+  };
+  client = hubspotClient(
+    { url, accessToken: 'token', apiVersion: '2026-09' },
+    defaultFieldRules,
+    budget,
+    'joiner',
+    async (trouble) => {
+      told.push(trouble);
+    },
+  );
+});
+after(() => server.close());
+beforeEach(() => {
+  told = [];
+  counted = [];
+});
+
+const write = [{ mark: 'a', id: '101', properties: { city: 'Austin' } }];
+const file = () => ({
+  path: '/induct/ada-lovelace-1.pdf',
+  mediaType: 'application/pdf',
+  sizeBytes: 1,
+  bytes: Readable.from([Buffer.from('%')]),
+});
+/** Every call, and whether it is about one record, which HubSpot may not know. */
+const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
+  ['getContact', () => client.getContact('101', 1000), true],
+  ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 1000, who: 'joiner' }), false],
+  ['findByEmail', () => client.findByEmail('ada@example.com'), true],
+  ['readContacts', () => client.readContacts(['101'], ['email']), false],
+  ['updateContacts', () => client.updateContacts(write), false],
+  ['createContacts', () => client.createContacts(write), false],
+  ['listContacts', () => client.listContacts(null), false],
+  ['deletedContacts', () => client.deletedContacts(null), false],
+  ['changedContacts', () => client.changedContacts(new Date()), false],
+  ['contactsChangedAt', () => client.contactsChangedAt(new Date(), '0'), false],
+  ['uploadFile', () => client.uploadFile(file()), false],
+  ['findFile', () => client.findFile('/induct/ada-lovelace-1.pdf'), true],
+  ['createNote', () => client.createNote({ contactId: '101', fileId: '1', html: '', at: new Date() }), false],
+  ['findNote', () => client.findNote('101', '1'), true],
+  ['getProperties', () => client.getProperties(), true],
+  [
+    'createProperty',
+    () =>
+      client.createProperty({
+        name: 'paid_at',
+        label: 'Paid at',
+        type: 'datetime',
+        fieldType: 'date',
+        groupName: 'contactinformation',
+        options: [],
+      }),
+    false,
+  ],
+  ['mayWrite', () => client.mayWrite(), false],
+  ['getPropertyNames', () => client.getPropertyNames(), true],
+  ['getScopes', () => client.getScopes(), true],
+];
+
+interface Expected {
+  status: number;
+  policyName?: string;
+  as: typeof CrmRefused | typeof CrmDenied | typeof CrmUnavailable;
+  /** What the notice says; null where the trouble ends by itself. */
+  notice: RegExp | null;
+  counts: [string, ('kind' | 'all')?, number?];
+}
+const table: Expected[] = [
+  { status: 400, as: CrmRefused, notice: /400 SOME_CODE city/, counts: ['answered'] },
+  { status: 401, as: CrmDenied, notice: /refuses HUBSPOT_ACCESS_TOKEN/, counts: ['failed'] },
+  { status: 403, as: CrmDenied, notice: /does not let the key make/, counts: ['answered'] },
+  { status: 404, as: CrmDenied, notice: /HUBSPOT_API_VERSION/, counts: ['answered'] },
+  { status: 405, as: CrmDenied, notice: /HUBSPOT_API_VERSION/, counts: ['answered'] },
+  { status: 408, as: CrmUnavailable, notice: null, counts: ['failed'] },
+  { status: 409, as: CrmRefused, notice: /409 SOME_CODE city/, counts: ['answered'] },
+  { status: 413, as: CrmRefused, notice: /413/, counts: ['answered'] },
+  { status: 423, as: CrmUnavailable, notice: null, counts: ['limited', 'kind', 2_000] },
+  { status: 429, as: CrmUnavailable, notice: null, counts: ['limited', 'kind', 1_000] },
+  {
+    status: 429,
+    policyName: 'TEN_SECONDLY_ROLLING',
+    as: CrmUnavailable,
+    notice: null,
+    counts: ['limited', 'kind', 10_000],
+  },
+  {
+    status: 429,
+    policyName: 'DAILY',
+    as: CrmUnavailable,
+    notice: /daily limit/,
+    counts: ['limited', 'all', 900_000],
+  },
+  { status: 477, as: CrmUnavailable, notice: /moving the account/, counts: ['limited', 'all', 600_000] },
+  ...[500, 502, 503, 504, 521, 524].map(
+    (status): Expected => ({ status, as: CrmUnavailable, notice: null, counts: ['failed'] }),
+  ),
+];
+
+for (const { status, policyName, as, notice, counts } of table)
+  test(`of ${policyName ?? ''} ${status} every call makes the same, says it once, and names nobody`, async () => {
+    answer = {
+      status,
+      body: {
+        message: 'Ada Lovelace at ada@example.com, contact 101',
+        correlationId: '7f9d1f2e-0000-4000-8000-000000000000',
+        ...(policyName
+          ? { policyName }
+          : {
+              category: 'SOME_CATEGORY',
+              errors: [
+                {
+                  message: 'ada@example.com',
+                  code: 'SOME_CODE',
+                  context: { propertyName: ['city'] },
+                },
+              ],
+            }),
+      },
+    };
+    for (const [name, call, isAboutOne] of calls) {
+      told = [];
+      counted = [];
+      if (status === 404 && isAboutOne) {
+        assert.equal(await call(), null, name);
+        assert.deepEqual(told, [], name);
+        continue;
+      }
+      // Which asks for nothing but whether it may: a refusal of its empty batch is a yes.
+      if (name === 'mayWrite' && as === CrmRefused) await call();
+      else await assert.rejects(call(), (error) => error instanceof as, name);
+      assert.equal(told.length, 1, name);
+      const [trouble] = told as [ProviderTrouble];
+      assert.deepEqual(
+        [trouble.status, trouble.code, trouble.requestId],
+        [status, policyName ?? 'SOME_CODE', '7f9d1f2e-0000-4000-8000-000000000000'],
+        name,
+      );
+      if (notice === null) assert.equal(trouble.notice, null, name);
+      else assert.match(trouble.notice ?? '', notice, name);
+      assert.doesNotMatch(JSON.stringify(trouble), /ada|lovelace|honor101|\b101\b/i, name);
+      const kind = /^findByCode$|changed/i.test(name) ? 'search' : 'call';
+      const [what, whose, ms] = counts;
+      assert.deepEqual(
+        counted,
+        [[what, whose === 'all' ? 'all' : kind, ...(ms === undefined ? [] : [ms])]],
+        name,
+      );
+    }
+  });
+
+for (const [status, seconds, ms] of [
+  [429, '7', 7_000],
+  [423, '1', 2_000],
+  [477, '3600', 3_600_000],
+  [477, '9999999', 86_400_000],
+] as const)
+  test(`a Retry-After of ${seconds} s with ${status} is a wait of ${ms} ms`, async () => {
+    answer = { status, headers: { 'retry-after': seconds }, body: { policyName: 'DAILY' } };
+    await assert.rejects(client.getContact('101', 1000), { retryAfterMs: ms });
+    assert.equal(counted[0]![2], ms);
+  });
+
+test('a scope that is lacking is named to staff', async () => {
+  const context = { requiredGranularScopes: ['crm.objects.contacts.write'] };
+  answer = { status: 403, body: { category: 'MISSING_SCOPES', errors: [{ message: '', context }] } };
+  await assert.rejects(client.updateContacts(write), CrmDenied);
+  assert.match(told[0]!.notice ?? '', /403 MISSING_SCOPES\): it wants crm\.objects\.contacts\.write\. Add/);
+});
+
+for (const body of ['<html>Sign in to the hotel</html>', ''])
+  test(`an answer that is not HubSpot's (${JSON.stringify(body)}) is none`, async () => {
+    for (const status of [200, 400, 502]) {
+      answer = { status, body };
+      await assert.rejects(
+        client.readContacts(['101'], ['email']),
+        (error) => error instanceof CrmUnavailable || error instanceof CrmRefused,
+      );
+    }
+  });

@@ -1,0 +1,159 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListObjectsV2Command,
+  NoSuchUpload,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { S3Settings } from '../../platform/config.ts';
+import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder } from './arrive.ts';
+import { roomOf } from './room.ts';
+import { type Arrived, type Storage, StorageDown } from './storage.ts';
+
+const CONNECT_MS = 5_000;
+const SILENCE_MS = 30_000;
+/** S3's smallest part, and its most parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+const SMALLEST_PART_BYTES = 5 * 1_048_576;
+const MOST_PARTS = 10_000;
+/** Parts of one upload, and uploads, that are on their way at once: each part is held in memory. */
+const PARTS_AT_ONCE = 2;
+const UPLOADS_AT_ONCE = 4;
+
+/**
+ * A bucket of any S3-compatible service. Bytes arrive in a folder of this machine, are looked at there, and only then
+ * become an object: private, as the bucket makes all of them, each part with a checksum that the service compares.
+ */
+export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): Storage {
+  const { bucket, prefix, region, endpoint, credentials } = settings;
+  const client = new S3Client({
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
+    // Services other than Amazon's seldom have a host name for each bucket.
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    ...(region === null ? {} : { region }),
+    // Without them the SDK looks where it always looks: its own variables, a profile, the machine's role.
+    ...(credentials === null ? {} : { credentials }),
+  });
+  const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
+  const atOnce = gate(UPLOADS_AT_ONCE);
+  const room = roomOf(incoming, reserveBytes);
+
+  async function upload({ key, path, sizeBytes }: Arrived): Promise<void> {
+    const body = createReadStream(path, { highWaterMark: 1_048_576 });
+    try {
+      await new Upload({
+        client,
+        params: {
+          ...nameOf(key),
+          Body: body,
+          ContentType: 'application/octet-stream',
+          ContentDisposition: 'attachment',
+        },
+        partSize: Math.max(SMALLEST_PART_BYTES, Math.ceil(sizeBytes / MOST_PARTS)),
+        queueSize: PARTS_AT_ONCE,
+      }).done();
+    } finally {
+      body.destroy();
+    }
+  }
+
+  /** Uploads that were begun and neither finished nor taken back, whose names begin with `prefix`. */
+  async function* unfinished(prefix: string) {
+    let page: Partial<ListMultipartUploadsCommandOutput> = {};
+    do {
+      page = await client.send(
+        new ListMultipartUploadsCommand({
+          Bucket: bucket,
+          Prefix: prefix,
+          KeyMarker: page.NextKeyMarker,
+          UploadIdMarker: page.NextUploadIdMarker,
+        }),
+      );
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
+        if (Key && UploadId && Initiated) yield { Key, UploadId, Initiated };
+    } while (page.IsTruncated);
+  }
+
+  async function takeBack(key: string): Promise<void> {
+    for await (const { Key, UploadId } of unfinished(prefix + key)) {
+      await client
+        .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+        .catch((error: unknown) => {
+          if (!(error instanceof NoSuchUpload)) throw error;
+        });
+    }
+  }
+
+  return {
+    async reach() {
+      await reachFolder(incoming);
+      await asDown(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })));
+    },
+    room: () => room.left(),
+    put: (bytes, check, expectedBytes = null) =>
+      arrive({ folder: incoming, room }, bytes, expectedBytes, async (file) => {
+        await check(file);
+        await asDown(atOnce(() => upload(file)));
+      }),
+    async read(key) {
+      const { Body } = await asDown(client.send(new GetObjectCommand(nameOf(key))));
+      return Body as Readable;
+    },
+    async remove(name) {
+      const key = keyOfPart(name);
+      if (key === null) return void (await asDown(client.send(new DeleteObjectCommand(nameOf(name)))));
+      await rm(resolve(incoming, name), { force: true });
+      await asDown(takeBack(key));
+    },
+    async *olderThan(time) {
+      yield* filesOlderThan(incoming, time);
+      for await (const { Contents = [] } of paginateListObjectsV2(
+        { client },
+        { Bucket: bucket, Prefix: prefix },
+      )) {
+        for (const { Key = '', LastModified } of Contents) {
+          const name = Key.slice(prefix.length);
+          if (isKey(name) && LastModified && LastModified < time) yield name;
+        }
+      }
+      for await (const { Key, Initiated } of unfinished(prefix)) {
+        const key = Key.slice(prefix.length);
+        if (isKey(key) && Initiated < time) yield partOf(key);
+      }
+    },
+  };
+}
+
+/** What the service or the way to it does is not the sender's fault. */
+async function asDown<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new StorageDown('the storage of the documents did not do its work', { cause });
+  }
+}
+
+/** Lets so many pieces of work run at once; the others wait for their turn. */
+function gate(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

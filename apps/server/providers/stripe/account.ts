@@ -1,0 +1,174 @@
+import Stripe from 'stripe';
+import type { Providers } from '../../platform/config.ts';
+import type { Answer } from '../answer.ts';
+
+/** The version of the API that the server speaks; webhook endpoints must send their events in it. */
+export const stripeApiVersion: string = Stripe.API_VERSION;
+
+/** A webhook endpoint as it is registered; without a version of its own (null) it speaks the account's default. */
+export interface Endpoint {
+  id: string;
+  url: string;
+  enabled: boolean;
+  /** `*` stands for all. */
+  events: readonly string[];
+  apiVersion: string | null;
+}
+
+/** A domain as it is registered for wallets. */
+export interface WalletDomain {
+  enabled: boolean;
+  applePay: boolean;
+  /** Stripe's words for why Apple Pay is not active. */
+  reason: string | null;
+}
+
+/** What an account tells of itself to harmless reads. */
+export interface StripeAccount {
+  account: Answer<{ id: string; mayCharge: boolean }>;
+  /** By the name that the Dashboard gives the permission: whether the key may read what the server works with. */
+  reads: Record<string, Answer<unknown>>;
+  /**
+   * The same for what it writes: asked to change what does not exist, Stripe says that the key may not, or that there is
+   * nothing to change.
+   */
+  writes: Record<string, Answer<'may'>>;
+  /** How far this machine's clock is before Stripe's (ms); negative when it is behind. To the second. */
+  clockAheadMs: Answer<number>;
+  /**
+   * Whether the publishable key opens the account's newest payment intent, as only that account's key does. `unproven`:
+   * there is no intent yet; the key is one that Stripe knows.
+   */
+  publishable: Answer<'same' | 'other' | 'unproven'>;
+  endpoints: Answer<Endpoint[]>;
+  /** Null when the domain is not registered. */
+  domain: Answer<WalletDomain | null>;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** Asks about the account behind the keys and about one domain name. Changes nothing. Never throws for what Stripe answers. */
+export async function askStripe(
+  { secretKey, publishableKey, url }: Providers['stripe'],
+  domainName: string,
+): Promise<StripeAccount> {
+  const address = url === null ? null : new URL(url);
+  const client = (key: string) =>
+    new Stripe(key, {
+      maxNetworkRetries: 1,
+      timeout: TIMEOUT_MS,
+      appInfo: { name: 'induct' },
+      telemetry: false,
+      ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
+    });
+  const stripe = client(secretKey);
+  const newest = ask(() => stripe.paymentIntents.list({ limit: 1 }));
+  const reads: Record<string, Promise<Answer<unknown>>> = {
+    Customers: ask(() => stripe.customers.list({ limit: 1 })),
+    PaymentIntents: newest,
+    Refunds: ask(() => stripe.refunds.list({ limit: 1 })),
+    Charges: ask(() => stripe.charges.list({ limit: 1 })),
+    Disputes: ask(() => stripe.disputes.list({ limit: 1 })),
+    PaymentMethods: ask(() => stripe.paymentMethods.list({ limit: 1 })),
+    Events: ask(() => stripe.events.list({ limit: 1 })),
+    Balance: ask(() => stripe.balanceTransactions.list({ limit: 1 })),
+    Payouts: ask(() => stripe.payouts.list({ limit: 1 })),
+  };
+  const probe = { metadata: { probe: 'induct' } };
+  const writes: Record<string, Promise<Answer<'may'>>> = {
+    Customers: askToWrite(() => stripe.customers.update('cus_induct_none', probe)),
+    PaymentIntents: askToWrite(() => stripe.paymentIntents.update('pi_induct_none', probe)),
+    Refunds: askToWrite(() => stripe.refunds.update('re_induct_none', probe)),
+  };
+  const written = Promise.all(Object.values(writes));
+  const [account, publishable, endpoints, domain, clockAheadMs, ...read] = await Promise.all([
+    ask(() => stripe.accounts.retrieveCurrent()),
+    newest.then((answer) =>
+      openIntent(client(publishableKey), 'said' in answer ? answer.said.data[0] : undefined),
+    ),
+    ask(() => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 })),
+    ask(() => stripe.paymentMethodDomains.list({ domain_name: domainName, limit: 1 })),
+    askClock(stripe),
+    ...Object.values(reads),
+  ]);
+  const may = await written;
+  return {
+    writes: Object.fromEntries(Object.keys(writes).map((name, index) => [name, may[index]!])),
+    clockAheadMs,
+    account: mapped(account, ({ id, charges_enabled }) => ({ id, mayCharge: charges_enabled })),
+    reads: Object.fromEntries(Object.keys(reads).map((name, index) => [name, read[index]!])),
+    publishable,
+    endpoints: mapped(endpoints, (all) =>
+      all.map(({ id, url, status, enabled_events, api_version }) => ({
+        id,
+        url,
+        enabled: status === 'enabled',
+        events: enabled_events,
+        apiVersion: api_version,
+      })),
+    ),
+    domain: mapped(domain, ({ data: [found] }) =>
+      found
+        ? {
+            enabled: found.enabled,
+            applePay: found.apple_pay.status === 'active',
+            reason: found.apple_pay.status_details?.error_message ?? null,
+          }
+        : null,
+    ),
+  };
+}
+
+/** Opens an intent as a browser does: by the publishable key and the intent's client secret. */
+async function openIntent(
+  browser: Stripe,
+  intent: Stripe.PaymentIntent | undefined,
+): Promise<StripeAccount['publishable']> {
+  const id = intent?.id ?? 'pi_none';
+  const client_secret = intent?.client_secret ?? 'pi_none_secret_none';
+  const answer = await ask(() => browser.paymentIntents.retrieve(id, { client_secret }));
+  if ('said' in answer) return { said: 'same' };
+  // 401 is said of the key. Any other refusal is said of the intent, by an account that knows the key.
+  if ('down' in answer || answer.refused.status === 401) return answer;
+  return { said: intent ? 'other' : 'unproven' };
+}
+
+async function askToWrite(call: () => PromiseLike<unknown>): Promise<Answer<'may'>> {
+  const answer = await ask(call);
+  return 'refused' in answer && answer.refused.status !== 404
+    ? answer
+    : 'down' in answer
+      ? answer
+      : { said: 'may' };
+}
+
+/** Compares the time of an answer, whatever it is, with the middle of the time that it took. */
+async function askClock(stripe: Stripe): Promise<Answer<number>> {
+  const askedAt = Date.now();
+  let headers: Record<string, string> | undefined;
+  try {
+    headers = (await stripe.balance.retrieve()).lastResponse.headers;
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    headers = error.headers;
+  }
+  const stripesTime = Date.parse(headers?.date ?? '');
+  if (Number.isNaN(stripesTime)) return { down: 'no answer told the time' };
+  // Whole seconds, cut off.
+  return { said: Math.round((askedAt + Date.now()) / 2 - (stripesTime + 500)) };
+}
+
+async function ask<T>(call: () => PromiseLike<T>): Promise<Answer<T>> {
+  try {
+    return { said: await call() };
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    const { statusCode: status = 0, message } = error;
+    const isRefusal = status >= 400 && status < 500 && status !== 429;
+    return isRefusal ? { refused: { status, message } } : { down: message };
+  }
+}
+
+function mapped<T, U>(answer: Answer<T>, change: (said: T) => U): Answer<U> {
+  return 'said' in answer ? { said: change(answer.said) } : answer;
+}

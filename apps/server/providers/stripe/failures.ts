@@ -1,0 +1,157 @@
+import Stripe from 'stripe';
+import { Refusal } from '../../platform/http/refusal.ts';
+import type { PaymentProvider } from './provider.ts';
+
+const { errors } = Stripe;
+
+/** What staff and the log are told of a call that Stripe did not do. Nothing in it is about a person. */
+export interface CallFailure {
+  call: keyof PaymentProvider;
+  /** HTTP status; null when there was no answer. */
+  status: number | null;
+  /** Stripe's code, or its type where it has none: `idempotency_error`. */
+  code: string | null;
+  param: string | null;
+  /** By which Stripe finds the request: https://dashboard.stripe.com/logs */
+  requestId: string | null;
+  /** The same call will be refused again until somebody puts something right, here or at Stripe. */
+  isRefusal: boolean;
+  /** Stripe's words, where they are about the key: they name the permission that it lacks. */
+  said: string | null;
+}
+
+/** The bank said no. The message is Stripe's, made for the cardholder; the intent stays behind in Stripe. */
+export class Declined extends Error {
+  readonly intentId: string | null;
+  constructor(message: string, intentId: string | null) {
+    super(message);
+    this.intentId = intentId;
+  }
+}
+
+const UNAVAILABLE =
+  'The payment service did not answer. Nothing was charged by this step; please try again in a moment.';
+const PERHAPS_CHARGED =
+  'The payment service did not answer. Please try again in a moment: what was charged is found, and nothing is charged twice.';
+const NOT_OUR_DAY =
+  'We cannot take payments right now, for a fault on our side. Nothing was charged by this step, and we have been told; please try again later.';
+const RETRY_SECONDS = 5;
+
+/**
+ * Stripe has answered with a failure of its own (5xx), perhaps after doing the work. It keeps that answer under the call's
+ * idempotency key for a day (docs.stripe.com/api/idempotent_requests): another try needs another key.
+ */
+export class ProviderFailed extends Refusal {}
+
+/**
+ * Stripe refuses a call for a reason that is not the card's: a key that was rolled or may not write, a parameter that it does
+ * not take. The message is Stripe's, for staff; joiners read another sentence. Stripe may keep the answer under the call's key.
+ */
+export class ProviderRefused extends Refusal {
+  constructor(message: string, options: { cause: unknown }) {
+    super(502, message);
+    this.cause = options.cause;
+  }
+
+  override get sentence(): string {
+    return NOT_OUR_DAY;
+  }
+}
+
+/** The intent has moved on and does not take this change any more (Stripe: payment_intent_unexpected_state). */
+export class UnexpectedState extends ProviderRefused {}
+
+/** Stripe knows no such object on this account. */
+export class NotAtStripe extends ProviderRefused {}
+
+/**
+ * Stripe refuses this refund. For good when it was refunded meanwhile, is disputed, or is more than is left; otherwise for
+ * now, as while the account's balance does not suffice. Stripe keeps the answer under the idempotency key.
+ */
+export class RefundRefused extends Error {
+  readonly isFinal: boolean;
+  constructor(message: string, { isFinal, ...options }: { isFinal: boolean; cause: unknown }) {
+    super(message, options);
+    this.isFinal = isFinal;
+  }
+}
+
+/** Codes with which a refund will never be made (https://docs.stripe.com/error-codes). */
+const REFUSED_FOR_GOOD = [
+  'charge_already_refunded',
+  'charge_disputed',
+  'charge_not_refundable',
+  'refund_disputed_payment',
+  'amount_too_large',
+  'amount_too_small',
+];
+
+interface Understood {
+  thrown: unknown;
+  /** Null for what is part of the join: a decline, an intent that moved on or is not there. */
+  failure: CallFailure | null;
+}
+
+/** What Stripe's library throws, as the join understands it. */
+export function understood(error: unknown, call: keyof PaymentProvider): Understood {
+  if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
+  const { message, code, statusCode: status = 0 } = error;
+  const cause = { cause: error };
+  // The library takes every 402 for the card's.
+  if (error instanceof errors.StripeCardError && error.rawType === 'card_error')
+    return { thrown: new Declined(message, error.payment_intent?.id ?? null), failure: null };
+  if (code === 'resource_missing' && status === 404)
+    return { thrown: new NotAtStripe(message, cause), failure: null };
+  if (code === 'payment_intent_unexpected_state')
+    return { thrown: new UnexpectedState(message, cause), failure: null };
+  const isRefusal = isFaultOfOurs(error);
+  return {
+    thrown: isRefusal ? new ProviderRefused(message, cause) : outage(error, call),
+    failure: failureOf(error, call, isRefusal),
+  };
+}
+
+/** The same for a refund, most of whose refusals are about the payment. */
+export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
+  if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
+  // An amount that is more than is left has no code of its own.
+  const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
+  const isOfTheKey = error.statusCode === 401 || error.statusCode === 403;
+  const isOfTheRequest = error.param !== undefined && error.param !== 'amount';
+  return {
+    thrown: new RefundRefused(error.message, { isFinal, cause: error }),
+    failure: isOfTheKey || (isOfTheRequest && !isFinal) ? failureOf(error, call, true) : null,
+  };
+}
+
+/** Whether Stripe refuses a request for the email in it. */
+export function isInvalidEmail(error: unknown): boolean {
+  return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
+}
+
+/** A 4xx, but for those that say to come again: the same call is still under way, or there were too many. */
+function isFaultOfOurs({ statusCode: status = 0 }: Stripe.errors.StripeError): boolean {
+  return status >= 400 && status < 500 && ![408, 409, 424, 425, 429].includes(status);
+}
+
+function outage({ statusCode: status = 0 }: Stripe.errors.StripeError, call: keyof PaymentProvider): Refusal {
+  const sentence = call === 'confirmWithSavedCard' ? PERHAPS_CHARGED : UNAVAILABLE;
+  const Failure = status >= 500 ? ProviderFailed : Refusal;
+  return new Failure(503, sentence, { retryAfter: RETRY_SECONDS });
+}
+
+function failureOf(
+  { statusCode: status, code, rawType, param, requestId, message }: Stripe.errors.StripeError,
+  call: keyof PaymentProvider,
+  isRefusal: boolean,
+): CallFailure {
+  return {
+    call,
+    status: status ?? null,
+    code: code ?? rawType ?? null,
+    param: param ?? null,
+    requestId: requestId ?? null,
+    isRefusal,
+    said: status === 401 || status === 403 ? message : null,
+  };
+}

@@ -1,0 +1,434 @@
+import Stripe from 'stripe';
+import { shorten } from '#core/intentText.ts';
+import type { Dispute } from '#core/refunds.ts';
+import type { Providers } from '../../platform/config.ts';
+import { type CallFailure, isInvalidEmail, understood, understoodOfRefund } from './failures.ts';
+import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
+
+/** What the join needs to know of a Stripe PaymentIntent. Amounts are cents. */
+export interface Intent {
+  id: string;
+  status: Stripe.PaymentIntent.Status;
+  amountCents: number;
+  amountReceivedCents: number;
+  currency: string;
+  clientSecret: string;
+  customerId: string | null;
+  /** Where Stripe's receipt goes. */
+  receiptEmail: string | null;
+  paymentMethodId: string | null;
+  card: { brand: string; last4: string } | null;
+  /** It keeps its card for a later charge. */
+  savesCard: boolean;
+  metadata: Record<string, string>;
+  createdAt: Date;
+  /** The last try to charge it: a declined one, or the one that succeeded. */
+  charge: {
+    id: string;
+    createdAt: Date;
+    isDeclined: boolean;
+    refundedCents: number;
+    isDisputed: boolean;
+  } | null;
+}
+
+/** Ours on a Stripe account that others may share; together with the order's revision on every intent. */
+export interface IntentMetadata {
+  app: 'induct';
+  environment: string;
+  session: string;
+  kind: 'join' | 'upgrade';
+  revision: string;
+  [key: string]: string;
+}
+
+export interface NewIntent {
+  amountCents: number;
+  /** Null: of nobody yet. A card that is kept can be given to a customer afterwards. */
+  customerId: string | null;
+  /** Left out where Stripe does not take it. */
+  receiptEmail: string | null;
+  /** Keeps the card for an upgrade with the member present. */
+  saveCard: boolean;
+  /** Printed on Stripe's receipt: at most 1,000 characters. */
+  description: string;
+  metadata: IntentMetadata;
+  idempotencyKey: string;
+}
+
+/** An event about a PaymentIntent, or about a charge, refund or dispute of one; `intentId` is null for all others. */
+export interface ProviderEvent {
+  id: string;
+  type: string;
+  createdAt: Date;
+  intentId: string | null;
+  /** Of the object that the event is about. */
+  metadata: Record<string, string>;
+  /** The charge that a `payment_intent.payment_failed` is about; its intent may have been charged again since. */
+  failedChargeId: string | null;
+}
+
+/** What of a payment's money is no longer with us. */
+export interface MoneyBack {
+  refunds: {
+    id: string;
+    amountCents: number;
+    status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+    /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
+    uuid: string | null;
+  }[];
+  dispute: Dispute | null;
+}
+
+/** Every call throws a `Refusal` when Stripe is out of reach or refuses it for a fault of ours (failures.ts). */
+export interface PaymentProvider {
+  /** Somebody whom a card is kept for, with that card: one that was paid with and `saveCard`. Throws {@link Declined}. */
+  createCustomer(customer: {
+    email: string | null;
+    name: string | null;
+    paymentMethodId: string;
+    sessionUuid: string;
+    idempotencyKey: string;
+  }): Promise<string>;
+  /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
+  customerOfCard(paymentMethodId: string): Promise<string | null>;
+  /** An intent for the card form. */
+  createIntent(intent: NewIntent): Promise<Intent>;
+  /** All that follows from the order in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
+  updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
+  /** Throws {@link NotAtStripe}. */
+  retrieveIntent(id: string): Promise<Intent>;
+  /** Every intent of the account since then, newest first, other apps' too. */
+  listIntents(since: Date | null): AsyncIterable<Intent>;
+  /** Charges a saved card with the member present; the bank may ask for authentication. Throws {@link Declined}, {@link UnexpectedState}. */
+  confirmWithSavedCard(
+    id: string,
+    confirmation: { paymentMethodId: string; idempotencyKey: string },
+  ): Promise<Intent>;
+  /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
+  cancelIntent(id: string): Promise<Intent>;
+  /** Throws {@link RefundRefused}, {@link ProviderFailed}. */
+  refund(refund: {
+    intentId: string;
+    amountCents: number;
+    /** `refund`: our row's uuid. */
+    metadata: { app: 'induct'; environment: string; reason: string; refund?: string };
+    idempotencyKey: string;
+  }): Promise<void>;
+  moneyBack(intentId: string): Promise<MoneyBack>;
+  /** Every transaction of the account's balance from `from` to before `until`, newest first, other apps' too. */
+  listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
+  /** Which transactions left with the automatic payouts that were made from `from` to before `until`. */
+  listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
+  /** The account's events of these types since then, newest first, other apps' too. Stripe keeps them for 30 days. */
+  listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
+  /** Verifies the signature over the raw body and reads the event; null when the signature does not hold. */
+  readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
+}
+
+/** Characters that Stripe takes of a customer's name (https://docs.stripe.com/api/customers/create). */
+const LONGEST_NAME = 256;
+
+/**
+ * The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. Every
+ * failure of a call is told to `onFailure`, which must not throw, before the call throws it.
+ */
+export function stripeProvider({
+  secretKey,
+  webhookSecret,
+  url,
+  timeoutMs = 20_000,
+  onFailure = async () => {},
+}: Providers['stripe'] & {
+  timeoutMs?: number;
+  onFailure?: (failure: CallFailure) => Promise<void>;
+}): PaymentProvider {
+  const address = url === null ? null : new URL(url);
+  const client = new Stripe(secretKey, {
+    maxNetworkRetries: 2,
+    timeout: timeoutMs,
+    appInfo: { name: 'induct' },
+    telemetry: false,
+    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
+  });
+  const withCard = { expand: ['payment_method', 'latest_charge'] };
+
+  type Understand = typeof understood;
+  const failed = async (call: keyof PaymentProvider, error: unknown, understand: Understand) => {
+    const { thrown, failure } = understand(error, call);
+    if (failure) await onFailure(failure);
+    return thrown;
+  };
+
+  /** Makes one call; what it throws is what the join understands: a decline, an intent that moved on, a refusal, or an outage. */
+  async function attempt<T>(
+    call: keyof PaymentProvider,
+    make: (stripe: Stripe) => Promise<T>,
+    understand: Understand = understood,
+  ): Promise<T> {
+    try {
+      return await make(client);
+    } catch (error) {
+      throw await failed(call, error, understand);
+    }
+  }
+
+  /** The same for a list, whose pages are fetched as it is read. */
+  async function* attemptEach<T>(
+    call: keyof PaymentProvider,
+    list: (stripe: Stripe) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
+    try {
+      yield* list(client);
+    } catch (error) {
+      throw await failed(call, error, understood);
+    }
+  }
+
+  /**
+   * Makes a call with the email, and once more without it where Stripe does not take it: nobody may be kept from paying by an
+   * email that they cannot change. The second call is another request, so it has a key of its own.
+   */
+  async function attemptWithEmail<T>(
+    call: keyof PaymentProvider,
+    email: string | null,
+    make: (stripe: Stripe, email: string | null, keyEnding: string) => Promise<T>,
+  ): Promise<T> {
+    return attempt(call, async (stripe) => {
+      try {
+        return await make(stripe, email, '');
+      } catch (error) {
+        if (email === null || !isInvalidEmail(error)) throw error;
+        return make(stripe, null, '-without-email');
+      }
+    });
+  }
+
+  return {
+    async createCustomer({ email, name, paymentMethodId, sessionUuid, idempotencyKey }) {
+      const customer = await attemptWithEmail('createCustomer', email, (stripe, email, keyEnding) =>
+        stripe.customers.create(
+          {
+            ...(email ? { email } : {}),
+            ...(name ? { name: shorten(name, LONGEST_NAME) } : {}),
+            payment_method: paymentMethodId,
+            metadata: { app: 'induct', session: sessionUuid },
+          },
+          { idempotencyKey: idempotencyKey + keyEnding },
+        ),
+      );
+      return customer.id;
+    },
+    async customerOfCard(paymentMethodId) {
+      const { customer } = await attempt('customerOfCard', (stripe) =>
+        stripe.paymentMethods.retrieve(paymentMethodId),
+      );
+      return typeof customer === 'string' ? customer : (customer?.id ?? null);
+    },
+    async createIntent({
+      amountCents,
+      customerId,
+      receiptEmail,
+      saveCard,
+      description,
+      metadata,
+      idempotencyKey,
+    }) {
+      return read(
+        await attemptWithEmail('createIntent', receiptEmail, (stripe, email, keyEnding) =>
+          stripe.paymentIntents.create(
+            {
+              amount: amountCents,
+              currency: 'usd',
+              ...(customerId ? { customer: customerId } : {}),
+              allowed_payment_method_types: ['card'],
+              description,
+              metadata,
+              ...(email ? { receipt_email: email } : {}),
+              ...(saveCard ? { setup_future_usage: 'on_session' } : {}),
+              ...withCard,
+            },
+            { idempotencyKey: idempotencyKey + keyEnding },
+          ),
+        ),
+      );
+    },
+    async updateIntent(id, { amountCents, receiptEmail, saveCard, description, metadata }) {
+      return read(
+        await attemptWithEmail('updateIntent', receiptEmail, (stripe, email) =>
+          stripe.paymentIntents.update(id, {
+            amount: amountCents,
+            description,
+            metadata,
+            setup_future_usage: saveCard ? 'on_session' : '',
+            receipt_email: email ?? '',
+            ...withCard,
+          }),
+        ),
+      );
+    },
+    async retrieveIntent(id) {
+      return read(await attempt('retrieveIntent', (stripe) => stripe.paymentIntents.retrieve(id, withCard)));
+    },
+    async confirmWithSavedCard(id, { paymentMethodId, idempotencyKey }) {
+      return read(
+        await attempt('confirmWithSavedCard', (stripe) =>
+          stripe.paymentIntents.confirm(
+            id,
+            { payment_method: paymentMethodId, use_stripe_sdk: true, ...withCard },
+            { idempotencyKey },
+          ),
+        ),
+      );
+    },
+    async cancelIntent(id) {
+      return read(await attempt('cancelIntent', (stripe) => stripe.paymentIntents.cancel(id, withCard)));
+    },
+    async *listIntents(since) {
+      const intents = attemptEach('listIntents', (stripe) =>
+        stripe.paymentIntents.list({
+          limit: 100,
+          expand: ['data.payment_method', 'data.latest_charge'],
+          ...(since ? { created: { gte: seconds(since) } } : {}),
+        }),
+      );
+      for await (const intent of intents) yield read(intent);
+    },
+    async refund({ intentId, amountCents, metadata, idempotencyKey }) {
+      await attempt(
+        'refund',
+        (stripe) =>
+          stripe.refunds.create(
+            { payment_intent: intentId, amount: amountCents, metadata },
+            { idempotencyKey },
+          ),
+        understoodOfRefund,
+      );
+    },
+    async moneyBack(intentId) {
+      const refunds: MoneyBack['refunds'] = [];
+      const disputes: Stripe.Dispute[] = [];
+      const ofIntent = { payment_intent: intentId, limit: 100 };
+      for await (const { id, amount, status, metadata } of attemptEach('moneyBack', (stripe) =>
+        stripe.refunds.list(ofIntent),
+      ))
+        refunds.push({
+          id,
+          amountCents: amount,
+          status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
+          uuid: metadata?.refund ?? null,
+        });
+      for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
+        disputes.push(dispute);
+      return { refunds, dispute: worst(disputes) };
+    },
+    async *listMovements(from, until) {
+      const transactions = attemptEach('listMovements', (stripe) =>
+        stripe.balanceTransactions.list({
+          created: { gte: seconds(from), lt: seconds(until) },
+          limit: 100,
+          expand: movementSources,
+        }),
+      );
+      for await (const transaction of transactions) yield readMovement(transaction);
+    },
+    async *listPaidOut(from, until) {
+      const payouts = attemptEach('listPaidOut', (stripe) =>
+        stripe.payouts.list({ created: { gte: seconds(from), lt: seconds(until) }, limit: 100 }),
+      );
+      for await (const payout of payouts) {
+        if (!tellsItsMovements(payout)) continue;
+        const taken = attemptEach('listPaidOut', (stripe) =>
+          stripe.balanceTransactions.list({ payout: payout.id, limit: 100 }),
+        );
+        for await (const { id } of taken) yield { movementId: id, payoutId: payout.id };
+      }
+    },
+    async *listEvents(types, since) {
+      const events = attemptEach('listEvents', (stripe) =>
+        stripe.events.list({ types: [...types], created: { gte: seconds(since) }, limit: 100 }),
+      );
+      for await (const event of events) yield readEvent(event);
+    },
+    async readEvent(rawBody, signature) {
+      try {
+        return readEvent(client.webhooks.constructEvent(rawBody, signature, webhookSecret));
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeSignatureVerificationError) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
+  const object = data.object as {
+    object?: string;
+    id?: string;
+    payment_intent?: string | { id: string } | null;
+    metadata?: Record<string, string>;
+    latest_charge?: string | null;
+    last_payment_error?: { charge?: string } | null;
+  };
+  const of = object.payment_intent;
+  const intentId =
+    object.object === 'payment_intent' ? (object.id ?? null) : typeof of === 'string' ? of : (of?.id ?? null);
+  const isFailure = type === 'payment_intent.payment_failed';
+  return {
+    id,
+    type,
+    createdAt: new Date(created * 1000),
+    intentId,
+    metadata: object.metadata ?? {},
+    failedChargeId: isFailure ? (object.last_payment_error?.charge ?? object.latest_charge ?? null) : null,
+  };
+}
+
+/** The money is with the bank while a dispute is open; early warnings and won disputes leave it with us. */
+function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
+  if (disputes.some(({ status }) => status === 'lost')) return 'lost';
+  const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
+  return isOpen ? 'open' : null;
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+function read(intent: Stripe.PaymentIntent): Intent {
+  const method = typeof intent.payment_method === 'object' ? intent.payment_method : null;
+  const charge = typeof intent.latest_charge === 'object' ? intent.latest_charge : null;
+  return {
+    id: intent.id,
+    status: intent.status,
+    amountCents: intent.amount,
+    amountReceivedCents: intent.amount_received,
+    currency: intent.currency,
+    clientSecret: intent.client_secret ?? '',
+    customerId: typeof intent.customer === 'string' ? intent.customer : (intent.customer?.id ?? null),
+    receiptEmail: intent.receipt_email,
+    paymentMethodId: method?.id ?? (typeof intent.payment_method === 'string' ? intent.payment_method : null),
+    card: method?.card ? { brand: brandName(method.card.brand), last4: method.card.last4 } : null,
+    savesCard: intent.setup_future_usage !== null,
+    metadata: intent.metadata,
+    createdAt: new Date(intent.created * 1000),
+    charge: charge && {
+      id: charge.id,
+      createdAt: new Date(charge.created * 1000),
+      isDeclined: charge.status === 'failed',
+      refundedCents: charge.amount_refunded,
+      isDisputed: charge.disputed,
+    },
+  };
+}
+
+/** Stripe's brand codes as cardholders know them. */
+function brandName(brand: string): string {
+  const names: Record<string, string> = {
+    amex: 'American Express',
+    diners: 'Diners Club',
+    jcb: 'JCB',
+    unionpay: 'UnionPay',
+  };
+  return names[brand] ?? brand.charAt(0).toUpperCase() + brand.slice(1);
+}

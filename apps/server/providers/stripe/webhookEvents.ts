@@ -1,0 +1,20 @@
+import type Stripe from 'stripe';
+
+/** What a webhook endpoint must be registered for (`npm run operator -- doctor` compares), and what the sweep fetches. */
+export const webhookEvents = [
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'charge.refunded',
+  'charge.refund.updated',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
+] as const satisfies readonly Stripe.Event['type'][];
+
+export type WebhookEvent = (typeof webhookEvents)[number];

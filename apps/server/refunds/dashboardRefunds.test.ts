@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import type { Command } from '../platform/command.ts';
+import { readMigrations } from '../platform/database/migrate.ts';
+import { reconcileCommand } from '../settlement/commands.ts';
+import { reconcile } from '../settlement/reconcile.ts';
+import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
+import { membershipsOf, noticesOf } from '../testing/rows.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { followPayment } from './followPayment.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+/** Of the catalogue: a framed certificate of $79.00 and a lapel pin of $12.00; the membership is $65.00. */
+const framedCertificate = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0032';
+const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+/** Each join is of a person of its own. */
+const somebodyElse = () => ({ personalEmail: `${randomUUID()}@example.com` });
+
+/** A paid join with these items in its order. */
+async function withItems(...items: string[]) {
+  const client = server.client();
+  const uuid = await orderingJoin(client, undefined, somebodyElse());
+  for (const productUuid of items)
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  return { client, ...(await payOrder(server, client, uuid)) };
+}
+
+/** Somebody refunds in Stripe's dashboard, and we hear of it. Answers Stripe's id of the refund. */
+async function inDashboard(intentId: string, cents?: number): Promise<string> {
+  const { body, status } = await server.stripe('POST', '/v1/refunds', {
+    payment_intent: intentId,
+    ...(cents && { amount: String(cents) }),
+  });
+  assert.equal(status, 200);
+  await followPayment(server.deps, intentId);
+  return body.id;
+}
+const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
+const differences = async () =>
+  (await reconcile(server.deps, { graceMinutes: 0 })).differences.map(({ kind }) => kind);
+
+/** The upgrade of a paid join, charged to the same card: its payment. */
+async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  return (
+    await server.deps.database
+      .selectFrom('payment')
+      .select('intent_id')
+      .where('session_uuid', '=', uuid)
+      .where('kind', '=', 'upgrade')
+      .where('status', '=', 'succeeded')
+      .executeTakeFirstOrThrow()
+  ).intent_id;
+}
+
+test('a store item that is returned in the dashboard ends no membership, whatever it cost, and is not given back again', async (t) => {
+  const { uuid, intentId } = await withItems(framedCertificate, lapelPin);
+  await inDashboard(intentId, 7900);
+  assert.deepEqual(await standings(uuid), ['active']);
+  assert.deepEqual(await noticesOf(server, uuid), [
+    `$79.00 of payment ${intentId} was refunded outside Induct, for Framed Certificate.`,
+  ]);
+  const { out } = await run(t, refundCommand, uuid, '--items', 'all', '--dry-run');
+  assert.match(out, /^\$65\.00 {2}Membership .*\n\$12\.00 {2}Lapel Pin .*\nFramed Certificate has already/);
+  assert.deepEqual(await differences(), []);
+});
+
+test('a refund whose amount says nothing is set apart: nobody loses anything, staff are told, and say what it was for', async (t) => {
+  const { uuid, intentId } = await withItems(framedCertificate, lapelPin);
+  const refund = await inDashboard(intentId, 7000);
+  assert.deepEqual(await standings(uuid), ['active']);
+  assert.match(
+    (await noticesOf(server, uuid)).join('\n'),
+    /^\$70\.00 of payment pi_\w+ was refunded outside .* npm run operator -- refund assign [\da-f-]{36} --membership, --upgrade, --items ID,ID or --none$/,
+  );
+  const named = await run(t, reconcileCommand);
+  assert.equal(named.code, 1);
+  const assign = /refund assign ([\da-f-]{36}) /.exec(named.out)![1]!;
+
+  assert.deepEqual(await run(t, refundAssignCommand, assign, '--items', '30'), {
+    out: '$70.00 went back; of that only $12.00 was paid and has not gone back.\n',
+    code: 1,
+  });
+  assert.deepEqual(await run(t, refundAssignCommand, refund, '--none'), {
+    out: `$70.00 of ${intentId} was for nothing that was bought.\n`,
+    code: 0,
+  });
+  assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
+  assert.equal((await run(t, refundAssignCommand, refund, '--membership', '--items', '30')).code, 0);
+  assert.deepEqual(await standings(uuid), ['refunded']);
+  // It was a mistake: said otherwise, the membership is there again.
+  assert.equal((await run(t, refundAssignCommand, refund, '--items', '32')).code, 0);
+  assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
+});
+
+test('refund assign refuses what it does not understand, and refunds that were made here', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  await run(t, refundCommand, uuid);
+  const { uuid: ours } = await server.deps.database
+    .selectFrom('refund')
+    .select('uuid')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  for (const args of [
+    [],
+    [ours],
+    ['x', '--none'],
+    [ours, '--none', '--membership'],
+    [ours, '--items', 'pin'],
+    [ours, '--items', 'all'],
+    [ours, ours, '--none'],
+  ])
+    assert.equal((await run(t, refundAssignCommand, ...args)).code, 2, args.join(' '));
+  assert.match((await run(t, refundAssignCommand, ours, '--none')).out, /was made here/);
+  assert.match(
+    (await run(t, refundAssignCommand, 're_nobody', '--none')).out,
+    /There is no refund re_nobody/,
+  );
+});
+
+test('refunds that together are the membership end it; one of them fails at the bank, and it is there again', async () => {
+  const { uuid, intentId } = await withItems(lapelPin);
+  const first = await inDashboard(intentId, 5000);
+  assert.deepEqual(await standings(uuid), ['active']);
+  await inDashboard(intentId, 1500);
+  assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+  await server.stripeControl(`refunds/${first}/settle`, { status: 'failed' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual([await standings(uuid), await differences()], [['active'], ['refund_unassigned']]);
+  assert.match((await noticesOf(server, uuid)).at(-2)!, /^\$15\.00 .* its amount does not say what for/);
+  // Everything that is left ends it in any case.
+  await inDashboard(intentId);
+  assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+});
+
+test('the whole of a payment, as Radar gives back what is fraud, ends the membership', async () => {
+  const { uuid, intentId } = await withItems(framedCertificate);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, reason: 'fraudulent' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+});
+
+test('what ended a membership by its amount alone, before lines were read from it, stays what ended it', async () => {
+  const { uuid, intentId } = await withItems(framedCertificate);
+  await inDashboard(intentId, 7000);
+  const { database } = server.deps;
+  await sql`update membership set standing = 'refunded' where session_uuid = ${uuid}`.execute(database);
+  const migration = (await readMigrations()).find(({ name }) => name.startsWith('0010'))!;
+  const [, update] = /(update refund[\s\S]*?;)/.exec(migration.sql)!;
+  await sql.raw(update!).execute(database);
+  await followPayment(server.deps, intentId);
+  assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+});
+
+test('a membership that ends in the dashboard or by a dispute leaves no upgrade behind unseen', async (t) => {
+  for (const how of ['refund', 'dispute'] as const) {
+    const { client, uuid, intentId } = await withItems();
+    const upgrade = await upgraded(client, uuid, intentId);
+    if (how === 'refund') await inDashboard(intentId);
+    else {
+      const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+      const dispute = await server.stripeControl('disputes', { charge: body.latest_charge });
+      await followPayment(server.deps, intentId);
+      assert.deepEqual(await differences(), [], 'still held while the dispute is open');
+      await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+      await followPayment(server.deps, intentId);
+    }
+    const repair = `npm run operator -- refund ${uuid} --no-membership --upgrade`;
+    assert.ok((await noticesOf(server, uuid)).some((text) => text.endsWith(repair)));
+    const found = (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+    assert.deepEqual(
+      found.map(({ kind, subject, repair }) => [kind, subject, repair]),
+      [['upgrade_alone', uuid, repair]],
+    );
+    const { out, code } = await run(t, refundCommand, uuid, '--no-membership', '--upgrade');
+    assert.deepEqual([code, out.includes(upgrade)], [0, true]);
+    assert.deepEqual(await differences(), []);
+  }
+});
+
+test('an upgrade that was bought by a join of its own does not outlive the membership of its contact unseen', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const other = await withItems();
+  const upgrade = await upgraded(other.client, other.uuid, other.intentId);
+  // As when the contact's upgrade was sold by a link.
+  await sql`
+    with gone as (delete from membership where payment_intent = ${other.intentId})
+    update membership set contact_id = '101' where payment_intent = ${upgrade}`.execute(server.deps.database);
+  await inDashboard(intentId);
+  const told = [...(await noticesOf(server, other.uuid))].filter((text) =>
+    /upgrade is still paid and held/.test(text),
+  );
+  assert.deepEqual([told.length, await standings(uuid)], [1, ['refunded']]);
+});

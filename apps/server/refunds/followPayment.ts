@@ -1,0 +1,201 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { displayPrice } from '#core/money.ts';
+import {
+  assignCommand,
+  counts,
+  feeReadBy,
+  type GivenBack,
+  goneCents,
+  matchRefunds,
+  standingAfter,
+} from '#core/refunds.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
+import type { MoneyBack } from '../providers/stripe/provider.ts';
+import { bringStanding } from './membershipStanding.ts';
+import { paidOrders } from './paidOrders.ts';
+
+/** More often than this an answer is not overtaken by another one. */
+const ROUNDS = 10;
+
+/**
+ * Takes in what Stripe says has gone back of a payment, by refund or dispute, wherever it was made, and brings the
+ * membership's standing to it. Level-triggered: what is asked is how it stands, so events may come in any order, twice
+ * or not at all. Does nothing for an intent that is not ours or has not succeeded.
+ */
+export async function followPayment(deps: Deps, intentId: string): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await deps.database
+      .selectFrom('payment')
+      .select('followed')
+      .where('intent_id', '=', intentId)
+      .where('status', 'in', ['succeeded', 'duplicate'])
+      .executeTakeFirst();
+    if (!before) return;
+    const money = await deps.payments.moneyBack(intentId);
+    if (await write(deps, intentId, before.followed, money)) return;
+  }
+  throw new Error(`what went back of payment ${intentId} changes faster than it can be written`);
+}
+
+/** False when somebody wrote a later answer meanwhile: then this one is old. */
+async function write(
+  deps: Deps,
+  intentId: string,
+  followed: number,
+  { refunds, dispute }: MoneyBack,
+): Promise<boolean> {
+  return deps.database.transaction().execute(async (trx) => {
+    const session = await lockSession(trx, intentId);
+    const payment = await trx
+      .updateTable('payment')
+      .set({ followed: followed + 1, dispute })
+      .where('intent_id', '=', intentId)
+      .where('followed', '=', followed)
+      .returning('intent_id')
+      .executeTakeFirst();
+    if (!payment) return false;
+    // Stripe lists the newest first; what they were for is read in the order in which they were made.
+    const made: string[] = [];
+    for (const refund of [...refunds].reverse())
+      made.push(...(await takeIn(trx, session.uuid, intentId, refund)));
+    await recount(deps, trx, session, intentId, made);
+    return true;
+  });
+}
+
+export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'programme' | 'contact_id'>;
+
+/** The join session of a payment, locked: everything about its money is written one after the other. */
+export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
+  return await trx
+    .selectFrom('join_session')
+    .select(['uuid', 'programme', 'contact_id'])
+    .where('uuid', '=', (row) =>
+      row.selectFrom('payment').select('session_uuid').where('intent_id', '=', intentId),
+    )
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Brings what hangs on a payment's refunds and dispute to how they are written now. Staff are told of each refund from
+ * outside that is new (`made`) or now counts for something else.
+ */
+export async function recount(
+  deps: Deps,
+  trx: Kysely<Tables>,
+  session: LockedSession,
+  intentId: string,
+  made: readonly string[] = [],
+): Promise<void> {
+  const [order] = await paidOrders(trx, [intentId]);
+  if (!order) return;
+  await trx
+    .updateTable('payment')
+    .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
+    .where('intent_id', '=', intentId)
+    .execute();
+  const fee = feeReadBy(order, deps.society.programme(session.programme).processingFeeCents);
+  // A payment that bought nothing has nothing that a refund could be for.
+  const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
+  const refunds = order.refunds.map((refund) =>
+    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
+  );
+  for (const [index, refund] of refunds.entries()) {
+    const isOther = !isDeepStrictEqual(refund.lines, order.refunds[index]!.lines);
+    if (isOther)
+      await trx
+        .updateTable('refund')
+        .set({ lines: refund.lines && JSON.stringify(refund.lines) })
+        .where('uuid', '=', refund.uuid)
+        .execute();
+    if ((isOther || made.includes(refund.uuid)) && counts(refund))
+      await tellStaff(
+        trx,
+        session.uuid,
+        'refund_elsewhere',
+        `${displayPrice(refund.amountCents)} of payment ${intentId} was refunded outside Induct${purpose(order.status, refund)}`,
+      );
+  }
+  await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
+  await tellHubspot(trx, session.uuid);
+}
+
+/** The rest of a sentence: what a refund was for, or how to say so. */
+function purpose(status: 'succeeded' | 'duplicate', { uuid, lines }: GivenBack): string {
+  if (status === 'duplicate') return '.';
+  if (lines !== null)
+    return `, for ${lines.map(({ name }) => name).join(' and ') || 'nothing that was bought'}.`;
+  return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;
+}
+
+/** Stripe's refund into our row for it, or a new row when it was made elsewhere: then the row's uuid. */
+async function takeIn(
+  trx: Kysely<Tables>,
+  sessionUuid: string,
+  intentId: string,
+  { id, amountCents, status, uuid }: MoneyBack['refunds'][number],
+): Promise<string[]> {
+  const known =
+    (await trx
+      .selectFrom('refund')
+      .select(['uuid', 'status'])
+      .where('intent_id', '=', intentId)
+      .where((row) =>
+        row.or([row('stripe_id', '=', id), ...(uuid && isUuid(uuid) ? [row('uuid', '=', uuid)] : [])]),
+      )
+      .executeTakeFirst()) ??
+    (uuid === null && status !== 'failed' && status !== 'canceled'
+      ? await madeInItsPlace(trx, intentId, amountCents)
+      : undefined);
+  if (known) {
+    await trx
+      .updateTable('refund')
+      .set({ stripe_id: id, status, amount_cents: amountCents, refusal: null, updated_at: sql`now()` })
+      .where('uuid', '=', known.uuid)
+      .execute();
+    if (status === 'failed' && known.status !== 'failed')
+      await tellStaff(
+        trx,
+        sessionUuid,
+        'refund_failed',
+        `The refund of ${displayPrice(amountCents)} of payment ${intentId} failed: the money is with us again.`,
+      );
+    return [];
+  }
+  const made = await trx
+    .insertInto('refund')
+    .values({
+      intent_id: intentId,
+      stripe_id: id,
+      amount_cents: amountCents,
+      reason: 'dashboard' satisfies RefundTable['reason'],
+      status,
+      created_at: sql`clock_timestamp()`,
+    })
+    .returning('uuid')
+    .execute();
+  return made.map((row) => row.uuid);
+}
+
+/**
+ * The due refund that one from outside is: Stripe did not make it when it was asked, and staff made it in the dashboard
+ * meanwhile. Both would give the money back twice.
+ */
+async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
+  return trx
+    .selectFrom('refund')
+    .select(['uuid', 'status'])
+    .where('intent_id', '=', intentId)
+    .where('status', '=', 'due')
+    .where('stripe_id', 'is', null)
+    .where('refusal', 'is not', null)
+    .where('amount_cents', '=', amountCents)
+    .orderBy('created_at')
+    .executeTakeFirst();
+}

@@ -1,0 +1,138 @@
+import { type Kysely, sql } from 'kysely';
+import { displayPrice } from '#core/money.ts';
+import type { RefundedLine } from '#core/refunds.ts';
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import type { RefundTable, Tables } from '../platform/database/types.ts';
+import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
+import { followPayment } from './followPayment.ts';
+
+/** Decides a refund, in the transaction of what it follows from. Stripe is asked after the commit: {@link giveBack}. */
+export async function promiseRefund(
+  trx: Kysely<Tables>,
+  refund: {
+    intentId: string;
+    amountCents: number;
+    reason: Exclude<RefundTable['reason'], 'dashboard'>;
+    lines?: RefundedLine[];
+  },
+): Promise<void> {
+  await trx
+    .insertInto('refund')
+    .values({
+      intent_id: refund.intentId,
+      amount_cents: refund.amountCents,
+      reason: refund.reason,
+      lines: refund.lines ? JSON.stringify(refund.lines) : null,
+      status: 'due',
+    })
+    .execute();
+}
+
+/**
+ * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: what Stripe already has is
+ * taken in first, by our uuid in its metadata, and the idempotency key is the row's and the attempt's. One that Stripe
+ * refuses for good is failed, and staff are told; one that it refuses for now stays due for the sweep. Returns sentences
+ * on those, for staff.
+ */
+export async function giveBack(deps: Deps, intentId: string): Promise<string[]> {
+  const due = await dueRefunds(deps, intentId);
+  if (due.length === 0) return [];
+  // Asked before: an earlier round may have been cut off after Stripe made it, longer ago than Stripe keeps its keys.
+  if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
+  const notes: string[] = [];
+  for (const refund of await dueRefunds(deps, intentId)) {
+    try {
+      await deps.payments.refund({
+        intentId,
+        amountCents: refund.amount_cents,
+        metadata: {
+          app: 'induct',
+          environment: deps.environment,
+          refund: refund.uuid,
+          reason: refund.reason,
+        },
+        idempotencyKey: `${deps.environment}-refund-${refund.uuid}-${refund.attempts}`,
+      });
+    } catch (error) {
+      if (error instanceof RefundRefused && error.isFinal) await refuse(deps, intentId, refund, error);
+      else if (error instanceof RefundRefused || error instanceof NotAtStripe)
+        notes.push(await leaveDue(deps, refund, error));
+      else {
+        if (error instanceof ProviderFailed) await countAttempt(deps, refund, null);
+        throw error;
+      }
+    }
+  }
+  await followPayment(deps, intentId);
+  return notes;
+}
+
+type DueRefund = Awaited<ReturnType<typeof dueRefunds>>[number];
+
+async function dueRefunds(deps: Deps, intentId: string) {
+  return await deps.database
+    .selectFrom('refund')
+    .select([
+      'uuid',
+      'amount_cents',
+      'reason',
+      'attempts',
+      sql<boolean>`created_at < now() - interval '1 minute'`.as('isOld'),
+    ])
+    .where('intent_id', '=', intentId)
+    .where('status', '=', 'due')
+    .orderBy('created_at')
+    .execute();
+}
+
+async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Error): Promise<void> {
+  await deps.database.transaction().execute(async (trx) => {
+    const failed = await trx
+      .updateTable('refund')
+      .set({ status: 'failed', refusal: error.message, updated_at: sql`now()` })
+      .where('uuid', '=', refund.uuid)
+      .where('status', '=', 'due')
+      .returning('uuid')
+      .executeTakeFirst();
+    if (!failed) return;
+    const payment = await trx
+      .selectFrom('payment')
+      .select('session_uuid')
+      .where('intent_id', '=', intentId)
+      .executeTakeFirstOrThrow();
+    await tellStaff(
+      trx,
+      payment.session_uuid,
+      'refund_refused',
+      `Stripe refuses to refund payment ${intentId} by ${displayPrice(refund.amount_cents)}: ${error.message}`,
+    );
+  });
+}
+
+/** Staff hear of each reason once a day, however many refunds wait for it. */
+async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<string> {
+  await countAttempt(deps, refund, message);
+  await tellStaff(
+    deps.database,
+    null,
+    'refund_waits',
+    `Stripe makes a refund not yet: ${message} It stays due and is tried again; npm run operator -- reconcile lists all that is due.`,
+  );
+  return `${displayPrice(refund.amount_cents)} stays due, and is tried again: ${message}`;
+}
+
+/** The next attempt goes under a key of its own: Stripe keeps what it has answered, an error too, under the last one's. */
+async function countAttempt(
+  deps: Deps,
+  { uuid, attempts }: DueRefund,
+  refusal: string | null,
+): Promise<void> {
+  await deps.database
+    .updateTable('refund')
+    .set({ attempts: attempts + 1, ...(refusal !== null && { refusal }) })
+    .where('uuid', '=', uuid)
+    .where('status', '=', 'due')
+    .where('attempts', '=', attempts)
+    .execute();
+}

@@ -1,0 +1,110 @@
+import { type Kysely, sql } from 'kysely';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { tellHubspot } from '../contacts/tellHubspot.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { holdsBought, joinHolds, mirrorBought } from '../session/members.ts';
+import type { LockedSession } from './followPayment.ts';
+
+const because: Record<MembershipStanding, string> = {
+  active: 'is active again.',
+  disputed: "is disputed: its payer's bank has taken the money back for now.",
+  refunded: 'has ended: its money was refunded.',
+  charged_back: 'has ended: a dispute over its money was lost.',
+  void: 'has ended: nothing was paid for it.',
+};
+
+/** Writes how the membership of a payment stands now, when that has changed. HubSpot and staff are told. */
+export async function bringStanding(
+  trx: Kysely<Tables>,
+  session: Pick<LockedSession, 'uuid' | 'contact_id'>,
+  intentId: string,
+  standing: MembershipStanding,
+): Promise<void> {
+  const membership = await trx
+    .selectFrom('membership')
+    .select(['id', 'type', 'is_held', 'standing'])
+    .where('payment_intent', '=', intentId)
+    .executeTakeFirst();
+  if (!membership || membership.standing === standing) return;
+  const comesBack = (standing === 'active' || standing === 'disputed') && !membership.is_held;
+  if (comesBack && session.contact_id !== null) {
+    await trx.selectFrom('contact').select('id').where('id', '=', session.contact_id).forUpdate().execute();
+    const other = await trx
+      .selectFrom('membership')
+      .select('id')
+      .where('contact_id', '=', session.contact_id)
+      .where('type', '=', membership.type)
+      .where('is_held', '=', true)
+      .executeTakeFirst();
+    if (other)
+      return tellStaff(
+        trx,
+        session.uuid,
+        'held_twice',
+        `The money of payment ${intentId} is with us again, but its contact ${session.contact_id} has joined anew meanwhile.`,
+      );
+  }
+  await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
+  if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
+  await tellHubspot(trx, session.uuid);
+  if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
+  const what = membership.type === 'membership' ? 'membership' : 'upgrade';
+  await tellStaff(trx, session.uuid, 'standing', `The ${what} paid for by ${intentId} ${because[standing]}`);
+  if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
+}
+
+/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/push.ts). */
+async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  await sql`
+    update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
+    from join_session own
+    where own.uuid = ${sessionUuid} and ended.payer = own.payer and ended.uuid <> own.uuid
+      and exists (select from membership where session_uuid = ended.uuid and type = 'membership' and not is_held)`.execute(
+    trx,
+  );
+}
+
+async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
+  for (const row of await upgradesAlone(trx, sessionUuid))
+    await tellStaff(
+      trx,
+      row.session_uuid,
+      'upgrade_alone',
+      `${UPGRADE_ALONE} Give it back: ${giveUpgradeBack(row)}`,
+    );
+}
+
+export interface UpgradeAlone {
+  session_uuid: string;
+  kind: 'join' | 'upgrade';
+}
+export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
+
+/** Upgrades that are active while their holder's membership, of the same join or contact, has ended: that of one join, or all. */
+export async function upgradesAlone(
+  database: Kysely<Tables>,
+  baseSession: string | null = null,
+): Promise<UpgradeAlone[]> {
+  const { rows } = await sql<UpgradeAlone>`
+    select distinct upgrade.session_uuid, payment.kind
+    from membership base
+    cross join lateral (
+      select session_uuid, contact_id, payment_intent, standing from membership
+      where session_uuid = base.session_uuid and type = 'membership_upgrade'
+      union all
+      select session_uuid, contact_id, payment_intent, standing from membership
+      where contact_id = base.contact_id and type = 'membership_upgrade' and is_held
+    ) as upgrade
+    join payment on payment.intent_id = upgrade.payment_intent
+    where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
+      and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
+      and not ${joinHolds('upgrade.session_uuid', 'membership')}
+      and not ${holdsBought('upgrade.contact_id', 'membership')}`.execute(database);
+  return rows;
+}
+
+/** The command of staff that gives back an upgrade, which may have been bought by a join of its own. */
+export function giveUpgradeBack({ session_uuid, kind }: UpgradeAlone): string {
+  return `npm run operator -- refund ${session_uuid}${kind === 'upgrade' ? ' --no-membership --upgrade' : ''}`;
+}

@@ -1,0 +1,25 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { GivenBack, PaidOrder } from '#core/refunds.ts';
+import type { Tables } from '../platform/database/types.ts';
+
+/** Payments that succeeded, as the rules of refunds want to see them. */
+export async function paidOrders(
+  database: Kysely<Tables>,
+  intentIds: readonly string[],
+): Promise<(PaidOrder & { status: 'succeeded' | 'duplicate' })[]> {
+  const { rows } = await sql<PaidOrder & { status: 'succeeded' | 'duplicate' }>`
+    select payment.intent_id as "intentId", payment.kind, payment.status, items as lines,
+      payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds
+    from payment join order_snapshot snapshot using (session_uuid, kind, revision)
+    where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
+    order by payment.kind`.execute(database);
+  return rows;
+}
+
+/** The refunds of a query's `payment` as {@link GivenBack}s, the oldest first. */
+export const refundsOfPayment: RawBuilder<GivenBack[]> = sql`coalesce((
+  select json_agg(json_build_object('uuid', refund.uuid, 'amountCents', refund.amount_cents, 'status', refund.status,
+    'lines', refund.lines, 'refusal', refund.refusal,
+    'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+    order by refund.created_at, refund.uuid)
+  from refund where refund.intent_id = payment.intent_id), '[]')`;

@@ -1,0 +1,81 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from '../platform/database/types.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { hasLine } from './orderLines.ts';
+
+/** Told to people who came by code or signed link, instead of charging them again. */
+export const ALREADY_MEMBER =
+  'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
+/** Told instead of selling a membership upgrade to somebody who is not a member. */
+export const UPGRADE_FOR_MEMBERS =
+  'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
+
+type MembershipType = 'membership' | 'membership_upgrade';
+
+/** Whether the contact in a column holds a membership, or an upgrade, that was bought here. */
+export function holdsBought(contactId: string, type: MembershipType): RawBuilder<boolean> {
+  return isHeld('contact_id', contactId, type);
+}
+
+/** Whether a membership, or an upgrade, is held that the join in a column bought. */
+export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder<boolean> {
+  return isHeld('session_uuid', sessionUuid, type);
+}
+
+function isHeld(
+  by: 'contact_id' | 'session_uuid',
+  column: string,
+  type: MembershipType,
+): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from membership as held
+    where held.${sql.ref(by)} = ${sql.ref(column)} and held.type = ${sql.lit(type)} and held.is_held)`;
+}
+
+/**
+ * Whether the contact in a column is a member: holds a membership that was bought here, or HubSpot says so. Whatever
+ * asks this question asks it by this fragment. What HubSpot says is the mirror's `is_member`, which contacts/ keeps
+ * from saying what we know to have ended since.
+ */
+export function isMemberNow(contactId: string): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
+}
+
+/** A member, and nobody but the mirror says so: HubSpot may have changed its mind. */
+export function isMemberByMirrorAlone(contactId: string): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
+}
+
+function isMemberByMirror(contactId: string): RawBuilder<boolean> {
+  return sql<boolean>`coalesce((select mirrored.is_member from contact as mirrored where mirrored.id = ${sql.ref(contactId)}), false)`;
+}
+
+export type SaleRefusal = 'held already' | 'not a member';
+
+/** Why the contact in a column may not buy a membership or an upgrade; null when they may. */
+export function saleRefusal(type: MembershipType, contactId: string): RawBuilder<SaleRefusal | null> {
+  return type === 'membership'
+    ? sql`case when ${isMemberNow(contactId)} then 'held already' end`
+    : sql`case when ${holdsBought(contactId, 'membership_upgrade')} then 'held already'
+        when not ${isMemberNow(contactId)} then 'not a member' end`;
+}
+
+/** Why the order in `lines` may not be sold to the contact in a column; null when it may. */
+export function orderRefusal(contactId: string): RawBuilder<SaleRefusal | null> {
+  return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${saleRefusal('membership_upgrade', contactId)}
+    when ${hasLine({ type: 'membership' })} then ${saleRefusal('membership', contactId)} end`;
+}
+
+export function refusedSale(refusal: SaleRefusal): Refusal {
+  return new Refusal(409, refusal === 'held already' ? ALREADY_MEMBER : UPGRADE_FOR_MEMBERS);
+}
+
+/**
+ * Brings the mirror to what the contact holds, in the transaction that began or ended a membership of theirs: HubSpot is
+ * told later, and what it says until then is old.
+ */
+export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
+  await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(
+    trx,
+  );
+}

@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from 'kysely';
+import { providerEmail } from '#core/providerEmail.ts';
+
+/** Whose the `session` of a query is that has its `contact` beside it: what was given in the details, or what HubSpot told. */
+const person = sql`coalesce(session.details, contact.profile)`;
+const field = (name: 'firstName' | 'middleName' | 'lastName') =>
+  sql<string | null>`nullif(btrim(${person} ->> ${sql.lit(name)}), '')`;
+export const firstName = field('firstName');
+export const lastName = field('lastName');
+/** First and last name; null when neither is known. */
+export const shortName = sql<string | null>`nullif(concat_ws(' ', ${firstName}, ${lastName}), '')`;
+export const fullName = sql<
+  string | null
+>`nullif(concat_ws(' ', ${firstName}, ${field('middleName')}, ${lastName}), '')`;
+
+/** What is known of their email, the best first: texts of people and of HubSpot. */
+export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
+    session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
+
+/**
+ * Who pays: email and name in small letters, null when one of them is not known. Siblings who share a parent's email are two by
+ * their names.
+ */
+export const payer: RawBuilder<string | null> = sql`lower(
+    nullif(btrim(coalesce(session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email)), '')
+    || ' ' || ${firstName} || ' ' || ${lastName})`;
+
+/** Where Stripe's receipt goes: the best email that Stripe takes. */
+export function receiptEmail(
+  emails: readonly (string | null)[],
+  billingEmail: string | null = null,
+): string | null {
+  return providerEmail([...emails, billingEmail]);
+}
+
+/** What staff are told of a join that was paid by who has already paid for others. Nothing is given back by itself. */
+export function perhapsTwice(uuid: string, others: readonly string[]): string {
+  return `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`;
+}

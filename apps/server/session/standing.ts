@@ -1,0 +1,102 @@
+import { sql } from 'kysely';
+import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
+import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
+import type { CatalogueProduct } from '../society/society.ts';
+import { holdsBought } from './members.ts';
+
+/** Where a join stands: all that decides which screen comes next. */
+export interface JoinStanding {
+  state: JoinSessionState;
+  programme: string;
+  origin: string;
+  isCheckoutOnly: boolean;
+  paymentIntent: string | null;
+  /**
+   * What may still be offered, or null: none is on sale, it was decided, the window has closed, the membership has ended, or
+   * the card that paid for it was not saved.
+   */
+  upgrade: CatalogueProduct | null;
+  hasTranscript: boolean;
+  isSelfNomination: boolean;
+  goOn: string;
+}
+
+export async function readStanding(deps: Deps, uuid: string): Promise<JoinStanding | null> {
+  const { rows } = await sql<{
+    state: JoinSessionState;
+    programme: string;
+    origin: string;
+    is_checkout_only: boolean;
+    upgrade: string;
+    upsell_product_id: number | null;
+    in_window: boolean;
+    has_saved_card: boolean;
+    intent_id: string | null;
+    membership_id: number | null;
+    has_transcript: boolean;
+    owns_upgrade: boolean;
+  }>`
+    select state, programme, origin, is_checkout_only, upgrade, upsell_product_id,
+      coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
+      (select intent_id from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' limit 1) as intent_id,
+      exists (select from payment where session_uuid = s.uuid and kind = 'join' and status = 'succeeded' and saves_card is not false) as has_saved_card,
+      (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
+        (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
+      exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
+      ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade
+    from join_session s where uuid = ${uuid}`.execute(deps.database);
+  const row = rows[0];
+  if (!row) return null;
+  const upgrade =
+    row.upgrade === 'open' && row.in_window && row.has_saved_card && !row.owns_upgrade
+      ? upgradeOffer(deps, row.membership_id, row.upsell_product_id)
+      : null;
+  const isSelfNomination = row.origin === 'self_nomination';
+  return {
+    state: row.state,
+    programme: row.programme,
+    origin: row.origin,
+    isCheckoutOnly: row.is_checkout_only,
+    paymentIntent: row.intent_id,
+    upgrade,
+    hasTranscript: row.has_transcript,
+    isSelfNomination,
+    goOn: screenToGoOn({
+      state: row.state,
+      paymentIntent: row.intent_id,
+      upgradeOpen: upgrade !== null,
+      owesTranscript: isSelfNomination && !row.has_transcript,
+    }),
+  };
+}
+
+/** What a bought membership is offered as an upgrade: the link's own (usp), or the catalogue's. */
+export function upgradeOffer(
+  deps: Pick<Deps, 'society'>,
+  membershipId: number | null,
+  upsellId: number | null,
+): CatalogueProduct | null {
+  const bought = membershipId === null ? undefined : deps.society.product(membershipId);
+  if (bought?.type !== 'membership') return null;
+  const id = upsellId ?? bought.upgrade;
+  return (id === undefined ? undefined : deps.society.product(id)) ?? null;
+}
+
+/**
+ * Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing.
+ * `otherwise` is what is told when the state allows it.
+ */
+export async function refusalFor(
+  deps: Deps,
+  action: SessionAction,
+  uuid: string,
+  otherwise = 'This join has changed meanwhile. Please try again.',
+): Promise<Refusal> {
+  const standing = await readStanding(deps, uuid);
+  if (!standing) return sessionNotFound();
+  const message = refusal(action, standing.state);
+  if (message === null) return new Refusal(409, otherwise, { goOn: standing.goOn });
+  return new Refusal(409, message, { goOn: standing.goOn });
+}

@@ -1,0 +1,41 @@
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+
+/**
+ * What failed in one turn of a background task, by its cause: a line in the log for each cause and turn, and a notice to staff
+ * for each cause and day, however many payments it hits.
+ */
+export class BackgroundFailures {
+  private readonly causes = new Map<string, { error: unknown; subjects: string[] }>();
+
+  /** `subject` is the intent or event that could not be acted on. */
+  add(error: unknown, subject: string): void {
+    const cause = causeOf(error);
+    const known = this.causes.get(cause);
+    if (known) known.subjects.push(subject);
+    else this.causes.set(cause, { error, subjects: [subject] });
+  }
+
+  /** `what` failed, as "a payment could not be settled". */
+  async tell({ log, database }: Deps, what: string): Promise<void> {
+    for (const [cause, { error, subjects }] of this.causes) {
+      log.error({ err: error, count: subjects.length, first: subjects[0] }, what);
+      await tellStaff(
+        database,
+        null,
+        'background',
+        `In the background ${what}: ${cause} It is tried again; npm run operator -- reconcile lists what differs.`,
+      );
+    }
+  }
+}
+
+/** An error's sentence without what makes it one payment's: ids of ours and of Stripe's, and amounts. */
+function causeOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const general = message
+    .replace(/\b(pi|ch|py|re|pyr|evt|cus|pm|req)_\w+/g, '…')
+    .replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '…')
+    .replace(/\d+/g, 'N');
+  return /[.!?]$/.test(general) ? general : `${general}.`;
+}

@@ -1,0 +1,188 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
+import { unwritten } from '../payments/paymentRow.ts';
+import { reach, takeTurn } from '../platform/database/schedule.ts';
+import type { ProviderEvent } from '../providers/stripe/provider.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
+import { BackgroundFailures } from './backgroundFailures.ts';
+
+/** An event as JSON keeps it. */
+type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
+
+const TASK = 'events';
+const EVERY_SECONDS = 120;
+/** Events may show up a little out of the order of their times. */
+const OVERLAP_MS = 600_000;
+/** How far back the first turn looks: as long as Stripe itself tries to deliver. */
+const FIRST_MS = 3 * 86_400_000;
+/** Younger than this, the call that makes an intent may still be about to write its row. */
+const UNWRITTEN_MS = 300_000;
+/** An event that cannot be acted on is tried again after this, doubled each time, at most hourly, for so many days. */
+const RETRY_MINUTES = 2;
+const RETRY_MINUTES_AT_MOST = 60;
+const RETRY_DAYS = 3;
+const RETRIES_A_TURN = 100;
+
+/**
+ * Fetches what a lost webhook would have told, every two minutes by one of all processes: payments, refunds and
+ * disputes. And gives up intents whose making was cut off between Stripe and our row. An event that cannot be acted on,
+ * or is to be looked at later, becomes a row of its own, and the listing goes on from where it got to. Returns how many
+ * it acted on.
+ */
+export async function catchUpOnEvents(deps: Deps): Promise<number> {
+  const turn = await takeTurn(deps.database, TASK, EVERY_SECONDS);
+  if (!turn) return 0;
+  const since = turn.reachedAt ? turn.reachedAt.getTime() - OVERLAP_MS : turn.at.getTime() - FIRST_MS;
+  const failures = new BackgroundFailures();
+  let acted = await tryAgain(deps, failures);
+  for await (const events of pages(
+    deps.payments.listEvents(['payment_intent.created', ...webhookEvents], new Date(since)),
+  )) {
+    const known = await knownOf(deps, events);
+    const written = await writtenOf(deps, events);
+    for (const event of events) {
+      if (known.has(event.id) || event.intentId === null) continue;
+      const isCreation = event.type === 'payment_intent.created';
+      if (isCreation && (written.has(event.intentId) || !namedOrder(deps, event))) continue;
+      const writtenBy = event.createdAt.getTime() + UNWRITTEN_MS;
+      if (isCreation && writtenBy > turn.at.getTime()) {
+        await keepForLater(deps, event, 0, new Date(writtenBy));
+        continue;
+      }
+      try {
+        if (await act(deps, event)) acted++;
+      } catch (error) {
+        failures.add(error, event.id);
+        await keepForLater(deps, event, 1, new Date(turn.at.getTime() + RETRY_MINUTES * 60_000));
+      }
+    }
+  }
+  await reach(deps.database, TASK, turn.at);
+  await failures.tell(deps, 'events of Stripe could not be acted on');
+  await sql`delete from stripe_event where handled_at < now() - interval '35 days'`.execute(deps.database);
+  return acted;
+}
+
+function act(deps: Deps, event: ProviderEvent): Promise<boolean> {
+  return event.type === 'payment_intent.created' && event.intentId !== null
+    ? giveUpUnwritten(deps, event.intentId)
+    : handleEvent(deps, event);
+}
+
+async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, at: Date): Promise<void> {
+  await deps.database
+    .insertInto('event_retry')
+    .values({ id: event.id, event: JSON.stringify(event), attempts, next_try_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Tries again what could not be acted on; after days of trying staff are told, once, and it is left. */
+async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
+  const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
+    with due as (
+      select id from event_retry where next_try_at <= now() order by next_try_at limit ${RETRIES_A_TURN}
+    )
+    update event_retry retry set attempts = attempts + 1,
+      next_try_at = now() + make_interval(mins => least(${RETRY_MINUTES}::int * 2 ^ least(attempts, 16), ${RETRY_MINUTES_AT_MOST}::int)::int)
+    from due where retry.id = due.id
+    returning retry.id, event, created_at < now() - make_interval(days => ${RETRY_DAYS}::int) as is_last`.execute(
+    deps.database,
+  );
+  let acted = 0;
+  const givenUp: { id: string; event: StoredEvent }[] = [];
+  for (const { id, event, is_last } of rows) {
+    try {
+      if (await tryOnce(deps, { ...event, createdAt: new Date(event.createdAt) })) acted++;
+    } catch (error) {
+      failures.add(error, id);
+      if (!is_last) continue;
+      await noteHandled(deps, id);
+      givenUp.push({ id, event });
+    }
+    await deps.database.deleteFrom('event_retry').where('id', '=', id).execute();
+  }
+  await tellGivenUp(deps, givenUp);
+  return acted;
+}
+
+async function tellGivenUp(
+  deps: Deps,
+  givenUp: readonly { id: string; event: StoredEvent }[],
+): Promise<void> {
+  const [first] = givenUp;
+  if (!first) return;
+  const { id, event } = first;
+  const message =
+    givenUp.length === 1
+      ? `Stripe's event ${id} (${event.type}) could not be acted on for ${RETRY_DAYS} days, and is left: npm run operator -- settle ${event.intentId}`
+      : `${givenUp.length} events of Stripe, ${id} (${event.type}) and others, could not be acted on for ${RETRY_DAYS} days, and are left: npm run operator -- reconcile`;
+  await tellStaff(deps.database, null, 'event_given_up', message);
+}
+
+async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
+  // The row of the intent may have been written meanwhile: then there is nothing to give up.
+  if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
+  return act(deps, event);
+}
+
+/**
+ * An intent of ours at Stripe that no row names: its maker died in between, and nobody has its secret. One that was
+ * charged (an upgrade) is confirmed; any other is written as cancelled, so that its attempt counts, and cancelled.
+ */
+export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
+  const intent = await deps.payments.retrieveIntent(intentId);
+  const named = namedOrder(deps, intent);
+  if (!named) return false;
+  if (intent.status !== 'succeeded' && intent.status !== 'processing') {
+    const { rows } = await sql`select from join_session where uuid = ${named.uuid}`.execute(deps.database);
+    if (rows.length > 0)
+      await deps.database
+        .insertInto('payment')
+        .values({ ...unwritten(intent, named), status: 'canceled' })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    if (intent.status !== 'canceled') await cancelIntent(deps, intentId);
+  }
+  await confirmPayment(deps, intentId);
+  return true;
+}
+
+async function* pages(events: AsyncIterable<ProviderEvent>): AsyncGenerator<ProviderEvent[]> {
+  let page: ProviderEvent[] = [];
+  for await (const event of events) {
+    page.push(event);
+    if (page.length < 100) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+/** Events that were acted on, or are tried again by their own rows. */
+async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
+  const ids = events.map(({ id }) => id);
+  const rows = await deps.database
+    .selectFrom('stripe_event')
+    .select('id')
+    .where('id', 'in', ids)
+    .union(deps.database.selectFrom('event_retry').select('id').where('id', 'in', ids))
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function writtenOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
+  const ids = events.flatMap(({ intentId }) => intentId ?? []);
+  if (ids.length === 0) return new Set();
+  const rows = await deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('intent_id', 'in', ids)
+    .execute();
+  return new Set(rows.map(({ intent_id }) => intent_id));
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { findCommand } from '../join/findCommand.ts';
+import { noticesCommand } from '../notices/noticesCommand.ts';
+import type { Command } from '../platform/command.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { openIntent, orderingJoin, paidJoin } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { settleCommand } from './commands.ts';
+import { refundCommand } from './refundCommands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+
+test('refund says line by line what goes back, tries without doing, and says when nothing is left', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  assert.deepEqual(await run(t, refundCommand, uuid, '--dry-run'), {
+    out: `$65.00  Membership  (${intentId})\n$65.00 would go back.\n`,
+    code: 0,
+  });
+  assert.equal(
+    (await run(t, refundCommand, uuid)).out,
+    `$65.00  Membership  (${intentId})\n$65.00 goes back.\n`,
+  );
+  assert.equal(
+    (await run(t, refundCommand, uuid, '--upgrade')).out,
+    'Membership has already been refunded.\nThis join has no upgrade that was paid for.\n$0.00 goes back: nothing is left to refund.\n',
+  );
+  assert.equal((await run(t, refundCommand, intentId)).out, `All of ${intentId} has already gone back.\n`);
+});
+
+test('refund refuses what it does not understand, in a sentence', async (t) => {
+  const unpaid = await orderingJoin(server.client());
+  for (const args of [
+    [],
+    ['x'],
+    [unpaid, '--items', 'pin'],
+    [unpaid, '--all'],
+    [unpaid, unpaid],
+    ['pi_1', '--upgrade'],
+  ]) {
+    const { out, code } = await run(t, refundCommand, ...args);
+    assert.deepEqual(
+      [code, out.includes('Usage: npm run operator -- refund JOIN|PAYMENT_INTENT')],
+      [2, true],
+    );
+  }
+  assert.deepEqual(await run(t, refundCommand, unpaid), {
+    out: `Join ${unpaid} is ordering: nothing was paid.\n`,
+    code: 1,
+  });
+  const { id } = await openIntent(server.client(), unpaid);
+  assert.deepEqual(await run(t, refundCommand, id), {
+    out: `Payment ${id} is requires_payment_method: nothing was received.\n`,
+    code: 1,
+  });
+  const unknown = await run(t, refundCommand, 'pi_unknown');
+  assert.deepEqual([unknown.code, /No such payment_intent/.test(unknown.out)], [1, true]);
+});
+
+test('settle and refund say what Stripe does not make yet', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'refused' });
+  const waits = /^\$65\.00 stays due, and is tried again: Insufficient funds/m;
+  assert.match((await run(t, refundCommand, uuid)).out, waits);
+  for (const subject of [uuid, intentId]) {
+    const { out, code } = await run(t, settleCommand, subject);
+    assert.deepEqual([code, waits.test(out), out.includes('settled')], [1, true, false]);
+  }
+  assert.match((await run(t, refundCommand, intentId)).out, waits);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  assert.deepEqual(await run(t, settleCommand, uuid), { out: `${uuid} is settled.\n`, code: 0 });
+});
+
+test('settle refuses what is neither a payment nor a join', async (t) => {
+  assert.equal((await run(t, settleCommand, 'x')).code, 2);
+  const nobody = '00000000-0000-4000-8000-000000000000';
+  assert.deepEqual(await run(t, settleCommand, nobody), { out: `There is no join ${nobody}.\n`, code: 1 });
+});
+
+test("find shows somebody's joins by email, contact, code, payment or join, and notices what staff should know", async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  await run(t, refundCommand, uuid);
+  for (const text of ['101', 'honor101', intentId, uuid, 'Jordan.Rivera@example.com']) {
+    const { out, code } = await run(t, findCommand, text);
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`${uuid} .*  high-school  paid\n`));
+    assert.match(
+      out,
+      new RegExp(`${intentId}  join  \\$65\\.00  succeeded, \\$65\\.00 refunded, membership refunded\n`),
+    );
+  }
+  assert.deepEqual(await run(t, findCommand, 'nobody@example.com'), { out: 'No join was found.\n', code: 1 });
+  const notices = await run(t, noticesCommand);
+  assert.match(
+    notices.out,
+    new RegExp(`The membership paid for by ${intentId} has ended: its money was refunded\\.`),
+  );
+  assert.equal((await run(t, noticesCommand, '--days', '0')).code, 2);
+});

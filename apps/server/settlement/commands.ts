@@ -1,0 +1,85 @@
+import { displayPrice } from '#core/money.ts';
+import { isIntentId } from '../payments/namedOrder.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { NotRebuilt } from './rebuildJoin.ts';
+import { keepReconciliation, reconcile } from './reconcile.ts';
+import { settleJoin, settleMissing, settlePayment } from './settle.ts';
+
+const NIGHTS_SHOWN = 14;
+
+export const reconcileCommand: Command = {
+  usage: 'reconcile [--days N] [--history]',
+  summary:
+    'Compare money with members: Stripe, our payments, joins and memberships side by side (of the last N days, or all). Every difference with the command that repairs it. Exit status 1 when there is one. It also runs every night: --history shows what it found.',
+  async run(args, { deps, database }) {
+    const read = readArgs(args, { days: { type: 'string' }, history: { type: 'boolean', default: false } });
+    const days = read?.values.days;
+    if (!read || read.positionals.length > 0 || (days !== undefined && !/^[1-9]\d{0,4}$/.test(days)))
+      return misused(reconcileCommand);
+    if (read.values.history) {
+      const nights = await database
+        .selectFrom('reconciliation')
+        .select(['finished_at', 'counts', 'differences'])
+        .orderBy('id', 'desc')
+        .limit(NIGHTS_SHOWN)
+        .execute();
+      for (const { finished_at, counts, differences } of nights) {
+        console.log(
+          `${finished_at.toISOString().slice(0, 16)}Z  ${differences.length} differences, ${counts.payments} payments`,
+        );
+        for (const { subject, text } of differences) console.log(`  ${subject}  ${text}`);
+      }
+      if (nights.length === 0) console.log('It has not run yet.');
+      return nights[0] && nights[0].differences.length > 0 ? 1 : 0;
+    }
+    const startedAt = deps.now();
+    const since = days === undefined ? null : new Date(startedAt.getTime() - Number(days) * 86_400_000);
+    const { counts, differences } = await keepReconciliation(
+      deps,
+      await reconcile(deps, { since }),
+      startedAt,
+    );
+    for (const { subject, text, repair } of differences) console.log(`${subject}\n  ${text}\n  ${repair}`);
+    console.log(
+      `${counts.intents} intents at Stripe, ${counts.payments} payments, ${counts.paidJoins} paid joins, ${counts.heldMemberships} memberships held; ` +
+        `${displayPrice(counts.receivedCents)} received, ${displayPrice(counts.refundedCents)} refunded; ${differences.length} differences.`,
+    );
+    return differences.length > 0 ? 1 : 0;
+  },
+};
+
+export const settleCommand: Command = {
+  usage: 'settle PAYMENT_INTENT|JOIN | settle --missing',
+  summary:
+    'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing: all such joins, as after a restore.',
+  async run(args, { deps }) {
+    const read = readArgs(args, { missing: { type: 'boolean', default: false } });
+    const [subject = '', ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0) return misused(settleCommand);
+    if (read.values.missing) {
+      if (subject !== '') return misused(settleCommand);
+      const { settled, notes } = await settleMissing(deps);
+      for (const note of notes) console.log(note);
+      console.log(
+        `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
+      );
+      return notes.length > 0 ? 1 : 0;
+    }
+    if (!isIntentId(subject) && !isUuid(subject)) return misused(settleCommand);
+    let notes: string[] | null;
+    try {
+      notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);
+    } catch (error) {
+      if (!(error instanceof NotRebuilt)) throw error;
+      console.error(error.message);
+      return 1;
+    }
+    if (notes === null) {
+      console.error(`There is no join ${subject}.`);
+      return 1;
+    }
+    console.log(notes.length > 0 ? notes.join('\n') : `${subject} is settled.`);
+    return notes.length > 0 ? 1 : 0;
+  },
+};

@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
+import { displayPrice } from '#core/money.ts';
+import { noDetails } from '#core/studentDetails.ts';
+import type { Deps } from '../deps.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
+import type { Origin } from '../platform/database/types.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+
+/** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
+export class NotRebuilt extends Error {}
+
+/**
+ * Writes what a paid intent was for when the database has lost it, as after a restore: the order that was paid, and the join
+ * when it is not there either, ready to be confirmed. What Stripe was not told stays empty: address, school, documents.
+ * Returns whether anything was missing. Throws {@link NotRebuilt}.
+ */
+export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> {
+  const named = namedOrder(deps, intent);
+  if (!named) return false;
+  const { uuid, kind, revision } = named;
+  const { rows } = await sql<{ has_session: boolean; has_snapshot: boolean }>`
+    select exists (select from join_session where uuid::text = ${uuid}) as has_session,
+      exists (select from order_snapshot where session_uuid::text = ${uuid} and kind = ${kind} and revision = ${revision}) as has_snapshot`.execute(
+    deps.database,
+  );
+  const { has_session, has_snapshot } = rows[0]!;
+  if (has_session && has_snapshot) return false;
+  const received = displayPrice(intent.amountReceivedCents);
+  const lines = linesOfMetadata(intent.metadata);
+  if (lines?.reduce((sum, { priceCents }) => sum + priceCents, 0) !== intent.amountReceivedCents)
+    throw new NotRebuilt(
+      `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
+    );
+  const identity = identityOfMetadata(intent.metadata);
+  if (!has_session && (kind === 'upgrade' || !identity))
+    throw new NotRebuilt(
+      kind === 'upgrade'
+        ? `It is the upgrade of join ${uuid}, which is not in this database: settle the join's own payment first, or all with npm run operator -- settle --missing`
+        : `Stripe took ${received} and does not say of whom the join is, so it cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
+    );
+  await deps.database.transaction().execute(async (trx) => {
+    if (!has_session) {
+      const { origin, programme, contactId, school, firstName, lastName } = identity!;
+      if (contactId !== null)
+        await trx
+          .insertInto('contact')
+          .values({ id: contactId, profile: '{}' })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      const details = {
+        ...noDetails,
+        firstName: firstName ?? '',
+        lastName: lastName ?? '',
+        personalEmail: intent.receiptEmail ?? '',
+        // Nobody comes as far as paying without.
+        agreeToPolicies: true,
+      };
+      await trx
+        .insertInto('join_session')
+        .values({
+          uuid,
+          state: 'ordering',
+          origin: origin as Origin,
+          programme,
+          contact_id: contactId,
+          school,
+          details: intent.receiptEmail && firstName && lastName ? JSON.stringify(details) : null,
+          is_checkout_only: origin === 'checkout',
+          has_agreed_to_policies: true,
+          revision,
+          created_at: intent.createdAt,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    if (kind === 'join')
+      await sql`update join_session set revision = greatest(revision, ${revision}::int) where uuid = ${uuid}`.execute(
+        trx,
+      );
+    await trx
+      .insertInto('order_snapshot')
+      .values({
+        session_uuid: uuid,
+        kind,
+        revision,
+        amount_cents: intent.amountReceivedCents,
+        items: JSON.stringify(lines),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  });
+  return true;
+}
+
+/** When a payment of a join that was made again was really paid: Stripe says when. */
+export async function datePayment(deps: Deps, { id, charge }: Intent): Promise<void> {
+  if (!charge || charge.isDeclined) return;
+  await sql`
+    with dated as (update payment set succeeded_at = ${charge.createdAt} where intent_id = ${id} returning session_uuid, kind)
+    update join_session set paid_at = ${charge.createdAt} from dated
+    where uuid = session_uuid and kind = 'join' and state = 'paid'`.execute(deps.database);
+}

@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { until } from '../../../local/testing/startedInduct.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import type { Command } from '../platform/command.ts';
+import { runCommand } from '../testing/runCommand.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
+import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { reconcileCommand, settleCommand } from './commands.ts';
+import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
+import { refundCommand } from './refundCommands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+/** As if all that is found had happened long ago. */
+const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
+
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+
+/** Finds exactly these kinds of difference, does what each one names as its repair, and finds nothing more. */
+async function foundAndRepaired(t: TestContext, ...kinds: string[]): Promise<void> {
+  const found = await look();
+  assert.deepEqual(found.map(({ kind }) => kind).sort(), kinds.sort());
+  for (const { repair } of found) {
+    const [name, subject] = repair.replace('npm run operator -- ', '').split(' ') as [string, string];
+    const { code, out } = await run(t, name === 'refund' ? refundCommand : settleCommand, subject);
+    assert.equal(code, 0, out);
+  }
+  assert.deepEqual(await look(), []);
+}
+
+const change = (statement: ReturnType<typeof sql>) => statement.execute(server.deps.database);
+const standingsOf = async (uuid: string) =>
+  (
+    await server.deps.database
+      .selectFrom('membership')
+      .select('standing')
+      .where('session_uuid', '=', uuid)
+      .execute()
+  ).map(({ standing }) => standing);
+
+test('joins of every kind leave no difference', async () => {
+  const client = server.client();
+  await paidJoin(server, client, 'HONOR101');
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await openIntent(client, await orderingJoin(client));
+  const { counts, differences } = await reconcile(server.deps, { graceMinutes: 0 });
+  assert.deepEqual(differences, []);
+  assert.deepEqual(
+    [counts.intents, counts.payments, counts.paidJoins, counts.heldMemberships, counts.receivedCents],
+    [4, 4, 2, 3, 6500 + 6500 + 4500],
+  );
+});
+
+test('a payment that nobody confirmed', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await foundAndRepaired(t, 'unconfirmed');
+  assert.deepEqual(await standingsOf(uuid), ['active']);
+});
+
+test('a payment that nobody wrote down', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await change(sql`delete from payment where intent_id = ${id}`);
+  await foundAndRepaired(t, 'unconfirmed');
+});
+
+test('a payment of another amount than the one on the screen goes back', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await server.stripe('POST', `/v1/payment_intents/${id}`, { amount: '100' });
+  await payByCard(server, id);
+  await foundAndRepaired(t, 'other_amount');
+  assert.deepEqual(await standingsOf(uuid), []);
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${id}`);
+  assert.deepEqual(
+    (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount),
+    [100],
+  );
+  const { rows } = await sql<{ status: string; reason: string; refunded: string }>`
+    select payment.status, reason, refund.status as refunded from payment join refund using (intent_id)
+    where intent_id = ${id}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ status: 'duplicate', reason: 'unconfirmed', refunded: 'succeeded' }]);
+});
+
+test('money for a join that does not exist goes back', async (t) => {
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': '00000000-0000-4000-8000-000000000000',
+    'metadata[kind]': 'join',
+    'metadata[revision]': '1',
+  });
+  await payByCard(server, body.id);
+  await foundAndRepaired(t, 'nothing_sold');
+});
+
+test('money for a revision of an order that is none goes back', async () => {
+  const uuid = await orderingJoin(server.client());
+  await openIntent(server.client(), uuid);
+  const { rows } = await sql<{ revision: number }>`
+    select revision from order_snapshot where session_uuid = ${uuid}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ revision: 1 }], 'a snapshot that must not be taken for it');
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': uuid,
+    'metadata[kind]': 'join',
+    'metadata[revision]': 'x',
+  });
+  await payByCard(server, body.id);
+  const [found] = await look();
+  assert.deepEqual([found?.kind, found?.subject], ['nothing_sold', body.id]);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id });
+  assert.deepEqual(await look(), []);
+});
+
+test('money for an order that a restore has lost, made before intents told whose join it is, is made again from its lines', async (t) => {
+  const uuid = await orderingJoin(server.client());
+  const { id } = await openIntent(server.client(), uuid);
+  await payByCard(server, id);
+  await change(sql`delete from order_snapshot where session_uuid = ${uuid}`);
+  await server.stripe('POST', `/v1/payment_intents/${id}`, { 'metadata[origin]': '' });
+  await foundAndRepaired(t, 'not_here');
+  assert.equal((await standingsOf(uuid)).length, 1);
+});
+
+test("a payment whose metadata was taken from it in Stripe's dashboard is told from our own row", async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const mark = (app: string) =>
+    server.stripe('POST', `/v1/payment_intents/${intentId}`, { 'metadata[app]': app });
+  await mark('');
+  assert.deepEqual(
+    (await look()).map(({ kind, subject }) => [kind, subject]),
+    [['paid_here_only', intentId]],
+  );
+  await mark('induct');
+  assert.deepEqual(await look(), []);
+});
+
+test("a refund in Stripe's dashboard whose webhook was lost", async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await foundAndRepaired(t, 'refunds');
+  assert.deepEqual(await standingsOf(uuid), ['refunded']);
+});
+
+test('a dispute whose webhook was lost', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  await server.stripeControl('disputes', { charge: body.latest_charge });
+  await foundAndRepaired(t, 'dispute');
+  assert.deepEqual(await standingsOf(uuid), ['disputed']);
+});
+
+test('a member without money', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await change(sql`
+    with paid as (update payment set status = 'succeeded', succeeded_at = now() where intent_id = ${id}),
+      done as (update join_session set state = 'paid', paid_at = now() where uuid = ${uuid})
+    insert into membership (session_uuid, product_id, type, payment_intent) values (${uuid}, 1, 'membership', ${id})`);
+  await foundAndRepaired(t, 'paid_here_only');
+  assert.deepEqual(await standingsOf(uuid), ['void']);
+  // And the join goes on: it can still be paid.
+  const next = await openIntent(client, uuid);
+  await payByCard(server, next.id);
+  assert.equal(await confirmPayment(server.deps, next.id), 'succeeded');
+});
+
+test('payments that Stripe does not know, as after a change of accounts', async (t) => {
+  const [open, paid] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
+  await change(sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, succeeded_at)
+    values ('pi_elsewhere1', ${open}, 'join', 1, 'open', '', '', 6500, 1, null),
+      ('pi_elsewhere2', ${paid}, 'join', 1, 'succeeded', '', '', 6500, 1, now())`);
+  await change(sql`
+    with done as (update join_session set state = 'paid' where uuid = ${paid})
+    insert into membership (session_uuid, product_id, type, payment_intent) values (${paid}, 1, 'membership', 'pi_elsewhere2')`);
+  await foundAndRepaired(t, 'open_here_only', 'paid_here_only');
+  assert.deepEqual(await standingsOf(paid), ['void']);
+});
+
+test('money without a member, and a member of something else', async (t) => {
+  const one = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await change(sql`delete from membership where session_uuid = ${one.uuid}`);
+  const two = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await change(sql`update membership set product_id = 2 where session_uuid = ${two.uuid}`);
+  const three = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await change(sql`update membership set standing = 'refunded' where session_uuid = ${three.uuid}`);
+  await foundAndRepaired(t, 'money_without_member', 'other_product', 'standing');
+});
+
+test('joins that say they are paid by nothing, upgraded by nothing or frozen for nothing', async (t) => {
+  const [one, three] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
+  const two = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await change(sql`update join_session set state = 'paid' where uuid = ${one}`);
+  await change(sql`update join_session set upgrade = 'taken' where uuid = ${two.uuid}`);
+  await change(
+    sql`update join_session set state = 'paying', paying_since = now() - interval '1 day' where uuid = ${three}`,
+  );
+  await foundAndRepaired(t, 'paid_by_nothing', 'upgraded_by_nothing', 'paying_for_long');
+});
+
+test('a second payment of one join that is kept goes back', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const { metadata } = body as unknown as { metadata: Record<string, string> };
+  const second = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata[${name}]`, value])),
+  });
+  await payByCard(server, second.body.id);
+  await change(sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+    select ${second.body.id}, session_uuid, kind, 2, 'succeeded', '', '', amount_cents, revision from payment where intent_id = ${intentId}`);
+  const kinds = (await look()).map(({ kind }) => kind).sort();
+  assert.deepEqual(kinds, ['money_without_member', 'paid_twice']);
+  assert.equal((await run(t, refundCommand, second.body.id)).out, `$65.00 of ${second.body.id} goes back.\n`);
+  assert.deepEqual(await standingsOf(uuid), ['active']);
+  assert.deepEqual(await look(), []);
+});
+
+test('what moves while it is being read is no difference', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  // Confirmed after the list was read, and before the second look.
+  const { payments } = server.deps;
+  const deps = {
+    ...server.deps,
+    payments: {
+      ...payments,
+      async *listIntents(since: Date | null) {
+        yield* payments.listIntents(since);
+      },
+      async retrieveIntent(intentId: string) {
+        if (intentId === id) await confirmPayment(server.deps, id);
+        return payments.retrieveIntent(intentId);
+      },
+    },
+  };
+  const before = await look();
+  const { differences } = await reconcile(deps, { graceMinutes: 0 });
+  assert.deepEqual(
+    before.filter(({ subject }) => subject === id).map(({ kind }) => kind),
+    ['unconfirmed'],
+  );
+  assert.deepEqual(
+    differences.filter(({ subject }) => subject === id),
+    [],
+  );
+});
+
+test('the command says what it counted, ends with 1 when there is a difference, and its results are kept', async (t) => {
+  const fresh = await startTestServer();
+  const before = server;
+  server = fresh;
+  try {
+    const clean = await run(t, reconcileCommand);
+    assert.deepEqual(clean.code, 0);
+    assert.match(clean.out, /0 intents at Stripe, 0 payments, .* 0 differences\.\n$/);
+    const { uuid } = await paidJoin(fresh, fresh.client(), 'LINCOLN2026');
+    await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
+    const dirty = await run(t, reconcileCommand, '--days', '1');
+    assert.equal(dirty.code, 1);
+    assert.match(
+      dirty.out,
+      /Product 1 was paid for, product 2 is held\.\n {2}npm run operator -- settle pi_/,
+    );
+    assert.match(
+      dirty.out,
+      /1 intents at Stripe, 1 payments, 1 paid joins, 1 memberships held; \$65\.00 received/,
+    );
+    const kept = await run(t, reconcileCommand, '--history');
+    assert.match(kept.out, /1 differences, 1 payments\n.*product 2 is held[\s\S]*0 differences, 0 payments/);
+    assert.equal((await run(t, reconcileCommand, '--days', 'x')).code, 2);
+  } finally {
+    server = before;
+    await fresh.close();
+  }
+});
+
+test('every night it runs once, whatever the number of servers, and staff are told of differences', async () => {
+  const nights = async () => (await change(sql`select from reconciliation`)).rows.length;
+  const before = await nights();
+  await Promise.all([reconcileNightly(server.deps), reconcileNightly(server.deps)]);
+  await reconcileNightly(server.deps);
+  assert.equal((await nights()) - before, 1);
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await change(sql`update membership set product_id = 2 where session_uuid = ${uuid}`);
+  await change(sql`update schedule set due_at = now()`);
+  await reconcileNightly(server.deps);
+  const { rows } = await sql<{ message: string }>`
+    select message from staff_notice where kind = 'reconciliation'`.execute(server.deps.database);
+  assert.match(
+    rows.at(-1)?.message ?? '',
+    /Money and members differ in \d+ places?: npm run operator -- reconcile/,
+  );
+});
+
+test('a server reconciles by itself when the night has come, once', async (t) => {
+  const nights = async () =>
+    (await sql<{ count: number }>`select count(*)::int from reconciliation`.execute(server.deps.database))
+      .rows[0]!.count;
+  await change(sql`update schedule set due_at = now() - interval '1 minute' where name = 'reconcile'`);
+  const before = await nights();
+  const stops = [startReconciling(server.deps), startReconciling(server.deps)];
+  t.after(() => Promise.all(stops.map((stop) => stop())));
+  await until(async () => (await nights()) > before, 10_000);
+  assert.equal(await nights(), before + 1);
+});

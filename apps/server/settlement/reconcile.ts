@@ -1,0 +1,297 @@
+import { sql } from 'kysely';
+import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { type Difference, differencesOf, type Sides } from '#core/reconciliation.ts';
+import type { Deps } from '../deps.ts';
+import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
+import { repeat } from '../platform/background.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { postpone, takeTurn } from '../platform/database/schedule.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
+import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
+import { refundsOfPayment } from '../refunds/paidOrders.ts';
+
+/** Cents are named so; the rest are numbers of things. */
+export interface Reconciliation {
+  counts: {
+    intents: number;
+    payments: number;
+    paidJoins: number;
+    heldMemberships: number;
+    receivedCents: number;
+    refundedCents: number;
+  };
+  differences: Difference[];
+}
+
+const PAGE = 100;
+const NIGHT_HOUR = 8;
+/** One that was cut off or failed is tried again after this. */
+const TURN_SECONDS = 3600;
+const LOOK_MS = 600_000;
+
+/** What is younger may be on its way: the sweep settles it within ten minutes. */
+const GRACE_MINUTES = 10;
+
+/**
+ * Lays Stripe's intents, our payments, joins and memberships side by side: money equals members. Reads only. What does
+ * not agree is looked at a second time, by itself, so that what moved while it was being read is no difference.
+ */
+export async function reconcile(
+  deps: Deps,
+  { since = null, graceMinutes = GRACE_MINUTES }: { since?: Date | null; graceMinutes?: number } = {},
+): Promise<Reconciliation> {
+  const counts = {
+    intents: 0,
+    payments: 0,
+    paidJoins: 0,
+    heldMemberships: 0,
+    receivedCents: 0,
+    refundedCents: 0,
+  };
+  const differences: Difference[] = [];
+  const seen = new Set<string>();
+
+  const compare = async (entries: readonly Entry[]) => {
+    for (const sides of await sidesOf(deps, entries)) {
+      counts.receivedCents += sides.stripe?.amountReceivedCents ?? 0;
+      counts.refundedCents += sides.stripe?.refundedCents ?? 0;
+      if (differencesOf(sides, graceMinutes).length === 0) continue;
+      const [again] = await sidesOf(deps, [await entryOf(deps, sides.intentId)]);
+      differences.push(...differencesOf(again!, graceMinutes));
+    }
+  };
+
+  let page: Entry[] = [];
+  for await (const intent of deps.payments.listIntents(since)) {
+    const named = namedOrder(deps, intent);
+    if (!named) continue;
+    counts.intents++;
+    seen.add(intent.id);
+    page.push({ intentId: intent.id, named, intent });
+    if (page.length < PAGE) continue;
+    await compare(page);
+    page = [];
+  }
+  await compare(page);
+
+  for await (const ids of paymentIds(deps, since)) {
+    counts.payments += ids.length;
+    const unseen = ids.filter((id) => !seen.has(id));
+    await compare(await Promise.all(unseen.map((id) => entryOf(deps, id))));
+  }
+  const joins = await joinsApart(deps, graceMinutes);
+  counts.paidJoins = joins.paid;
+  counts.heldMemberships = joins.held;
+  return { counts, differences: [...differences, ...joins.differences] };
+}
+
+/** Looks now and then whether the night's turn is due. */
+export function startReconciling(deps: Deps): () => Promise<void> {
+  return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
+}
+
+/** Once a day, by one of all processes; the result is kept, and differences are told to staff. */
+export async function reconcileNightly(deps: Deps): Promise<void> {
+  if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
+  const { differences } = await keepReconciliation(deps, await reconcile(deps), deps.now());
+  await postpone(deps.database, 'reconcile', secondsToNight(deps.now()));
+  if (differences.length === 0) return;
+  deps.log.error({ differences: differences.length }, 'money and members differ');
+  await deps.database
+    .insertInto('staff_notice')
+    .values({
+      kind: 'reconciliation',
+      message: `Money and members differ in ${differences.length} ${differences.length === 1 ? 'place' : 'places'}: npm run operator -- reconcile`,
+    })
+    .execute();
+}
+
+export async function keepReconciliation(
+  deps: Deps,
+  result: Reconciliation,
+  startedAt: Date,
+): Promise<Reconciliation> {
+  await deps.database
+    .insertInto('reconciliation')
+    .values({
+      started_at: startedAt,
+      counts: JSON.stringify(result.counts),
+      differences: JSON.stringify(result.differences),
+    })
+    .execute();
+  return result;
+}
+
+/** Seconds to the next time that it is {@link NIGHT_HOUR} o'clock UTC: night in America. */
+function secondsToNight(now: Date): number {
+  const next = new Date(now);
+  next.setUTCHours(NIGHT_HOUR, 0, 0, 0);
+  if (next <= now) next.setUTCDate(next.getUTCDate() + 1);
+  return (next.getTime() - now.getTime()) / 1000;
+}
+
+interface Entry {
+  intentId: string;
+  /** From the intent's metadata, or from our row when Stripe does not know it. */
+  named: NamedOrder;
+  intent: Intent | null;
+}
+
+/** As both sides have it at this moment. */
+async function entryOf(deps: Deps, intentId: string): Promise<Entry> {
+  try {
+    const intent = await deps.payments.retrieveIntent(intentId);
+    const named = namedOrder(deps, intent);
+    if (named) return { intentId, named, intent };
+  } catch (error) {
+    if (!(error instanceof NotAtStripe)) throw error;
+  }
+  const row = await deps.database
+    .selectFrom('payment')
+    .select(['session_uuid', 'kind', 'revision'])
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  return {
+    intentId,
+    named: { uuid: row.session_uuid, kind: row.kind, revision: row.revision },
+    intent: null,
+  };
+}
+
+async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> {
+  if (entries.length === 0) return [];
+  const asked = entries.map(({ intentId, named }) => ({
+    intent_id: intentId,
+    session_uuid: isUuid(named.uuid) ? named.uuid : null,
+    kind: named.kind,
+    revision: Number.isSafeInteger(named.revision) ? named.revision : -1,
+  }));
+  const { rows } = await sql<{
+    intent_id: string;
+    payment: Sides['payment'];
+    session: Sides['session'];
+    snapshot: { amountCents: number; lines: OrderLine[] } | null;
+    memberships: Sides['memberships'] | null;
+  }>`
+    select asked.intent_id,
+      case when payment.intent_id is not null then json_build_object(
+        'status', payment.status, 'amountCents', payment.amount_cents, 'refundedCents', payment.refunded_cents, 'dispute', payment.dispute,
+        'refunds', ${refundsOfPayment}) end as payment,
+      case when session.uuid is not null then json_build_object(
+        'uuid', session.uuid, 'state', session.state, 'upgrade', session.upgrade) end as session,
+      case when snapshot.session_uuid is not null then json_build_object(
+        'amountCents', snapshot.amount_cents, 'lines', snapshot.items) end as snapshot,
+      (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held))
+        from membership where membership.payment_intent = asked.intent_id) as memberships
+    from json_to_recordset(${JSON.stringify(asked)}::json) as asked (intent_id text, session_uuid uuid, kind text, revision integer)
+    left join payment on payment.intent_id = asked.intent_id
+    left join join_session session on session.uuid = asked.session_uuid
+    left join order_snapshot snapshot on snapshot.session_uuid = asked.session_uuid
+      and snapshot.kind = asked.kind and snapshot.revision = asked.revision`.execute(deps.database);
+  const byId = new Map(rows.map((row) => [row.intent_id, row]));
+  return Promise.all(
+    entries.map(async ({ intentId, named, intent }) => {
+      const { payment, session, snapshot, memberships } = byId.get(intentId)!;
+      return {
+        intentId,
+        kind: named.kind,
+        stripe: intent && (await stripeSide(deps, intent, session !== null)),
+        payment,
+        session,
+        snapshot,
+        memberships: memberships ?? [],
+      };
+    }),
+  );
+}
+
+async function stripeSide(
+  deps: Deps,
+  intent: Intent,
+  hasSession: boolean,
+): Promise<NonNullable<Sides['stripe']>> {
+  const { charge } = intent;
+  const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
+  return {
+    status: intent.status,
+    amountReceivedCents: intent.amountReceivedCents,
+    refundedCents: charge?.refundedCents ?? 0,
+    // A charge remembers that it was disputed, not how that ended.
+    dispute: charge?.isDisputed ? (await deps.payments.moneyBack(intent.id)).dispute : null,
+    ageMinutes: (deps.now().getTime() - at.getTime()) / 60_000,
+    tellsOrder:
+      linesOfMetadata(intent.metadata) !== null &&
+      (hasSession || identityOfMetadata(intent.metadata) !== null || intent.metadata.kind === 'upgrade'),
+  };
+}
+
+async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<string[]> {
+  let last = '';
+  for (;;) {
+    const rows = await deps.database
+      .selectFrom('payment')
+      .select('intent_id')
+      .where('intent_id', '>', last)
+      .$if(since !== null, (query) => query.where('created_at', '>=', since!))
+      .orderBy('intent_id')
+      .limit(PAGE)
+      .execute();
+    if (rows.length === 0) return;
+    yield rows.map(({ intent_id }) => intent_id);
+    last = rows.at(-1)!.intent_id;
+  }
+}
+
+/** What no single payment shows: joins that are paid by none or by two, frozen for none, and contacts who hold two. */
+async function joinsApart(
+  deps: Deps,
+  graceMinutes: number,
+): Promise<{ paid: number; held: number; differences: Difference[] }> {
+  const { rows } = await sql<{ kind: string; uuid: string; intent_id: string | null }>`
+    select 'paid_by_nothing' as kind, uuid::text, null as intent_id from join_session
+    where state = 'paid' and not exists (select from payment where session_uuid = uuid and kind = 'join' and status = 'succeeded')
+    union all
+    select 'upgraded_by_nothing', uuid::text, null from join_session
+    where upgrade = 'taken' and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')
+    union all
+    select 'paying_for_long', uuid::text, null from join_session
+    where state = 'paying' and paying_since < now() - make_interval(mins => ${graceMinutes * 6}::int)
+    union all
+    select 'paid_twice', session_uuid::text, (array_agg(intent_id order by succeeded_at desc))[1] from payment
+    where status = 'succeeded' group by session_uuid, kind having count(*) > 1
+    union all
+    select 'held_twice', max(session_uuid::text), max(payment_intent) from membership
+    where is_held and contact_id is not null group by contact_id, type having count(*) > 1`.execute(
+    deps.database,
+  );
+  const totals = await sql<{ paid: number; held: number }>`
+    select (select count(*)::int from join_session where state = 'paid') as paid,
+      (select count(*)::int from membership where is_held) as held`.execute(deps.database);
+  const texts: Record<string, string> = {
+    paid_by_nothing: 'The join says that it is paid; no payment of it succeeded.',
+    upgraded_by_nothing: 'The join says that its upgrade is paid; no payment of it succeeded.',
+    paying_for_long: 'Its order has been frozen for a payment for too long.',
+    paid_twice: 'Two payments of it succeeded for the same thing, and both are kept.',
+    held_twice: 'Its contact holds two memberships of one kind.',
+  };
+  const alone = await upgradesAlone(deps.database);
+  return {
+    ...totals.rows[0]!,
+    differences: [
+      ...rows.map(({ kind, uuid, intent_id }) => ({
+        kind,
+        subject: uuid,
+        text: texts[kind]!,
+        repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
+      })),
+      ...alone.map((upgrade) => ({
+        kind: 'upgrade_alone',
+        subject: upgrade.session_uuid,
+        text: UPGRADE_ALONE,
+        repair: giveUpgradeBack(upgrade),
+      })),
+    ],
+  };
+}

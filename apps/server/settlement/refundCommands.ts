@@ -1,0 +1,94 @@
+import { displayPrice } from '#core/money.ts';
+import type { RefundWish } from '#core/refunds.ts';
+import { isIntentId } from '../payments/namedOrder.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import { sayWhatFor } from '../refunds/assignRefund.ts';
+import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
+import { tellPlan } from '../refunds/tellPlan.ts';
+import { refundPayment } from './refundPayment.ts';
+
+export const refundCommand: Command = {
+  usage:
+    'refund JOIN|PAYMENT_INTENT [--ineligible] [--upgrade] [--items all|ID,ID] [--no-membership] [--dry-run]',
+  summary:
+    'Give money back. Of a join: its membership, less the processing fee if its payer is --ineligible; the upgrade, donations and store items only if asked for. Of a payment: all that is left. Asked twice, given once.',
+  async run(args, { deps }) {
+    const read = readArgs(args, {
+      ineligible: { type: 'boolean', default: false },
+      upgrade: { type: 'boolean', default: false },
+      items: { type: 'string' },
+      membership: { type: 'boolean', default: true },
+      'dry-run': { type: 'boolean', default: false },
+    });
+    if (read?.positionals.length !== 1) return misused(refundCommand);
+    const [subject] = read.positionals as [string];
+    const { 'dry-run': isTrial, items, ineligible, upgrade, membership } = read.values;
+    const wanted = readItems(items);
+    if (wanted === null || (!isIntentId(subject) && !isUuid(subject))) return misused(refundCommand);
+    try {
+      if (isIntentId(subject)) {
+        if (args.length > 1) return misused(refundCommand);
+        const { cents, notes } = await refundPayment(deps, subject);
+        for (const note of notes) console.log(note);
+        console.log(
+          cents > 0
+            ? `${displayPrice(cents)} of ${subject} goes back.`
+            : `All of ${subject} has already gone back.`,
+        );
+        return 0;
+      }
+      const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
+      tellPlan(await refundJoin(deps, subject, wish, { isTrial }), isTrial);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
+      console.error(error.message);
+      return 1;
+    }
+  },
+};
+
+export const refundAssignCommand: Command = {
+  usage: 'refund assign REFUND [--membership] [--upgrade] [--items ID,ID] | --none',
+  summary:
+    "Say what a refund made in Stripe's dashboard was for, by its id here or at Stripe (re_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have.",
+  async run(args, { deps }) {
+    const read = readArgs(args, {
+      membership: { type: 'boolean', default: false },
+      upgrade: { type: 'boolean', default: false },
+      items: { type: 'string' },
+      none: { type: 'boolean', default: false },
+    });
+    const [refund = '', ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0 || !(isUuid(refund) || /^(re|pyr)_[A-Za-z0-9_]+$/.test(refund)))
+      return misused(refundAssignCommand);
+    const { membership, upgrade, items, none } = read.values;
+    const ids = items === undefined ? [] : readItems(items);
+    const isSomething = membership || upgrade || items !== undefined;
+    if (ids === null || typeof ids === 'string' || none === isSomething) return misused(refundAssignCommand);
+    try {
+      const { amountCents, intentId, lines } = await sayWhatFor(
+        deps,
+        refund,
+        none ? 'none' : { membership, upgrade, items: ids },
+      );
+      for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
+      if (lines.length === 0)
+        console.log(`${displayPrice(amountCents)} of ${intentId} was for nothing that was bought.`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotRefundable)) throw error;
+      console.error(error.message);
+      return 1;
+    }
+  },
+};
+
+function readItems(text: string | undefined): RefundWish['items'] | null {
+  if (text === undefined) return 'none';
+  if (text === 'all') return 'all';
+  const ids = text.split(',').map((id) => id.trim());
+  return ids.every((id) => /^[1-9]\d{0,8}$/.test(id)) ? ids.map(Number) : null;
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
+import type { Deps } from '../deps.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
+import { recordSuccess } from '../payments/paymentRow.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { RefundRefused } from '../providers/stripe/failures.ts';
+import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
+import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
+import { paidOrders } from '../refunds/paidOrders.ts';
+import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
+
+/**
+ * Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed: cents, and
+ * sentences on what Stripe does not make yet.
+ */
+export async function refundPayment(
+  deps: Deps,
+  intentId: string,
+): Promise<{ cents: number; notes: string[] }> {
+  const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
+  const named = namedOrder(deps, intent);
+  if (!named) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
+  if (intent.status !== 'succeeded')
+    throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
+  const unrefunded = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
+  // What can be confirmed is; what cannot has no membership that would have to end.
+  const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
+  // Stripe does not answer any more: that says nothing about the payment.
+  if (outcome instanceof Refusal) await orNotRefundable(Promise.reject(outcome));
+  if (outcome instanceof Error) {
+    const { rows } = await sql`select from join_session where uuid::text = ${named.uuid}`.execute(
+      deps.database,
+    );
+    if (rows.length === 0) {
+      if (unrefunded > 0) await refundUnknown(deps, intentId, unrefunded);
+      return { cents: unrefunded, notes: [] };
+    }
+    await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
+  }
+  await orNotRefundable(followPayment(deps, intentId));
+  await deps.database.transaction().execute(async (trx) => {
+    const session = await lockSession(trx, intentId);
+    const [order] = await paidOrders(trx, [intentId]);
+    const refunds = order?.refunds ?? [];
+    const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
+    if (left === 0) return;
+    if (order?.dispute) throw new NotRefundable(disputedSentence(intentId));
+    const isBought = order?.status === 'succeeded';
+    const reason = outcome instanceof Error ? 'unconfirmed' : isBought ? 'requested' : 'duplicate';
+    await promiseRefund(trx, {
+      intentId,
+      amountCents: left,
+      reason,
+      ...(isBought && { lines: restOf(order) }),
+    });
+    await recount(deps, trx, session, intentId);
+  });
+  return { cents: unrefunded, notes: await giveBack(deps, intentId) };
+}
+
+/** Of a payment for a join that does not exist: no row can say that it is due, so it is made now or not at all. */
+async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
+  try {
+    await deps.payments.refund({
+      intentId,
+      amountCents,
+      metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
+      idempotencyKey: `${deps.environment}-refund-${intentId}-${amountCents}`,
+    });
+  } catch (error) {
+    if (!(error instanceof RefundRefused)) throw error;
+    throw new NotRefundable(`Stripe refuses to refund payment ${intentId}: ${error.message}`);
+  }
+}

@@ -1,0 +1,144 @@
+import { type Kysely, sql } from 'kysely';
+import { isMembershipType } from '#core/product.ts';
+import type { Deps } from '../deps.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { settlePaying } from '../payments/settlePaying.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import { followPayment, lockSession } from '../refunds/followPayment.ts';
+import { giveBack } from '../refunds/giveBack.ts';
+import { bringStanding } from '../refunds/membershipStanding.ts';
+import { paidOrders } from '../refunds/paidOrders.ts';
+import { transitions } from '../session/states.ts';
+import { giveUpUnwritten } from './catchUp.ts';
+import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
+import { reconcile } from './reconcile.ts';
+
+/**
+ * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
+ * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
+ * sentences on what Stripe does not do yet. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
+ */
+export async function settlePayment(deps: Deps, intentId: string): Promise<string[]> {
+  const intent = await deps.payments.retrieveIntent(intentId).catch((error: unknown) => {
+    if (error instanceof NotAtStripe) return null;
+    throw error;
+  });
+  const status = intent?.status ?? null;
+  const row = await deps.database
+    .selectFrom('payment')
+    .select(['status', 'kind', 'session_uuid'])
+    .where('intent_id', '=', intentId)
+    .executeTakeFirst();
+  if (intent?.status === 'succeeded') {
+    const isRebuilt = await rebuildJoin(deps, intent);
+    await confirmPayment(deps, intentId);
+    if (isRebuilt) await datePayment(deps, intent);
+    await deps.database.transaction().execute((trx) => restore(trx, intentId));
+    const notes = await giveBack(deps, intentId);
+    await followPayment(deps, intentId);
+    return notes;
+  }
+  if (status === 'processing') return [];
+  if (!row) {
+    if (status !== null) await giveUpUnwritten(deps, intentId);
+    return [];
+  }
+  if (row.status === 'succeeded' || row.status === 'duplicate')
+    await deps.database.transaction().execute((trx) => takeBack(trx, intentId, row.kind));
+  if (status === 'canceled' || status === null)
+    await sql`update payment set status = 'canceled' where intent_id = ${intentId} and status = 'open'`.execute(
+      deps.database,
+    );
+  else await cancelIntent(deps, intentId);
+  if (row.kind === 'join') await settlePaying(deps, row.session_uuid, 'look');
+  return [];
+}
+
+/**
+ * Settles every payment of a join; one that turns out to be paid by nothing is an open order again. Returns what
+ * {@link settlePayment} does; null when there is no such join.
+ */
+export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
+  const { rows } = await sql<{ intent_id: string | null }>`
+    select intent_id from join_session left join payment on session_uuid = uuid where uuid::text = ${uuid}`.execute(
+    deps.database,
+  );
+  if (rows.length === 0) return null;
+  const notes: string[] = [];
+  for (const { intent_id } of rows)
+    if (intent_id !== null) notes.push(...(await settlePayment(deps, intent_id)));
+  await sql`
+    update join_session set ${transitions.undoPayment}
+    where uuid = ${uuid} and state in ('paying', 'paid')
+      and not exists (select from payment where session_uuid = uuid and kind = 'join' and status in ('open', 'succeeded'))`.execute(
+    deps.database,
+  );
+  await sql`
+    update join_session set ${transitions.reopenUpgrade}
+    where uuid = ${uuid} and upgrade = 'taken'
+      and not exists (select from payment where session_uuid = uuid and kind = 'upgrade' and status = 'succeeded')`.execute(
+    deps.database,
+  );
+  return notes;
+}
+
+/**
+ * Makes again, from what Stripe knows, the joins that were paid and are not in this database, as after a restore. Returns the
+ * payments that it settled, and a sentence for each that it could not.
+ */
+export async function settleMissing(deps: Deps): Promise<{ settled: string[]; notes: string[] }> {
+  const { differences } = await reconcile(deps, { graceMinutes: 0 });
+  const missing = differences.filter(({ kind }) => kind === 'not_here').map(({ subject }) => subject);
+  const settled = new Set<string>();
+  const notes = new Map<string, string>();
+  // Twice: an upgrade waits for its join, which may stand behind it in Stripe's list.
+  for (const intentId of [...missing, ...missing]) {
+    if (settled.has(intentId)) continue;
+    try {
+      await settlePayment(deps, intentId);
+      settled.add(intentId);
+      notes.delete(intentId);
+    } catch (error) {
+      if (!(error instanceof NotRebuilt)) throw error;
+      notes.set(intentId, `${intentId}: ${error.message}`);
+    }
+  }
+  return { settled: [...settled], notes: [...notes.values()] };
+}
+
+/** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */
+async function restore(trx: Kysely<Tables>, intentId: string): Promise<void> {
+  const session = await lockSession(trx, intentId);
+  const [order] = await paidOrders(trx, [intentId]);
+  if (order?.status !== 'succeeded') return;
+  const paidCents = order.lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  await trx
+    .updateTable('payment')
+    .set({ amount_cents: paidCents })
+    .where('intent_id', '=', intentId)
+    .execute();
+  const bought = order.lines.find(({ type }) => isMembershipType(type));
+  if (bought)
+    await trx
+      .updateTable('membership')
+      .set({ product_id: bought.productId })
+      .where('payment_intent', '=', intentId)
+      .execute();
+  const paid = order.kind === 'join' ? transitions.markPaid : transitions.takeUpgrade;
+  await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
+}
+
+/** What we held as paid, and Stripe does not, buys nothing. */
+async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
+  const session = await lockSession(trx, intentId);
+  await bringStanding(trx, session, intentId, 'void');
+  await trx
+    .updateTable('payment')
+    .set({ status: 'canceled', succeeded_at: null, updated_at: sql`now()` })
+    .where('intent_id', '=', intentId)
+    .execute();
+  const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
+  await sql`update join_session set ${undone} where uuid = ${session.uuid}`.execute(trx);
+}

@@ -1,0 +1,51 @@
+import { contrastFaults } from '#core/contrast.ts';
+import type { SocietyFile } from './schema.ts';
+
+/** What no single field shows: references between products and programmes, and names used twice. */
+export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
+  const faults: { path: PropertyKey[]; text: string }[] = [];
+  const add = (path: PropertyKey[], text: string) => faults.push({ path, text });
+  const find = (id: number) => data.catalogue.find((product) => product.id === id);
+  for (const { colour, text } of contrastFaults(data.society.colours))
+    add(['society', 'colours', colour], text);
+  if (Object.keys(data.programmes).length === 0) add(['programmes'], 'must have at least one programme');
+  for (const [key, { defaultMembership }] of Object.entries(data.programmes)) {
+    const product = find(defaultMembership);
+    if (product?.type !== 'membership' || product.programme !== key)
+      add(
+        ['programmes', key, 'defaultMembership'],
+        `product ${defaultMembership} is not a membership of this programme`,
+      );
+  }
+  data.catalogue.forEach((product, index) => {
+    const path = ['catalogue', index];
+    const membership = product.type === 'membership' || product.type === 'membership_upgrade';
+    if (data.catalogue.findIndex(({ id }) => id === product.id) !== index)
+      add([...path, 'id'], `id ${product.id} is used twice`);
+    if (data.catalogue.findIndex(({ uuid }) => uuid === product.uuid) !== index)
+      add([...path, 'uuid'], 'this uuid is used twice');
+    if (membership && (product.programme === undefined || !(product.programme in data.programmes)))
+      add([...path, 'programme'], 'must name one of the programmes');
+    if (!membership && product.programme !== undefined)
+      add([...path, 'programme'], 'is only for memberships and upgrades');
+    if (!membership && product.ships !== undefined)
+      add([...path, 'ships'], 'is only for memberships and upgrades: a store item is itself what is sent');
+    if (product.type === 'donation_other' && product.price !== undefined)
+      add([...path, 'price'], 'the joiner gives this amount');
+    if (product.type !== 'donation_other' && product.price === undefined)
+      add([...path, 'price'], 'is missing');
+    if (product.floor !== undefined && product.price !== undefined && product.floor > product.price)
+      add([...path, 'floor'], 'must not be above the price');
+    if (product.upgrade !== undefined) {
+      const upgrade = find(product.upgrade);
+      if (upgrade?.type !== 'membership_upgrade' || upgrade.programme !== product.programme)
+        add([...path, 'upgrade'], `product ${product.upgrade} is not an upgrade of the same programme`);
+    }
+  });
+  if (data.catalogue.filter(({ type }) => type === 'donation_other').length !== 1)
+    add(
+      ['catalogue'],
+      'must have exactly one product of type donation_other, for the amount that a joiner types',
+    );
+  return faults;
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
+import { fillIn } from './texts.ts';
+
+const path = join(import.meta.dirname, '../../society/society.yaml');
+const source = readFileSync(path, 'utf8');
+const lineOf = (text: string, from = source) => from.slice(0, from.indexOf(text)).split('\n').length;
+
+function faultsOf(change: (text: string) => string): readonly string[] {
+  try {
+    parseSociety(change(source), 'society.yaml');
+  } catch (error) {
+    if (error instanceof SocietyFaults) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+/** The demo catalogue: id, price in cents, floor and upgrade. */
+const catalogue: [number, number | undefined, number | undefined, number | undefined][] = [
+  [1, 6500, 2000, 10],
+  [2, 8900, 4000, 10],
+  [3, 9500, 4000, 11],
+  [10, 4500, undefined, undefined],
+  [11, 5500, undefined, undefined],
+  [20, 1000, undefined, undefined],
+  [21, 2500, undefined, undefined],
+  [22, 5000, undefined, undefined],
+  [29, undefined, undefined, undefined],
+  [30, 1200, undefined, undefined],
+  [31, 3800, undefined, undefined],
+  [32, 7900, undefined, undefined],
+  [33, 2450, undefined, undefined],
+];
+test('the demo society reads, and its catalogue is the one of the documentation', () => {
+  const society = readSociety(path);
+  assert.deepEqual(
+    society.catalogue.map(({ id, priceCents, floorCents, upgrade }) => [id, priceCents, floorCents, upgrade]),
+    catalogue,
+  );
+  assert.deepEqual(
+    society.catalogue.filter(({ recommended }) => recommended).map(({ id }) => id),
+    [30, 31],
+  );
+  assert.equal(society.defaultProgramme, 'high-school');
+  assert.equal(society.store.discountPercent, 15);
+});
+
+test('what a membership or an upgrade sends by post is said by the file', () => {
+  const society = readSociety(path);
+  assert.deepEqual(
+    society.catalogue.filter(({ ships }) => ships).map(({ id, ships }) => [id, ships]),
+    [
+      [2, 'Honor Cord'],
+      [10, 'Engraved Medallion'],
+      [11, 'Engraved Medallion'],
+    ],
+  );
+  const [fault] = faultsOf((text) =>
+    text.replace('name: Lapel Pin', 'name: Lapel Pin\n    ships: Lapel Pin'),
+  );
+  assert.match(fault!, /catalogue\.9\.ships: is only for memberships and upgrades/);
+});
+
+test("texts are filled in with the programme's name, fee and the society's address", () => {
+  const society = readSociety(path);
+  assert.equal(
+    fillIn('{product}: {fee} from {email}', society, 'undergraduate'),
+    'Honor Collegians: $5 from help@society.example',
+  );
+});
+
+const mistakes: [string, (text: string) => string, string, RegExp][] = [
+  [
+    'a price that is no text',
+    (text) => text.replace('price: "89.00"', 'price: 89'),
+    'price: "89.00"',
+    /catalogue\.1\.price/,
+  ],
+  [
+    'a price with one decimal',
+    (text) => text.replace('price: "89.00"', 'price: "89.0"'),
+    'price: "89.00"',
+    /two decimals/,
+  ],
+  [
+    'a colour that could not be read',
+    (text) => text.replace('red: "#9E1B32"', 'red: "#E0566D"'),
+    'red: "#9E1B32"',
+    /society\.colours\.red: is too light: .* contrast of 3\.\d\d to 1, and needs 4\.5 to 1/,
+  ],
+  [
+    'a price below the least that a card can be charged',
+    (text) => text.replace('price: "12.00"', 'price: "0.49"'),
+    'price: "12.00"',
+    /at least "0\.50"/,
+  ],
+  [
+    'a setting that does not exist',
+    (text) => text.replace('supportPhone:', 'supportFax:'),
+    'supportPhone:',
+    /supportFax: is not a known setting/,
+  ],
+  [
+    'an upgrade of another programme',
+    (text) => text.replace('upgrade: 11', 'upgrade: 10'),
+    'upgrade: 11',
+    /not an upgrade of the same programme/,
+  ],
+  [
+    'a floor above the price',
+    (text) => text.replace('floor: "20.00"', 'floor: "99.00"'),
+    'floor: "20.00"',
+    /above the price/,
+  ],
+  [
+    'a default membership that is none',
+    (text) => text.replace('defaultMembership: 3', 'defaultMembership: 30'),
+    'defaultMembership: 3',
+    /not a membership of this programme/,
+  ],
+  ['an id that is used twice', (text) => text.replace('id: 33', 'id: 32'), 'id: 33', /used twice/],
+  ['a colour that is none', (text) => text.replace('"#9E1B32"', '"red"'), 'red: "#9E1B32"', /colour/],
+  [
+    'a field that the CRM knows nothing of',
+    (text) => text.replace('    zip: { property: zip,', '    zipcode: { property: zip,'),
+    '    zip: { property: zip,',
+    /zipcode/,
+  ],
+  [
+    'a rule of writing that does not exist',
+    (text) => text.replace('property: city, write: overwrite', 'property: city, write: sometimes'),
+    '    city: {',
+    /crm\.fields\.city\.write/,
+  ],
+  ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
+];
+for (const [what, change, where, sentence] of mistakes)
+  test(`${what} is reported with its line`, () => {
+    const faults = faultsOf(change);
+    const fault = faults.find((one) => sentence.test(one));
+    assert.ok(fault, faults.join('\n'));
+    const line = Number(/:(\d+): /.exec(fault)?.[1]);
+    assert.ok(
+      Math.abs(line - lineOf(where)) <= (what.includes('YAML') ? 3 : 0),
+      `${fault} should name line ${lineOf(where)}`,
+    );
+  });
+
+test('the table of CRM fields is what a society gets that has none, and may be changed field by field', () => {
+  const without = parseSociety(source.slice(0, source.indexOf('\ncrm:')), 'society.yaml');
+  assert.deepEqual(without.crm.fields, parseSociety(source, 'society.yaml').crm.fields);
+  const own = parseSociety(
+    source.replace('city: { property: city, write: overwrite }', 'city: { property: town, write: blanks }'),
+    'society.yaml',
+  );
+  assert.deepEqual(own.crm.fields.city, { property: 'town', write: 'blanks' });
+});
+
+test('all mistakes are reported at once', () => {
+  const faults = faultsOf((text) =>
+    text
+      .replace('price: "89.00"', 'price: 89')
+      .replace('name: Lapel Pin', 'name: ""')
+      .replace('"#E8B23A"', '"gold"'),
+  );
+  assert.equal(faults.length, 3);
+});
+
+test('a file that is not there is a fault that names the setting', () => {
+  assert.throws(
+    () => readSociety('/nowhere/society.yaml'),
+    (error) => error instanceof SocietyFaults && /SOCIETY_FILE/.test(error.message),
+  );
+});
+
+test('the example of another society reads, with one membership of its own', () => {
+  const society = readSociety(join(import.meta.dirname, '../../society/examples/meridian.yaml'));
+  assert.deepEqual(
+    society.memberships(society.defaultProgramme).map(({ name }) => name),
+    ['Guild Membership'],
+  );
+});

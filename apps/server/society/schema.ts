@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { type CrmField, crmFields } from '#core/crmFields.ts';
+import { fromPrice, MINIMUM_CHARGE_CENTS } from '#core/money.ts';
+import { productTypes } from '#core/product.ts';
+
+const line = z.string().trim().min(1);
+const price = z
+  .string()
+  .regex(/^\d{1,6}\.\d{2}$/, 'must be dollars with two decimals in quotes, as "65.00"')
+  .transform(fromPrice);
+const sellable = price.refine(
+  (cents) => cents >= MINIMUM_CHARGE_CENTS,
+  'must be at least "0.50", the least that a card can be charged',
+);
+const webAddress = z.url({ protocol: /^https?$/, error: 'must be a web address' });
+const colour = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as "#9E1B32"');
+
+export const programme = z.strictObject({
+  name: line,
+  isTOLA: z.boolean(),
+  defaultMembership: z.int(),
+  processingFee: price,
+  transcriptRequired: z.boolean(),
+  eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
+  refund: line,
+  /** Beside the upgrade, whose fee is another one. */
+  upgradeRefund: line,
+  pages: z.strictObject({
+    membershipHeader: line,
+    membershipSubheader: line,
+    congratulationsHeader: line,
+    congratulationsSubheader: line,
+    upgradeHeader: line,
+    upgradeSubheader: line,
+  }),
+});
+
+export const catalogueProduct = z.strictObject({
+  id: z.int().min(1).max(2_147_483_647),
+  uuid: z.uuid(),
+  type: z.enum(productTypes),
+  programme: line.optional(),
+  name: line,
+  description: z.string().default(''),
+  icon: z.string().default(''),
+  price: sellable.optional(),
+  floor: sellable.optional(),
+  upgrade: z.int().optional(),
+  features: z.array(line).default([]),
+  recommended: z.boolean().default(false),
+  /** What of a membership or upgrade is sent by post. A store item is itself what is sent. */
+  ships: line.optional(),
+});
+
+const fieldRule = z.strictObject({
+  property: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]*$/, 'must be the internal name of a property: small letters, digits and _')
+    .nullable(),
+  write: z.enum(['overwrite', 'blanks', 'never']).default('overwrite'),
+});
+
+/** Of society.yaml. Its prices become cents. */
+export const societyFile = z.strictObject({
+  crm: z
+    .strictObject({
+      fields: z.partialRecord(z.enum(crmFields as [CrmField, ...CrmField[]]), fieldRule).default({}),
+      attachDocuments: z.boolean().default(true),
+    })
+    .default({ fields: {}, attachDocuments: true }),
+  society: z.strictObject({
+    name: line,
+    shortName: line,
+    tagline: line,
+    supportEmail: z.email(),
+    supportPhone: line,
+    links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
+    colours: z.strictObject({ gold: colour, red: colour }),
+  }),
+  programmes: z.record(
+    z.string().regex(/^[a-z][a-z0-9-]*$/, 'must be small letters, digits and hyphens'),
+    programme,
+  ),
+  catalogue: z.array(catalogueProduct).min(1),
+  donations: z.strictObject({ maximum: sellable }),
+  pages: z.strictObject({
+    getStarted: z.strictObject({
+      lead: line,
+      facts: z.array(z.strictObject({ title: line, text: line })).max(4),
+    }),
+    questions: z
+      .array(z.strictObject({ title: line, text: line }))
+      .max(6)
+      .default([]),
+    /** Who invited the joiner and why: through {school}, without one, or nobody. */
+    studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
+    checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
+    congratulations: z.strictObject({
+      lead: line,
+      emails: z
+        .array(z.strictObject({ title: line, text: line, when: line }))
+        .length(3, 'must list three emails'),
+    }),
+  }),
+  store: z.strictObject({
+    title: line,
+    text: line,
+    discountPercent: z.int().min(1).max(100),
+    code: line,
+    url: webAddress,
+  }),
+});
+
+export type SocietyFile = z.output<typeof societyFile>;

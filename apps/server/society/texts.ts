@@ -1,0 +1,29 @@
+import { shortPrice } from '#core/money.ts';
+import type { Society } from './society.ts';
+
+/** Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and what `more` names, into a text of the file. */
+export function fillIn(
+  text: string,
+  society: Society,
+  key: string,
+  more: Record<string, string> = {},
+): string {
+  const programme = society.programme(key);
+  const values: Record<string, string> = {
+    product: programme.name,
+    society: society.society.name,
+    email: society.society.supportEmail,
+    phone: society.society.supportPhone,
+    fee: shortPrice(programme.processingFeeCents),
+    discount: `${society.store.discountPercent}%`,
+    ...more,
+  };
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+/** Who is eligible for a programme, in the society's words. */
+export function eligibilityOf(society: Society, key: string) {
+  const { intro, rules, note } = society.programme(key).eligibility;
+  const fill = (text: string) => fillIn(text, society, key);
+  return { intro: fill(intro), rules: rules.map(fill), note: fill(note) };
+}

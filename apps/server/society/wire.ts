@@ -1,0 +1,82 @@
+import type { Site } from '#contract/schemas.ts';
+import { displayPrice, shortPrice, toDollars, toPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import type { CatalogueProduct, Society } from './society.ts';
+import { eligibilityOf, fillIn } from './texts.ts';
+
+/** What every page may know of the society: the `site` of the contract. */
+export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'apiUrl'>): Site {
+  const fill = (text: string, key = society.defaultProgramme) => fillIn(text, society, key);
+  return {
+    society: society.society,
+    defaultProgramme: society.defaultProgramme,
+    programmes: Object.fromEntries(
+      Object.entries(society.programmes).map(([key, { name, isTOLA, refund, defaultMembership }]) => [
+        key,
+        {
+          name,
+          isTOLA,
+          eligibility: eligibilityOf(society, key),
+          refund: fill(refund, key),
+          membershipFrom: shortPrice(society.product(defaultMembership)!.priceCents!),
+        },
+      ]),
+    ),
+    getStarted: {
+      lead: fill(society.pages.getStarted.lead),
+      facts: society.pages.getStarted.facts,
+    },
+    questions: society.pages.questions.map(({ title, text }) => ({ title, text: fill(text) })),
+    checkout: { ...society.pages.checkout, maximumDonation: toDollars(society.donations.maximumCents) },
+    congratulations: {
+      ...society.pages.congratulations,
+      store: {
+        title: society.store.title,
+        text: fill(society.store.text),
+        code: society.store.code,
+        url: society.store.url,
+        discountPercent: society.store.discountPercent,
+      },
+    },
+    ...rest,
+  };
+}
+
+/** A product as the wire carries it; a session's own line has its uuid and the price stored in it, in cents. */
+export function toWireProduct(
+  product: Pick<
+    CatalogueProduct,
+    'id' | 'uuid' | 'type' | 'name' | 'priceCents' | 'description' | 'icon' | 'sortOrder'
+  >,
+  line: { uuid: string | null; priceCents: number } = { uuid: null, priceCents: product.priceCents ?? 0 },
+) {
+  return {
+    sessionProductUuid: line.uuid,
+    productId: product.id,
+    id: product.id,
+    uuid: product.uuid,
+    name: product.name,
+    price: toPrice(line.priceCents),
+    displayPrice: displayPrice(line.priceCents),
+    description: product.description,
+    icon: product.icon,
+    productType: product.type,
+    sortOrder: product.sortOrder,
+  };
+}
+
+/**
+ * A line of an order as the wire carries it, at the name and price of the day on which it was added (cents). What the
+ * catalogue does not have any more stays what it was, without a description or picture: what is charged is always shown.
+ */
+export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {
+  const product = society.product(line.productId) ?? {
+    id: line.productId,
+    uuid: line.uuid,
+    type: line.type,
+    description: '',
+    icon: '',
+    sortOrder: line.productId,
+  };
+  return { ...toWireProduct({ ...product, name: line.name }, line), productType: line.type };
+}

@@ -1,0 +1,30 @@
+import { useLocation, useRouteError } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { Button } from '../components/Button.tsx';
+import { Card } from '../components/Card.tsx';
+import { PageHeading } from '../components/PageHeading.tsx';
+import ui from '../components/ui.module.css';
+import { storedSession } from '../lib/session.ts';
+import { phoneLink, useSite } from '../lib/site.ts';
+
+/** The error boundary of all screens, for example for a chunk that did not load, under the router's own heading. */
+export function Unexpected() {
+  const { society } = useSite();
+  const error = useRouteError();
+  // Drafts exist only within a join, and Get Started has none.
+  const { pathname } = useLocation();
+  const isKept = storedSession() !== null && pathname !== screens.getStarted;
+  return (
+    <Card>
+      <PageHeading title="Unexpected Application Error!" takesFocus />
+      <div className={ui.stack}>
+        <p role="alert">
+          This page could not be shown. {isKept ? 'What you have entered so far is kept: load' : 'Load'} the
+          page again, or call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+        </p>
+        <Button onClick={() => window.location.reload()}>Load again</Button>
+        <p className={ui.hint}>{error instanceof Error ? error.message : String(error)}</p>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,34 @@
+import { type ComponentType, StrictMode } from 'react';
+import { renderToString } from 'react-dom/server';
+import { createMemoryRouter, RouterProvider } from 'react-router';
+import type { Site } from '#contract/schemas.ts';
+import { PageLoader } from '../components/PageLoader.tsx';
+import { SiteContext } from '../lib/site.ts';
+import * as getStarted from '../screens/getStarted/route.tsx';
+import { Layout } from './Layout.tsx';
+
+/**
+ * Get Started as HTML for the element `root`. The server renders it once at start; the browser paints it before any script and
+ * hydrates it (start.tsx).
+ */
+export function renderGetStarted(site: Site): string {
+  return renderScreen(site, getStarted.Component);
+}
+
+/** A loading indicator as HTML, for every other screen; the browser renders the screen in its place. */
+export function renderWaiting(site: Site): string {
+  return renderScreen(site, () => <PageLoader title={site.society.name} />);
+}
+
+function renderScreen(site: Site, Component: ComponentType): string {
+  const router = createMemoryRouter([
+    { id: 'root', Component: Layout, children: [{ index: true, Component }] },
+  ]);
+  return renderToString(
+    <StrictMode>
+      <SiteContext value={site}>
+        <RouterProvider router={router} />
+      </SiteContext>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,70 @@
+import {
+  createBrowserRouter,
+  type RouteObject,
+  redirect,
+  type ShouldRevalidateFunctionArgs,
+} from 'react-router';
+import { NOT_FOUND_TITLE, screenPaths, screens, screenTitles, visit } from '#core/navigation.ts';
+import { PageLoader } from '../components/PageLoader.tsx';
+import { storedSession } from '../lib/session.ts';
+import * as getStarted from '../screens/getStarted/route.tsx';
+import { type LazyScreen, lazyScreens, notFound } from '../screens/lazyScreens.tsx';
+import { Layout } from './Layout.tsx';
+import { Unexpected } from './Unexpected.tsx';
+
+/** The route guard (specification, section 2), on every navigation. */
+function guard({ request }: { request: Request }): null | Response {
+  const answer = visit(new URL(request.url).pathname, storedSession() !== null);
+  return answer.allowed ? null : redirect(answer.redirectTo);
+}
+
+/** The guard is not asked after a submission that stays on its screen: the screen's action reports a missing session. */
+function isNavigation({ currentUrl, nextUrl, formMethod }: ShouldRevalidateFunctionArgs): boolean {
+  return currentUrl.pathname !== nextUrl.pathname || formMethod === undefined;
+}
+
+const lazyRoute = (path: string, title: string, { load, placeholder }: LazyScreen): RouteObject => ({
+  path,
+  lazy: load,
+  hydrateFallbackElement: placeholder ?? <PageLoader title={title} />,
+});
+
+const lazyRoutes = (Object.entries(lazyScreens) as [keyof typeof lazyScreens, LazyScreen][]).map(
+  ([name, screen]) => lazyRoute(screenPaths[name], screenTitles[name], screen),
+);
+
+export const routes: RouteObject[] = [
+  {
+    id: 'root',
+    Component: Layout,
+    loader: guard,
+    shouldRevalidate: isNavigation,
+    children: [
+      {
+        // A pathless route, so that the header and footer stay around its error boundary.
+        ErrorBoundary: Unexpected,
+        children: [
+          { path: '/', loader: () => redirect(screens.getStarted) },
+          { path: screens.getStarted, Component: getStarted.Component, action: getStarted.action },
+          ...lazyRoutes,
+          lazyRoute('*', NOT_FOUND_TITLE, notFound),
+        ],
+      },
+    ],
+  },
+];
+
+/**
+ * `firstPath` has asked the guard for the first screen, so the root loader's data is given. Get Started then has nothing to load
+ * and can be hydrated at once.
+ */
+export function createRouter() {
+  return createBrowserRouter(routes, { hydrationData: { loaderData: { root: null } } });
+}
+
+/** The path of the first screen for a visit that begins at `path`: there, or where the guard redirects. */
+export function firstPath(path: string): string {
+  const answer = visit(path, storedSession() !== null);
+  const allowed = answer.allowed ? path : answer.redirectTo;
+  return allowed === '/' ? screens.getStarted : allowed;
+}

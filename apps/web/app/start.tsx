@@ -1,0 +1,55 @@
+import { StrictMode, startTransition, useEffect, useState } from 'react';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { RouterProvider } from 'react-router/dom';
+import type { Site } from '#contract/schemas.ts';
+import { queryForGetStarted, screens } from '#core/navigation.ts';
+import { keepOwnJoin } from '../lib/session.ts';
+import { SiteContext, setSite } from '../lib/site.ts';
+import { setToaster } from '../lib/toasts.ts';
+import { createRouter, firstPath } from './router.tsx';
+
+/**
+ * The first screen renders in transitions, which can be interrupted by input. After the first input, navigations render
+ * synchronously: with transitions, the previous screen would be painted in between.
+ */
+function Screens({ router }: { router: ReturnType<typeof createRouter> }) {
+  const [hasInput, setHasInput] = useState(false);
+  useEffect(() => {
+    const noteInput = () => setHasInput(true);
+    for (const event of ['pointerdown', 'keydown'] as const)
+      window.addEventListener(event, noteInput, { once: true });
+  }, []);
+  return <RouterProvider router={router} {...(hasInput && { useTransitions: false })} />;
+}
+
+/** Renders the app, or hydrates Get Started if the server rendered it. */
+export function start(site: Site) {
+  setSite(site);
+  setToaster(() => import(/* webpackChunkName: "toaster" */ '../components/Toaster.tsx'));
+  keepOwnJoin();
+  const { pathname, search, hash } = window.location;
+  const path = firstPath(pathname);
+  if (path !== pathname) window.history.replaceState(null, '', path + queryForGetStarted(search));
+  else if (hash === '#main') window.history.replaceState(null, '', pathname + search);
+
+  const router = createRouter();
+  const app = (
+    <StrictMode>
+      <SiteContext value={site}>
+        <Screens router={router} />
+      </SiteContext>
+    </StrictMode>
+  );
+  const container = document.getElementById('root') as HTMLElement;
+  // The server renders Get Started for the default programme only.
+  const programme = new URLSearchParams(search).get('programme') ?? site.defaultProgramme;
+  const isPrerendered =
+    ['/', screens.getStarted].includes(pathname) &&
+    container.firstElementChild !== null &&
+    programme === site.defaultProgramme;
+  startTransition(() => {
+    if (isPrerendered) hydrateRoot(container, app);
+    // React replaces the server's markup with its first render.
+    else createRoot(container).render(app);
+  });
+}

@@ -1,0 +1,185 @@
+import { redirect, replace } from 'react-router';
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import type { Body, Data, Failure, Params } from '#contract/schemas.ts';
+import { sentenceOfProxy, toastFor, UNSENT_TOAST } from '#core/sentences.ts';
+import { keepReference } from './reference.ts';
+import { storedSession } from './session.ts';
+import { theSite } from './site.ts';
+import { raiseToast } from './toasts.ts';
+
+/** The server answered with a failure. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly userMessage: string | undefined;
+  readonly errors: Record<string, string>;
+  readonly goOn: string | undefined;
+  readonly code: Failure['code'];
+  readonly reference: string | undefined;
+  /** From the header Retry-After (ms); 0 without it. */
+  readonly retryMs: number;
+
+  constructor(status: number, answer: Partial<Failure>, retryMs = 0) {
+    super(answer.message ?? `The call failed with status ${status}.`);
+    this.status = status;
+    this.userMessage = answer.message || undefined;
+    this.errors = answer.errors ?? {};
+    this.goOn = answer.goOn;
+    this.code = answer.code;
+    this.reference = answer.reference;
+    this.retryMs = retryMs;
+  }
+}
+
+/** The request could not be sent, or its response did not arrive. */
+export class Unsent extends Error {
+  readonly userMessage: string | undefined;
+
+  constructor(message: string, { userMessage, cause }: { userMessage?: string; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.userMessage = userMessage;
+  }
+}
+
+type Quiet = boolean | number | NonNullable<Failure['code']>;
+
+export type CallOptions<Name extends CallName> = (Params<Name> extends Record<string, never>
+  ? { params?: undefined }
+  : { params: Params<Name> }) &
+  (Body<Name> extends undefined ? { body?: undefined } : { body: Body<Name> }) & {
+    /** For loaders: an answer that the session is on another screen raises no toast, since the loader redirects. */
+    loading?: boolean;
+    /**
+     * No toast on failure: true for any (specification, section 8, payment return), or the status or code that the screen handles
+     * itself.
+     */
+    quiet?: Quiet;
+    /** Aborts the request, without a toast. */
+    signal?: AbortSignal;
+  };
+
+type Arguments<Name extends CallName> =
+  Record<string, never> extends Omit<CallOptions<Name>, 'loading' | 'quiet' | 'signal'>
+    ? [options?: CallOptions<Name>]
+    : [options: CallOptions<Name>];
+
+/**
+ * Makes a call of the contract and returns its `data`. Throws `ApiError` or `Unsent`, and raises the toast of every failure
+ * (specification, section 8).
+ */
+export async function call<Name extends CallName>(
+  name: Name,
+  ...[options]: Arguments<Name>
+): Promise<Data<Name>> {
+  const { params, body, loading, quiet, signal } = (options ?? {}) as {
+    params?: Record<string, string>;
+    body?: unknown;
+    loading?: boolean;
+    quiet?: Quiet;
+    signal?: AbortSignal;
+  };
+  let status: number;
+  let answer: unknown;
+  let retryAfter: string | null;
+  try {
+    const response = await fetch(urlOf(name, params), {
+      method: calls[name].method,
+      credentials: 'include',
+      signal: signal ?? null,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    status = response.status;
+    retryAfter = response.headers.get('retry-after');
+    answer = await response.json().catch(() => null);
+  } catch (cause) {
+    if (quiet !== true && !signal?.aborted) raiseUnsent();
+    throw new Unsent('The request could not be sent.', { cause });
+  }
+  return readAnswer<Name>(status, answer, { loading, quiet, retryAfter });
+}
+
+export function urlOf(name: CallName, params?: Record<string, string>): string {
+  return theSite().apiUrl + pathOf(name, params);
+}
+
+/** The `data` of a response. A failure raises its toast and is thrown. `ofProxy` gives the sentence for a response of a proxy. */
+export function readAnswer<Name extends CallName>(
+  status: number,
+  answer: unknown,
+  {
+    loading = false,
+    quiet = false,
+    retryAfter = null,
+    ofProxy = sentenceOfProxy,
+  }: {
+    loading?: boolean | undefined;
+    quiet?: Quiet | undefined;
+    /** The header, in seconds. */
+    retryAfter?: string | null;
+    ofProxy?: (status: number) => string | undefined;
+  } = {},
+): Data<Name> {
+  const isOurs = typeof answer === 'object' && answer !== null;
+  const body = (isOurs ? answer : { message: ofProxy(status) }) as Partial<Failure> & { data?: Data<Name> };
+  if (status >= 200 && status < 300 && (body.success as unknown) === true) return body.data as Data<Name>;
+  const seconds = Number(retryAfter);
+  const error = new ApiError(status, body, seconds > 0 ? seconds * 1000 : 0);
+  const goesOn = loading && status === 409 && error.goOn !== undefined;
+  // Without a message it is another failure than the one that the screen handles.
+  const isExpected = quiet === status && error.userMessage !== undefined;
+  const isQuiet = quiet === true || isExpected || (!!quiet && quiet === error.code);
+  if (!isQuiet && !goesOn) {
+    const { reference } = error;
+    raiseToast({ kind: 'error', ...toastFor(status, error.userMessage), reference });
+    if (reference) keepReference(reference);
+  }
+  throw error;
+}
+
+export function raiseUnsent(): void {
+  raiseToast({ kind: 'error', ...UNSENT_TOAST });
+}
+
+/** The message for an error: the server's, or the fallback (specification, section 8). */
+export function messageOf(error: unknown, fallback: string): string {
+  return ((error instanceof ApiError || error instanceof Unsent) && error.userMessage) || fallback;
+}
+
+/** The least delay before an automatic retry (ms); null where a retry would not help. */
+export type RetryMs = number | null;
+
+/** A 503 with a message is temporary. */
+export function retryMsOf(error: unknown): RetryMs {
+  return error instanceof ApiError && error.status === 503 && error.userMessage !== undefined
+    ? error.retryMs
+    : null;
+}
+
+/** A screen's data, or why it could not be loaded. */
+export type Outcome<T> = { data: T } | LoadFailure;
+
+export interface LoadFailure {
+  message: string;
+  /** Only a new start helps, as when the server does not know this session. */
+  isLost: boolean;
+  retryMs: RetryMs;
+}
+
+/** For loaders: a failure becomes data. Throws a redirect when the server says that the session is on another screen. */
+export async function outcomeOf<T>(loading: Promise<T>, fallback: string): Promise<Outcome<T>> {
+  try {
+    return { data: await loading };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 409 && error.goOn) throw replace(error.goOn);
+    const isLost = error instanceof ApiError && error.status === 404;
+    return { message: messageOf(error, fallback), isLost, retryMs: retryMsOf(error) };
+  }
+}
+
+/** For loaders: the stored session's id. Throws a redirect to the home page without one. */
+export function requireSession(): string {
+  const uuid = storedSession();
+  if (!uuid) throw redirect('/');
+  return uuid;
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'react';
+import { countryFinder, type Subdivision } from '#reference/lookup.ts';
+import type { BundledCountries } from '../build/countries.ts';
+
+/** Defined by build/countries.ts. */
+declare const COUNTRIES: BundledCountries;
+
+const { countries, address } = COUNTRIES;
+
+export { countries };
+export const findCountry = countryFinder(countries);
+type Country = (typeof countries)[number];
+
+/** For the rules of core: whether a country, by its full name, has subdivisions; undefined if it does not exist. */
+export function countryRule(name: string): { hasSubdivisions: boolean } | undefined {
+  const country = findCountry(name);
+  return country?.name === name ? { hasSubdivisions: country.subdivisions?.length !== 0 } : undefined;
+}
+
+const fetched = new Map<string, readonly Subdivision[]>();
+
+function known(country: Country): readonly Subdivision[] | undefined {
+  return country.subdivisions ?? fetched.get(country.code);
+}
+
+/** A country's subdivisions; null when they could not be fetched. The next call tries again. */
+export async function subdivisionsOf(country: Country): Promise<readonly Subdivision[] | null> {
+  const there = known(country);
+  if (there) return there;
+  try {
+    const response = await fetch(`${address}/${country.code}.json`);
+    if (!response.ok) return null;
+    const subdivisions = (await response.json()) as readonly Subdivision[];
+    fetched.set(country.code, subdivisions);
+    return subdivisions;
+  } catch {
+    return null;
+  }
+}
+
+/** A country's subdivisions; 'loading' while they are fetched, null when they could not be. */
+export function useSubdivisions(country: Country | undefined): readonly Subdivision[] | 'loading' | null {
+  const [missing, setMissing] = useState<Country | null>(null);
+  const [, setArrived] = useState<Country | null>(null);
+  useEffect(() => {
+    setMissing(null);
+    if (!country || known(country)) return;
+    let current = true;
+    void subdivisionsOf(country).then((subdivisions) => {
+      if (current) (subdivisions ? setArrived : setMissing)(country);
+    });
+    return () => {
+      current = false;
+    };
+  }, [country]);
+  if (!country) return [];
+  return known(country) ?? (missing === country ? null : 'loading');
+}

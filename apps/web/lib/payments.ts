@@ -1,0 +1,39 @@
+import type { Stripe } from '@stripe/stripe-js';
+
+// TypeScript's Node resolution finds no types for the package's ES module; it does for this file.
+import { loadStripe } from '@stripe/stripe-js/pure/index.js';
+import type { Site } from '#contract/schemas.ts';
+
+let loading: Promise<Stripe> | null = null;
+
+/**
+ * Loads Stripe's script, on demand and once; a failed load can be tried again. With the emulator its script is loaded first and
+ * sets `window.Stripe`.
+ */
+export function loadPayments(payments: Site['payments']): Promise<Stripe> {
+  loading ??= load(payments).catch((error: unknown) => {
+    loading = null;
+    throw error;
+  });
+  return loading;
+}
+
+async function load({ publishableKey, scriptUrl }: Site['payments']): Promise<Stripe> {
+  if (scriptUrl !== null && !('Stripe' in window)) await addScript(scriptUrl);
+  const stripe = await loadStripe(publishableKey);
+  if (!stripe) throw new Error('The card form exists only in a browser.');
+  return stripe;
+}
+
+function addScript(source: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = source;
+    script.onload = () => resolve();
+    script.onerror = () => {
+      script.remove();
+      reject(new Error(`The script ${source} could not be loaded.`));
+    };
+    document.head.append(script);
+  });
+}

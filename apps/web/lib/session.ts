@@ -1,0 +1,115 @@
+/**
+ * What the browser stores of a join. The session id is in local storage (specification, section 3); drafts and payment returns are in
+ * session storage, which ends with the tab. Where storage throws or is full, memory is used instead.
+ *
+ * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own, as long as
+ * local storage still has the join that replaced it.
+ */
+const SESSION_KEY = 'joinSessionUuid';
+type TabKey = 'joinDraft' | 'joinReturn';
+/** The join that this tab is paying for, while it may be on the card provider's page. */
+const PAYING_KEY = 'joinPaying';
+const OWN_KEY = 'joinOwn';
+const TAB_KEYS = ['joinDraft', 'joinReturn', PAYING_KEY, OWN_KEY] as const;
+
+const memory = new Map<string, string>();
+
+function read(storage: () => Storage, key: string): string | null {
+  try {
+    return storage().getItem(key) ?? memory.get(key) ?? null;
+  } catch {
+    return memory.get(key) ?? null;
+  }
+}
+
+function write(storage: () => Storage, key: string, value: string): void {
+  try {
+    storage().setItem(key, value);
+    memory.delete(key);
+  } catch {
+    memory.set(key, value);
+  }
+}
+
+function remove(storage: () => Storage, key: string): void {
+  memory.delete(key);
+  try {
+    storage().removeItem(key);
+  } catch {
+    // Nothing was stored there.
+  }
+}
+
+const local = () => localStorage;
+const tab = () => sessionStorage;
+
+export function storedSession(): string | null {
+  const last = read(local, SESSION_KEY) || null;
+  return last && ownInsteadOf(last);
+}
+
+/** The tab's own join if `last` replaced it, otherwise `last`. */
+function ownInsteadOf(last: string): string {
+  const [own, insteadOf] = read(tab, OWN_KEY)?.split(' ') ?? [];
+  return own && insteadOf === last ? own : last;
+}
+
+/** A new join replaces the tab's unfinished one and its drafts. */
+export function storeSession(uuid: string): void {
+  if (storedSession() !== uuid) forgetTab();
+  write(local, SESSION_KEY, uuid);
+}
+
+export function forgetSession(): void {
+  remove(local, SESSION_KEY);
+  forgetTab();
+}
+
+/** From now on a new join in another tab does not replace this tab's. */
+export function keepOwnJoin(): void {
+  window.addEventListener('storage', ({ key, oldValue, newValue }) => {
+    if (key === SESSION_KEY && oldValue && newValue) stayWith(ownInsteadOf(oldValue), newValue);
+  });
+}
+
+/** Call before the card provider may redirect to its own page. */
+export function leaveToPay(uuid: string): void {
+  write(tab, PAYING_KEY, uuid);
+}
+
+/** Call on return: the tab continues the join that it paid for, even if another tab has started one meanwhile. */
+export function returnFromPaying(): void {
+  const paying = read(tab, PAYING_KEY);
+  const last = read(local, SESSION_KEY);
+  if (paying && last) stayWith(paying, last);
+  remove(tab, PAYING_KEY);
+}
+
+function stayWith(own: string, last: string): void {
+  if (own === last) remove(tab, OWN_KEY);
+  else write(tab, OWN_KEY, `${own} ${last}`);
+}
+
+function forgetTab(): void {
+  for (const key of TAB_KEYS) remove(tab, key);
+}
+
+/** What `keep` stored for this session in this tab; null for another session's. */
+export function recall<T>(key: TabKey): T | null {
+  const text = read(tab, key);
+  if (!text) return null;
+  try {
+    const kept = JSON.parse(text) as { session: string | null; value: T };
+    return kept.session === storedSession() ? kept.value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keep(key: TabKey, value: unknown): void {
+  write(tab, key, JSON.stringify({ session: storedSession(), value }));
+}
+
+export function drop(key: TabKey): void {
+  remove(tab, key);
+}

@@ -1,0 +1,28 @@
+import { createContext, use } from 'react';
+import type { Site } from '#contract/schemas.ts';
+
+/** The society's data, which the server writes into the page. */
+let current: Site | null = null;
+
+export function setSite(site: Site): void {
+  current = site;
+}
+
+/** For loaders and actions, which cannot use hooks. */
+export function theSite(): Site {
+  if (!current) throw new Error('The society is not known yet.');
+  return current;
+}
+
+export const SiteContext = createContext<Site | null>(null);
+
+export function useSite(): Site {
+  const site = use(SiteContext);
+  if (!site) throw new Error('No site was given.');
+  return site;
+}
+
+/** A phone number as a URL: "(555) 010-0144" → "tel:5550100144". */
+export function phoneLink(phone: string): string {
+  return `tel:${phone.replace(/[^\d+]/g, '')}`;
+}

@@ -1,0 +1,64 @@
+import type { Data, Params } from '#contract/schemas.ts';
+import { sentenceOfProxy } from '#core/sentences.ts';
+import { progressPercent, UPLOAD_FAILED, uploadCut, uploadTooLarge } from '#documents/document.ts';
+import { raiseUnsent, readAnswer, Unsent, urlOf } from './api.ts';
+
+type UploadName = 'uploadTranscript' | 'uploadByLink' | 'uploadResume';
+
+/**
+ * Uploads a file, with its progress in whole percent: by XMLHttpRequest, since fetch reports no upload progress. The fields come
+ * before the file, so that the server has them when the file begins.
+ */
+export function upload<Name extends UploadName>(
+  name: Name,
+  {
+    params,
+    fields = {},
+    file,
+    onProgress,
+    signal,
+  }: {
+    params?: Params<Name>;
+    fields?: Record<string, string>;
+    file: File;
+    onProgress: (percent: number) => void;
+    signal: AbortSignal;
+  },
+): Promise<Data<Name>> {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
+  form.append('file', file);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', urlOf(name, params as Record<string, string> | undefined));
+    request.withCredentials = true;
+    request.responseType = 'json';
+    let sentBytes = 0;
+    request.upload.onprogress = ({ loaded, total }) => {
+      sentBytes = loaded;
+      onProgress(progressPercent(loaded, total));
+    };
+    request.onload = () => {
+      try {
+        const retryAfter = request.getResponseHeader('retry-after');
+        const ofProxy = (status: number) => sentenceOfUpload(status, file.size);
+        resolve(readAnswer<Name>(request.status, request.response, { ofProxy, retryAfter }));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    request.onerror = () => {
+      raiseUnsent();
+      const userMessage = sentBytes > 0 ? uploadCut(file.size) : UPLOAD_FAILED;
+      reject(new Unsent('The file could not be sent.', { userMessage }));
+    };
+    request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'));
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(form);
+  });
+}
+
+function sentenceOfUpload(status: number, sizeBytes: number): string {
+  if (status === 413) return uploadTooLarge(sizeBytes);
+  return [UPLOAD_FAILED, sentenceOfProxy(status)].filter(Boolean).join(' ');
+}

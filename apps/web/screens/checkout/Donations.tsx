@@ -1,0 +1,113 @@
+import { useEffect, useState } from 'react';
+import { displayPrice, fromDollars, parseDonation, shortPrice, toDollars } from '#core/money.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { useSite } from '../../lib/site.ts';
+import type { CheckoutDetails, OrderProduct } from './order.ts';
+import { useOrderChange } from './orderChange.ts';
+import styles from './styles.module.css';
+
+type Option = CheckoutDetails['donationOptions'][number];
+
+/** Preset amounts and a custom one. */
+export function Donations({ options, donations }: { options: Option[]; donations: OrderProduct[] }) {
+  const { checkout } = useSite();
+  return (
+    <section className={styles.block} aria-labelledby="donations">
+      <h2 id="donations">Add a donation</h2>
+      <p className={styles.intro}>{checkout.donationIntro}</p>
+      <div className={styles.presets}>
+        {options.map((option) => (
+          <Preset
+            key={option.uuid}
+            option={option}
+            given={donations.some(({ uuid }) => uuid === option.uuid)}
+          />
+        ))}
+      </div>
+      <CustomDonation />
+    </section>
+  );
+}
+
+function Preset({ option, given }: { option: Option; given: boolean }) {
+  const { busy, change, error } = useOrderChange(`donation-${option.uuid}`);
+  const amount = shortPrice(fromDollars(option.amount));
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.preset}
+        aria-label={`Donate ${amount}`}
+        aria-pressed={given}
+        aria-busy={busy || undefined}
+        onClick={() => {
+          if (!given) change({ kind: 'addDonation', productUuid: option.uuid });
+        }}
+      >
+        {given && <Icon name="tick" size={16} />}
+        {amount}
+      </button>
+      {error && (
+        <div className={styles.presetError}>
+          <Alert>{error}</Alert>
+        </div>
+      )}
+    </>
+  );
+}
+
+function CustomDonation() {
+  const { checkout } = useSite();
+  const maximumCents = fromDollars(checkout.maximumDonation);
+  const [typed, setTyped] = useState('');
+  const [isInvalid, setIsInvalid] = useState(false);
+  const { busy, change, error, done } = useOrderChange('custom-donation');
+  useEffect(() => {
+    if (done) setTyped('');
+  }, [done]);
+
+  function donate() {
+    if (busy) return;
+    const cents = parseDonation(typed, maximumCents);
+    setIsInvalid(cents === null);
+    if (cents === null) return;
+    change({ kind: 'addCustomDonation', amount: toDollars(cents) });
+  }
+
+  return (
+    <form
+      noValidate
+      className={styles.custom}
+      onSubmit={(event) => {
+        event.preventDefault();
+        donate();
+      }}
+    >
+      <TextField
+        id="customAmount"
+        name="customAmount"
+        label="Custom amount"
+        inputMode="decimal"
+        autoComplete="off"
+        enterKeyHint="done"
+        placeholder="$"
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          setIsInvalid(false);
+        }}
+        error={
+          isInvalid
+            ? `Please enter an amount from $0.50 to ${displayPrice(maximumCents)}.`
+            : (error ?? undefined)
+        }
+      />
+      <Button type="submit" variant="second" busy={busy && 'Adding…'}>
+        Add donation
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,145 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { displayPrice } from '#core/money.ts';
+import type { OrderSummary } from '#core/orderSummary.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Icon } from '../../components/icons.tsx';
+import ui from '../../components/ui.module.css';
+import type { OrderProduct } from './order.ts';
+import { useOrderChange } from './orderChange.ts';
+import styles from './styles.module.css';
+
+/** The order summary: a panel beside the form on wide screens, opened from a bar at the top on phones. */
+export function OrderPanel({
+  order,
+  refundNote,
+  children,
+}: {
+  order: OrderSummary<OrderProduct>;
+  refundNote: string;
+  children?: ReactNode;
+}) {
+  const [open, setOpen] = useState(false);
+  const total = displayPrice(order.totalDueTodayCents);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const lines = order.donations.length + order.storeProducts.length;
+  const lastLines = useRef(lines);
+  // The focused button is removed together with its line or product: move the focus to the order.
+  useEffect(() => {
+    if (lastLines.current === lines) return;
+    lastLines.current = lines;
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, [lines]);
+  const toggle = useRef<HTMLButtonElement>(null);
+  const summary = useRef<HTMLDivElement>(null);
+  // On phones the open summary covers the form: close it when the focus or a press goes elsewhere.
+  useEffect(() => {
+    if (!open) return;
+    const listening = new AbortController();
+    const { signal } = listening;
+    const leave = ({ target }: Event) => {
+      if (!summary.current?.contains(target as Node)) setOpen(false);
+    };
+    document.addEventListener('focusin', leave, { signal });
+    document.addEventListener('pointerdown', leave, { signal });
+    // Focus in the card form's iframe only shows as a blur of the window.
+    const leaveForFrame = () => document.activeElement instanceof HTMLIFrameElement && setOpen(false);
+    window.addEventListener('blur', leaveForFrame, { signal });
+    const closeByKey = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      setOpen(false);
+      toggle.current?.focus();
+    };
+    document.addEventListener('keydown', closeByKey, { signal });
+    return () => listening.abort();
+  }, [open]);
+  return (
+    <div className={styles.summary} ref={summary}>
+      <div className={styles.bar}>
+        <button
+          ref={toggle}
+          type="button"
+          className={styles.barButton}
+          aria-expanded={open}
+          aria-controls="order-summary"
+          onClick={() => setOpen(!open)}
+        >
+          {open ? 'Hide order summary' : 'Show order summary'}
+          <Icon name="chevron" size={18} />
+        </button>
+        <span className={styles.barTotal}>{total}</span>
+      </div>
+      <aside
+        id="order-summary"
+        className={styles.panel}
+        data-open={open || undefined}
+        aria-labelledby="order-heading"
+      >
+        <div className={styles.panelInner}>
+          <h2 id="order-heading" ref={heading} tabIndex={-1}>
+            Order summary
+          </h2>
+          <ul className={styles.lines}>
+            {order.membership && (
+              <li className={styles.line}>
+                <p className={styles.lineName}>{order.membership.name}</p>
+                <p className={styles.linePrice}>{displayPrice(order.membership.priceCents)}</p>
+                <p className={styles.lineNote}>(once)</p>
+              </li>
+            )}
+            {order.donations.map((line) => (
+              <RemovableLine key={line.sessionProductUuid} line={line} kind="removeDonation" />
+            ))}
+            {order.storeProducts.map((line) => (
+              <RemovableLine key={line.sessionProductUuid} line={line} kind="removeProduct" />
+            ))}
+          </ul>
+          <dl className={styles.totals}>
+            <div>
+              <dt>Subtotal</dt>
+              <dd>{displayPrice(order.subtotalCents)}</dd>
+            </div>
+            <div>
+              <dt>Tax</dt>
+              <dd>{displayPrice(order.taxCents)}</dd>
+            </div>
+            <div className={styles.total}>
+              <dt>Total Due Today</dt>
+              <dd>{total}</dd>
+            </div>
+          </dl>
+          <p className={ui.refund}>
+            <Icon name="shield" size={18} />
+            {refundNote}
+          </p>
+          {children}
+        </div>
+      </aside>
+    </div>
+  );
+}
+
+function RemovableLine({ line, kind }: { line: OrderProduct; kind: 'removeDonation' | 'removeProduct' }) {
+  const sessionProductUuid = line.sessionProductUuid ?? '';
+  const { busy, change, error } = useOrderChange(`line-${sessionProductUuid}`);
+  const what = kind === 'removeDonation' ? `${line.name} ${displayPrice(line.priceCents)}` : line.name;
+  return (
+    <li className={styles.line}>
+      <p className={styles.lineName}>{line.name}</p>
+      <p className={styles.linePrice}>{displayPrice(line.priceCents)}</p>
+      <button
+        type="button"
+        className={`${ui.plain} ${styles.remove}`}
+        aria-label={`Remove ${what}`}
+        aria-busy={busy || undefined}
+        onClick={() => change({ kind, sessionProductUuid })}
+      >
+        {busy ? 'Removing…' : 'Remove'}
+      </button>
+      {error && (
+        <div className={styles.itemError}>
+          <Alert>{error}</Alert>
+        </div>
+      )}
+    </li>
+  );
+}

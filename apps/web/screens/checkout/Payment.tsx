@@ -1,0 +1,290 @@
+import { AddressElement, PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useNavigate, useRevalidator } from 'react-router';
+import { PAYMENT_UNDER_WAY } from '#core/joinSession.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
+import { Checkbox } from '../../components/Field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { ApiError, call, messageOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
+import { leaveToPay, storedSession } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import type { CheckoutDetails, PaymentIntent } from './order.ts';
+import styles from './styles.module.css';
+
+const NOT_UPDATED =
+  'The card form could not be told of your new total, so it cannot be paid yet. Nothing was charged. Please check your connection.';
+const POLICIES_REQUIRED = 'You must agree to the policies.';
+
+interface Props {
+  details: CheckoutDetails;
+  intent: PaymentIntent;
+  orderIsChanging: boolean;
+}
+
+export function Payment(props: Props) {
+  const { revalidate } = useRevalidator();
+  return (
+    <CardElements
+      clientSecret={props.intent.clientSecret}
+      placeholderClass={styles.unloadedForm}
+      // Stripe loads no form for a payment that has ended: the loader then redirects, or gets another intent.
+      onTryAgain={() => void revalidate()}
+    >
+      {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
+    </CardElements>
+  );
+}
+
+function CardForm({
+  details,
+  intent,
+  orderIsChanging,
+  onLoadError,
+}: Props & { onLoadError: (event: { error: unknown }) => void }) {
+  const { society, checkout } = useSite();
+  const stripe = useStripe();
+  const elements = useElements();
+  const navigate = useNavigate();
+  const { revalidate } = useRevalidator();
+  const [processing, setProcessing] = useState(false);
+  /** The card form has not fetched the new total yet; a wallet would show the old one. */
+  const [outdated, setOutdated] = useState<'updating' | 'failed' | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [changed, setChanged] = useState<string | null>(null);
+  const [question, setQuestion] = useState<string | null>(null);
+  const [agreed, setAgreed] = useState(false);
+  const [mustAgree, setMustAgree] = useState(false);
+  const [ready, setReady] = useState({ address: false, card: false });
+  const isWorking = useRef(false);
+  // For after the provider's redirect, by the browser's cache.
+  const isReady = ready.address && ready.card;
+  useEffect(() => {
+    if (isReady) prefetch(lazyScreens.postPayment.load, lazyScreens.upgrade.load);
+  }, [isReady]);
+
+  // The intent keeps its client secret when the total changes: the form fetches the new total and keeps its input.
+  const shownRevision = useRef(intent.revision);
+  const fetchUpdates = useCallback(async () => {
+    if (!elements) return;
+    const revision = shownRevision.current;
+    setOutdated('updating');
+    const failure = await elements.fetchUpdates().then(
+      ({ error: refused }) => refused,
+      (cause: unknown) => cause,
+    );
+    // A newer change fetches for itself.
+    if (revision !== shownRevision.current) return;
+    if (failure) console.error('The card form does not know the new total.', failure);
+    setOutdated(failure ? 'failed' : null);
+  }, [elements]);
+  useEffect(() => {
+    if (!elements || shownRevision.current === intent.revision) return;
+    shownRevision.current = intent.revision;
+    void fetchUpdates();
+  }, [elements, intent.revision, fetchUpdates]);
+
+  // Restored from the back/forward cache after the provider's page: enable the form again.
+  useEffect(() => {
+    const shown = (event: PageTransitionEvent) => {
+      if (!event.persisted) return;
+      isWorking.current = false;
+      setProcessing(false);
+      void revalidate();
+    };
+    window.addEventListener('pageshow', shown);
+    return () => window.removeEventListener('pageshow', shown);
+  }, [revalidate]);
+
+  // Only the initial values: later ones would overwrite what was typed.
+  const [addressOptions] = useState(() => billingOptions(details.billing));
+
+  async function buy({ isForAnother = false } = {}) {
+    if (isWorking.current || !stripe || !elements || orderIsChanging || outdated) return;
+    setError(null);
+    setChanged(null);
+    setQuestion(null);
+    if (!details.hasAgreedToPolicies && !agreed) {
+      setMustAgree(true);
+      document.getElementById('agreeToPolicies')?.focus();
+      return;
+    }
+    const uuid = storedSession();
+    if (!uuid) {
+      console.error(NO_SESSION_FOR_MEMBERSHIP);
+      return;
+    }
+    isWorking.current = true;
+    setProcessing(true);
+    const leaving = await pay(uuid, isForAnother);
+    if (leaving) return;
+    isWorking.current = false;
+    setProcessing(false);
+  }
+
+  /** Returns whether the page is being left, in which case the button stays busy. */
+  async function pay(uuid: string, isForAnother: boolean): Promise<boolean> {
+    if (!stripe || !elements) return false;
+    const checked = await elements.submit();
+    if (checked.error) {
+      setError(checked.error.message ?? fallback.payment);
+      return false;
+    }
+    try {
+      await call('beginPayment', {
+        params: { uuid },
+        body: {
+          revision: intent.revision,
+          agreeToPolicies: details.hasAgreedToPolicies || agreed,
+          isForAnother,
+        },
+        quiet: 'perhaps_paid',
+      });
+    } catch (refused) {
+      if (refused instanceof ApiError && refused.code === 'perhaps_paid') setQuestion(refused.message);
+      else if (refused instanceof ApiError && refused.status === 409) {
+        setChanged(messageOf(refused, 'Your order has changed.'));
+        await revalidate();
+      } else setError(messageOf(refused, fallback.payment));
+      return false;
+    }
+    leaveToPay(uuid);
+    try {
+      const { error: refused } = await stripe.confirmPayment({
+        elements,
+        confirmParams: { return_url: window.location.origin + screens.postPayment },
+      });
+      return await release(uuid, refused.message ?? fallback.payment);
+    } catch (cause) {
+      console.error(cause);
+      return await release(uuid, fallback.payment);
+    }
+  }
+
+  /** The payment seems to have failed: the server asks the provider and unfreezes the order. */
+  async function release(uuid: string, sentence: string): Promise<boolean> {
+    try {
+      const { state, goOn } = await call('releasePayment', { params: { uuid }, body: {} });
+      if (state === 'paid') {
+        await navigate(goOn, { replace: true });
+        return true;
+      }
+      setError(state === 'paying' ? PAYMENT_UNDER_WAY : sentence);
+    } catch {
+      setError(sentence);
+    }
+    return false;
+  }
+
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void buy();
+      }}
+    >
+      <section className={styles.block} aria-labelledby="billing">
+        <h2 id="billing">Billing address</h2>
+        <div className={styles.address} data-ready={ready.address || undefined}>
+          <AddressElement
+            options={addressOptions}
+            onLoadError={onLoadError}
+            onReady={() => setReady((now) => ({ ...now, address: true }))}
+          />
+        </div>
+      </section>
+      <section className={styles.block} aria-labelledby="card">
+        <h2 id="card">Card</h2>
+        <div className={styles.element} data-ready={ready.card || undefined}>
+          <PaymentElement
+            options={cardOptions}
+            onLoadError={onLoadError}
+            onReady={() => setReady((now) => ({ ...now, card: true }))}
+          />
+        </div>
+      </section>
+      <div className={styles.buy}>
+        {!details.hasAgreedToPolicies && (
+          <Checkbox
+            id="agreeToPolicies"
+            name="agreeToPolicies"
+            label={
+              <>
+                I agree to the policies (<a href={society.links.privacy}>privacy</a>,{' '}
+                <a href={society.links.refunds}>refunds</a>)
+              </>
+            }
+            checked={agreed}
+            onChange={(event) => {
+              setAgreed(event.target.checked);
+              setMustAgree(false);
+            }}
+            error={mustAgree ? POLICIES_REQUIRED : undefined}
+            required
+          />
+        )}
+        <Button
+          type="submit"
+          full
+          disabled={!stripe || !elements || orderIsChanging || outdated !== null}
+          busy={processing && 'Processing…'}
+        >
+          Buy Now
+        </Button>
+        {outdated === 'failed' && (
+          <>
+            <Alert>{NOT_UPDATED}</Alert>
+            <Button variant="second" full onClick={() => void fetchUpdates()}>
+              Try again
+            </Button>
+          </>
+        )}
+        {question && (
+          <>
+            <Note>{question} Nothing was charged yet.</Note>
+            <Button variant="second" full onClick={() => void buy({ isForAnother: true })}>
+              Yes, pay for somebody else
+            </Button>
+          </>
+        )}
+        {changed && <Note>{changed}</Note>}
+        {error && <Alert>{error}</Alert>}
+        <p className={styles.small}>
+          <Icon name="leaf" size={16} />
+          {checkout.carbonNote}
+        </p>
+        <p className={styles.small}>
+          <Icon name="lock" size={16} />
+          <span>
+            Payments by Stripe: <a href="https://stripe.com/legal/end-users">Terms</a>,{' '}
+            <a href="https://stripe.com/privacy">Privacy</a>
+          </span>
+        </p>
+      </div>
+    </form>
+  );
+}
+
+/** Addresses in the United States and Canada only (specification, section 5). */
+function billingOptions({
+  name,
+  line1,
+  line2,
+  city,
+  state,
+  postalCode,
+  country,
+}: CheckoutDetails['billing']) {
+  return {
+    mode: 'billing' as const,
+    allowedCountries: ['US', 'CA'],
+    defaultValues: { name, address: { line1, line2, city, state, postal_code: postalCode, country } },
+  };
+}

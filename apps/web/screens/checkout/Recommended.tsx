@@ -1,0 +1,51 @@
+import type { Product } from '#contract/schemas.ts';
+import { fromPrice, shortPrice } from '#core/money.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { ProductIcon } from '../../components/Purified.tsx';
+import ui from '../../components/ui.module.css';
+import { useOrderChange } from './orderChange.ts';
+import styles from './styles.module.css';
+
+/** Recommended products that are not in the order. */
+export function Recommended({ products }: { products: Product[] }) {
+  if (products.length === 0) return null;
+  return (
+    <section className={styles.block} aria-labelledby="recommended">
+      <h2 id="recommended">Recommended for you</h2>
+      <ul className={styles.recommended}>
+        {products.map((product) => (
+          <Item key={product.uuid} product={product} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Item({ product }: { product: Product }) {
+  const { busy, change, error } = useOrderChange(`product-${product.uuid}`);
+  return (
+    <li className={styles.item}>
+      <ProductIcon className={styles.itemIcon} icon={product.icon} />
+      <div className={styles.itemWords}>
+        <h3>{product.name}</h3>
+        <p>{product.description}</p>
+      </div>
+      <p className={styles.itemPrice}>{shortPrice(fromPrice(product.price))}</p>
+      <Button
+        variant="second"
+        className={`${ui.slim} ${styles.add}`}
+        aria-label={`Add ${product.name}`}
+        busy={busy && 'Adding…'}
+        onClick={() => change({ kind: 'addProduct', productUuid: product.uuid })}
+      >
+        Add
+      </Button>
+      {error && (
+        <div className={styles.itemError}>
+          <Alert>{error}</Alert>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,35 @@
+import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { PurifiedHtml } from '../../components/Purified.tsx';
+import ui from '../../components/ui.module.css';
+import type { CheckoutDetails } from './order.ts';
+import styles from './styles.module.css';
+
+/** For joiners who came by a link: the features and terms that others have seen on Membership. */
+export function Unseen({
+  name,
+  unseen: { features, eligibility },
+  refundNote,
+}: {
+  name: string;
+  unseen: NonNullable<CheckoutDetails['unseen']>;
+  refundNote: string;
+}) {
+  return (
+    <section className={styles.block} aria-labelledby="buys">
+      <h2 id="buys">{name}</h2>
+      <ul className={ui.ticks}>
+        {features.map(({ id, description }) => (
+          <li key={id}>
+            <PurifiedHtml html={description} />
+          </li>
+        ))}
+      </ul>
+      <p className={ui.refund}>
+        <Icon name="shield" size={18} />
+        {refundNote}
+      </p>
+      {eligibility && <EligibilityRules eligibility={eligibility} />}
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+import type { ActionFunctionArgs, ShouldRevalidateFunctionArgs } from 'react-router';
+import { fallback, NO_SESSION_FOR_MEMBERSHIP } from '#core/sentences.ts';
+import { call, messageOf } from '../../lib/api.ts';
+import { storedSession } from '../../lib/session.ts';
+import type { OrderChange } from './orderChange.ts';
+
+interface Changed {
+  error: string | null;
+  /** The stored session is missing: the order stays as it is (specification, section 8). */
+  noSession?: true;
+}
+
+const sentences: Record<OrderChange['kind'], string> = {
+  addDonation: fallback.setDonation,
+  addCustomDonation: fallback.setCustomDonation,
+  addProduct: fallback.addProduct,
+  removeDonation: fallback.deleteDonation,
+  removeProduct: fallback.deleteStoreProduct,
+};
+
+/** Changes the order; the loader then loads it again. */
+export async function action({ request }: ActionFunctionArgs): Promise<Changed> {
+  const change = (await request.json()) as OrderChange;
+  const uuid = storedSession();
+  if (!uuid) {
+    console.error(NO_SESSION_FOR_MEMBERSHIP);
+    return { error: null, noSession: true };
+  }
+  try {
+    switch (change.kind) {
+      case 'addDonation':
+      case 'addProduct':
+        await call('setSessionProduct', { params: { uuid }, body: { productUuid: change.productUuid } });
+        break;
+      case 'addCustomDonation':
+        await call('setCustomDonation', { params: { uuid }, body: { amount: change.amount } });
+        break;
+      case 'removeDonation':
+      case 'removeProduct': {
+        const { sessionProductUuid } = change;
+        const { status } = await call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+        if ((status as string) !== 'success') return { error: sentences[change.kind] };
+      }
+    }
+    return { error: null };
+  } catch (error) {
+    return { error: messageOf(error, sentences[change.kind]) };
+  }
+}
+
+export function shouldRevalidate({
+  actionResult,
+  defaultShouldRevalidate,
+}: ShouldRevalidateFunctionArgs): boolean {
+  return (actionResult as Changed | undefined)?.noSession ? false : defaultShouldRevalidate;
+}

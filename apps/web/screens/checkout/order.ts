@@ -1,0 +1,94 @@
+import type { Data, Product } from '#contract/schemas.ts';
+import { fromPrice } from '#core/money.ts';
+import { type OrderSummary, summarise } from '#core/orderSummary.ts';
+import { fallback } from '#core/sentences.ts';
+import { ApiError, call, messageOf, type Outcome, outcomeOf } from '../../lib/api.ts';
+
+export type CheckoutDetails = Data<'getCheckoutDetails'>;
+export type PaymentIntent = Data<'createPaymentIntent'>;
+export type OrderProduct = Product & { type: Product['productType']; priceCents: number };
+
+export interface Checkout {
+  details: CheckoutDetails;
+  order: OrderSummary<OrderProduct>;
+  /** Null if the total is 0. */
+  intent: PaymentIntent | null;
+}
+
+/** The order may change in another tab between the two calls: how often both are made. */
+const ATTEMPTS = 3;
+
+let reading: AbortController | null = null;
+let newest: Promise<Outcome<Checkout>>;
+
+/**
+ * The order with its payment intent. A newer call aborts the one before, whose total is outdated; both then resolve with the newer
+ * result.
+ */
+export async function loadCheckout(uuid: string): Promise<Outcome<Checkout>> {
+  reading?.abort();
+  const own = new AbortController();
+  reading = own;
+  newest = readCheckout(uuid, own.signal);
+  const outcome = await newest;
+  return own.signal.aborted ? newest : outcome;
+}
+
+/**
+ * The order, and the payment intent for its total; the intent stays the same as long as the order can be paid with it. A conflict
+ * means that the order has changed, so both are loaded again. A second conflict at the same revision means that it cannot be paid,
+ * for example since the joiner is a member by another join.
+ */
+async function readCheckout(uuid: string, signal: AbortSignal): Promise<Outcome<Checkout>> {
+  let refused: number | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await outcomeOf(
+      call('getCheckoutDetails', { params: { uuid }, loading: true, signal }),
+      fallback.getCheckoutDetails,
+    );
+    if (!('data' in outcome)) return outcome;
+    const details = outcome.data;
+    const order = readOrder(details.products);
+    const amount = order.totalDueTodayCents;
+    if (amount === 0) return { data: { details, order, intent: null } };
+    try {
+      const { billingEmail } = details;
+      const body = { amount, currency: 'usd' as const, billingEmail };
+      // The first conflict at a revision is handled here, without a toast.
+      const quiet = refused === details.revision ? false : 409;
+      const intent = await call('createPaymentIntent', {
+        params: { uuid },
+        body,
+        loading: true,
+        quiet,
+        signal,
+      });
+      return { data: { details, order, intent } };
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status === 409 && !error.goOn;
+      if (isRefused && refused === details.revision)
+        return { message: messageOf(error, fallback.createPaymentIntent), isLost: true, retryMs: null };
+      if (!isRefused || attempt === ATTEMPTS)
+        return outcomeOf<Checkout>(Promise.reject(error), fallback.createPaymentIntent);
+      refused = details.revision;
+    }
+  }
+}
+
+export function readOrder(products: readonly Product[]): OrderSummary<OrderProduct> {
+  return summarise(
+    products.map((product) => ({
+      ...product,
+      type: product.productType,
+      priceCents: fromPrice(product.price),
+    })),
+  );
+}
+
+/** Recommended products that are not in the order yet (specification, section 2). */
+export function stillRecommended(
+  details: Pick<CheckoutDetails, 'products' | 'recommendedProducts'>,
+): Product[] {
+  const inOrder = new Set(details.products.map(({ uuid }) => uuid));
+  return details.recommendedProducts.filter(({ uuid }) => !inOrder.has(uuid));
+}

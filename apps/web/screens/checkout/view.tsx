@@ -1,0 +1,121 @@
+import { useEffect, useState } from 'react';
+import { Link, useFetchers, useLoaderData, useRevalidator } from 'react-router';
+import { displayPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Lost } from '../../components/Lost.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { ProgressBar } from '../../components/ProgressBar.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { LoadAgainPage } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { Donations } from './Donations.tsx';
+import type { loader } from './loader.ts';
+import { OrderPanel } from './OrderPanel.tsx';
+import { type Checkout, stillRecommended } from './order.ts';
+import { Payment } from './Payment.tsx';
+import { Recommended } from './Recommended.tsx';
+import styles from './styles.module.css';
+import { Unseen } from './Unseen.tsx';
+
+export function Component() {
+  const outcome = useLoaderData<typeof loader>();
+  const loaded = 'data' in outcome ? outcome.data : null;
+  // When reloading the order after a change fails, the last one stays, with the error.
+  const [last, setLast] = useState(loaded);
+  useEffect(() => {
+    if (loaded) setLast(loaded);
+  }, [loaded]);
+  if ('message' in outcome && outcome.isLost) return <Lost title="Checkout" message={outcome.message} />;
+  const checkout = loaded ?? last;
+  const error = 'message' in outcome ? outcome.message : null;
+  return checkout ? (
+    <Screen checkout={checkout} error={error} />
+  ) : (
+    <LoadAgainPage
+      title="Checkout"
+      message={error ?? fallback.getCheckoutDetails}
+      retryMs={'message' in outcome ? outcome.retryMs : null}
+    >
+      <StartOver />
+    </LoadAgainPage>
+  );
+}
+
+function Screen({ checkout, error }: { checkout: Checkout; error: string | null }) {
+  const { details, order, intent } = checkout;
+  const fetchers = useFetchers();
+  const { state } = useRevalidator();
+  const wide = useWide();
+  const recommended = stillRecommended(details);
+  return (
+    <div className={styles.screen}>
+      <OrderPanel order={order} refundNote={details.refundNote}>
+        {wide && <Recommended products={recommended} />}
+      </OrderPanel>
+      <section className={styles.form} aria-label="Payment">
+        {!details.isCheckoutOnly && <ProgressBar current="Checkout" />}
+        <PageHeading title="Checkout" />
+        <Announcement total={order.totalDueTodayCents} />
+        {error && <Alert>{error}</Alert>}
+        {details.unseen && (
+          <Unseen
+            name={order.membership?.name ?? ''}
+            unseen={details.unseen}
+            refundNote={details.refundNote}
+          />
+        )}
+        {!wide && <Recommended products={recommended} />}
+        <Donations options={details.donationOptions} donations={order.donations} />
+        {intent && (
+          <Payment
+            details={details}
+            intent={intent}
+            orderIsChanging={state !== 'idle' || fetchers.some((fetcher) => fetcher.state !== 'idle')}
+          />
+        )}
+        <div className={ui.foot}>
+          {details.isCheckoutOnly ? (
+            <span />
+          ) : (
+            <Link className={ui.plain} to={screens.membership}>
+              <Icon name="arrowLeft" size={18} />
+              Back to membership
+            </Link>
+          )}
+          <StartOver />
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** Announces a changed total to screen readers; not the first one. */
+function Announcement({ total }: { total: number }) {
+  const [first] = useState(total);
+  const [changed, setChanged] = useState(false);
+  useEffect(() => {
+    if (total !== first) setChanged(true);
+  }, [total, first]);
+  return (
+    <p className="sr" role="status">
+      {changed && `Total Due Today: ${displayPrice(total)}`}
+    </p>
+  );
+}
+
+const WIDE = '(min-width: 60rem)';
+
+/** Whether the summary is beside the form; recommended products are then below the summary. */
+function useWide(): boolean {
+  const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
+  useEffect(() => {
+    const query = window.matchMedia(WIDE);
+    const update = () => setWide(query.matches);
+    query.addEventListener('change', update);
+    return () => query.removeEventListener('change', update);
+  }, []);
+  return wide;
+}

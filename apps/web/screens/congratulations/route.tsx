@@ -1,0 +1,271 @@
+import { useState } from 'react';
+import { Link, useLoaderData } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Crest } from '../../components/Crest.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Lost } from '../../components/Lost.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { LoadAgain } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { call, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
+import { drop } from '../../lib/session.ts';
+import { phoneLink, useSite } from '../../lib/site.ts';
+import styles from './styles.module.css';
+
+type Welcome = Data<'getWelcome'>;
+
+interface Loaded {
+  welcome: Welcome | null;
+  failure: LoadFailure | null;
+}
+
+export async function loader(): Promise<Loaded> {
+  const uuid = requireSession();
+  const outcome = await outcomeOf(
+    call('getWelcome', { params: { uuid }, loading: true }),
+    'We could not look up your membership just now.',
+  );
+  if ('message' in outcome) return { welcome: null, failure: outcome };
+  drop('joinDraft');
+  return { welcome: outcome.data, failure: null };
+}
+
+export function Component() {
+  const { welcome, failure } = useLoaderData() as Loaded;
+  if (failure?.isLost) return <Lost title="Congratulations" message={failure.message} />;
+  const [main] = welcome?.memberships ?? [];
+  return (
+    <Card>
+      {welcome && main && !isHeld(main.standing) ? (
+        <Ended welcome={welcome} name={main.name} standing={main.standing} />
+      ) : (
+        <Member welcome={welcome} failure={failure} />
+      )}
+      <Help />
+    </Card>
+  );
+}
+
+/** Texts for an ended membership, after its name. */
+const endings: Partial<Record<MembershipStanding, { title: string; text: string }>> = {
+  refunded: {
+    title: 'refunded',
+    text: 'was refunded and has ended. The money usually takes 5 to 10 business days to show on your statement.',
+  },
+  charged_back: {
+    title: 'ended',
+    text: 'has ended, because the bank of your card took its payment back.',
+  },
+  void: {
+    title: 'not in effect',
+    text: 'is not in effect, because our payment provider knows of no payment for it. If you were charged, please call us.',
+  },
+};
+
+/** The membership has ended: the reason, the receipt, and Start Over. */
+function Ended({
+  welcome,
+  name,
+  standing,
+}: {
+  welcome: Welcome;
+  name: string;
+  standing: MembershipStanding;
+}) {
+  const { title, text } = endings[standing] ?? { title: 'ended', text: 'has ended.' };
+  return (
+    <>
+      <header className={styles.hero}>
+        <Crest large />
+        <PageHeading title={`${name} ${title}`} />
+        <p className={ui.lead}>
+          {welcome.firstName ? `${welcome.firstName}, your` : 'Your'} {name} {text}
+        </p>
+      </header>
+      <Notes welcome={welcome} />
+      {welcome.rejection && <Alert>{welcome.rejection}</Alert>}
+      <Receipt welcome={welcome} />
+      <div className={styles.again}>
+        <StartOver />
+      </div>
+    </>
+  );
+}
+
+function Member({ welcome, failure }: Loaded) {
+  const { society, congratulations } = useSite();
+  const { store } = congratulations;
+  return (
+    <>
+      <header className={styles.hero}>
+        <Crest large />
+        <PageHeading title="Congratulations" className={styles.title} />
+        <p className={styles.welcome}>Welcome to the society</p>
+        {welcome && (
+          <p className={ui.lead}>
+            {welcome.firstName ? `${welcome.firstName}, you` : 'You'} are now a member of {society.name}.
+          </p>
+        )}
+      </header>
+      {failure && (
+        <div className={ui.stack}>
+          <LoadAgain message={failure.message} retryMs={failure.retryMs} />
+        </div>
+      )}
+      {welcome && <Notes welcome={welcome} />}
+      {welcome?.rejection && !welcome.owesTranscript && <Alert>{welcome.rejection}</Alert>}
+      {welcome?.owesTranscript && (
+        <section className={styles.owed}>
+          <Icon name="file" size={22} />
+          <p>
+            {welcome.rejection} One thing is still open:{' '}
+            <Link to={screens.uploadTranscript}>upload your transcript</Link>.
+          </p>
+        </section>
+      )}
+      <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
+        <h2 id="emails">What comes next</h2>
+        <p className={styles.intro}>{congratulations.lead}</p>
+        <ol className={styles.emails}>
+          {congratulations.emails.map(({ title, text, when }) => (
+            <li key={title}>
+              <div>
+                <h3>{title}</h3>
+                <p>{text}</p>
+              </div>
+              <p className={styles.when}>{when}</p>
+            </li>
+          ))}
+        </ol>
+      </section>
+      <section className={styles.store} aria-labelledby="store">
+        <div className={styles.storeWords}>
+          <h2 id="store">{store.title}</h2>
+          <p>{store.text.replaceAll('{discount}', `${store.discountPercent}%`)}</p>
+        </div>
+        <CopyableCode code={store.code} />
+        <a className={ui.button} href={store.url}>
+          Shop Now
+        </a>
+      </section>
+      {welcome && <Receipt welcome={welcome} />}
+    </>
+  );
+}
+
+/** Notes about refunded second payments, a disputed membership and a refunded upgrade. */
+function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
+  const [main, ...upgrades] = memberships;
+  const notes = refunded.map(
+    ({ kind, amount, isReturned }) =>
+      `A second payment of ${displayPrice(amount)} for this ${kind === 'join' ? 'membership' : 'upgrade'} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`,
+  );
+  if (main?.standing === 'disputed')
+    notes.push('The bank of your card is looking into its payment. Your membership stands meanwhile.');
+  if (main && isHeld(main.standing))
+    for (const { name, standing } of upgrades)
+      if (!isHeld(standing))
+        notes.push(
+          `Your ${name} ${standing === 'refunded' ? 'was refunded' : 'has ended'}. You remain a member.`,
+        );
+  return (
+    notes.length > 0 && (
+      <div className={styles.told}>
+        {notes.map((note, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
+          <Note key={index}>{note}</Note>
+        ))}
+      </div>
+    )
+  );
+}
+
+function Help() {
+  const { society } = useSite();
+  return (
+    <section className={styles.section} aria-labelledby="help">
+      <h2 id="help">Questions?</h2>
+      <p>
+        Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a> or call{' '}
+        <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>.
+      </p>
+    </section>
+  );
+}
+
+/** The payments. When printed, the page shows only this and the society's name and address. */
+function Receipt({ welcome: { receipt, memberships } }: { welcome: Welcome }) {
+  const { society } = useSite();
+  if (!receipt || receipt.payments.length === 0) return null;
+  return (
+    <section className={styles.receipt} aria-labelledby="receipt">
+      <div className={styles.receiptHead}>
+        <h2 id="receipt">Your receipt</h2>
+        <Button variant="second" className={`${ui.slim} ${styles.print}`} onClick={() => window.print()}>
+          Print receipt
+        </Button>
+      </div>
+      <p>
+        {society.name} received from {receipt.name || 'you'}, for{' '}
+        {memberships.map(({ name }) => name).join(' and ')}:
+      </p>
+      {receipt.payments.map(({ reference, paidAt, lines, amount, refunded, card }) => (
+        <dl key={reference} className={styles.payment}>
+          {lines.map(({ name, amount: price }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change while the page stands
+            <div key={index}>
+              <dt>{name}</dt>
+              <dd>{displayPrice(price)}</dd>
+            </div>
+          ))}
+          <div className={styles.paid}>
+            <dt>Paid{card && ` with ${card.brand} ending ${card.last4}`}</dt>
+            <dd>{displayPrice(amount)}</dd>
+          </div>
+          {refunded > 0 && (
+            <div>
+              <dt>Refunded</dt>
+              <dd>{displayPrice(refunded)}</dd>
+            </div>
+          )}
+          <div className={styles.small}>
+            <dt>{new Date(paidAt).toLocaleDateString('en-US', { dateStyle: 'long' })}</dt>
+            <dd>Reference {reference}</dd>
+          </div>
+        </dl>
+      ))}
+    </section>
+  );
+}
+
+function CopyableCode({ code }: { code: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <div>
+      <button
+        type="button"
+        className={styles.code}
+        aria-label={`Copy the code ${code}`}
+        onClick={() => {
+          navigator.clipboard?.writeText(code).then(
+            () => setCopied(true),
+            () => setCopied(false),
+          );
+        }}
+      >
+        <span>{code}</span>
+        <Icon name={copied ? 'tick' : 'copy'} size={18} />
+      </button>
+      <span className="sr" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
+    </div>
+  );
+}

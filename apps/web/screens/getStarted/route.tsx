@@ -1,0 +1,179 @@
+import { useEffect, useRef, useState } from 'react';
+import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
+import type { Site } from '#contract/schemas.ts';
+import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
+import { screens } from '#core/navigation.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Checkbox, TextField } from '../../components/Field.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import ui from '../../components/ui.module.css';
+import { prefetch } from '../../lib/prefetch.ts';
+import { phoneLink, useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import type { Submission } from './startJoin.ts';
+import styles from './styles.module.css';
+
+const importStart = () => import(/* webpackChunkName: "start" */ './startJoin.ts');
+
+const prefetchNext = () => prefetch(importStart, lazyScreens.studentDetails.load);
+
+export async function action({ request }: ActionFunctionArgs): Promise<Response | { error: string }> {
+  const { startJoin } = await importStart();
+  return startJoin((await request.json()) as Submission);
+}
+
+export function Component() {
+  const { getStarted } = useSite();
+  const programme = useProgramme();
+  const [mode, setMode] = useState<Submission['mode']>('invite');
+  const [inviteCode, setInviteCode] = useState('');
+  const [touched, setTouched] = useState(false);
+  const codeField = useRef<HTMLInputElement>(null);
+  // Text typed before hydration is in the field, but not yet in the state.
+  useEffect(() => {
+    const typed = codeField.current?.value ?? '';
+    setInviteCode(typed);
+    setTouched(typed !== '');
+  }, []);
+  const [confirmed, setConfirmed] = useState(false);
+  const [erredMode, setErredMode] = useState<Submission['mode'] | null>(null);
+  const fetcher = useFetcher<typeof action>();
+  const busy = fetcher.state !== 'idle';
+  const codeError = inviteCodeError(inviteCode);
+  const ready = mode === 'invite' ? codeError === null : confirmed;
+  const error =
+    !busy && erredMode === mode && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+
+  function submit() {
+    if (!ready || busy) return;
+    setErredMode(mode);
+    const { isTOLA } = programme;
+    const submission: Submission =
+      mode === 'invite' ? { mode, inviteCode, isTOLA } : { mode, hasConfirmedEligibility: confirmed, isTOLA };
+    void fetcher.submit(submission, {
+      method: 'post',
+      action: screens.getStarted,
+      encType: 'application/json',
+    });
+  }
+
+  return (
+    <Card>
+      <PageHeading title="Get Started" />
+      <p className={ui.lead}>{getStarted.lead}</p>
+      <fieldset className={styles.toggle} aria-label="How do you join?">
+        <button type="button" aria-pressed={mode === 'invite'} onClick={() => setMode('invite')}>
+          I have an Invite Code
+        </button>
+        <button type="button" aria-pressed={mode === 'self'} onClick={() => setMode('self')}>
+          I am Self-Nominating
+        </button>
+      </fieldset>
+      <form
+        noValidate
+        onFocus={prefetchNext}
+        onPointerDown={prefetchNext}
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        {mode === 'invite' ? (
+          <TextField
+            ref={codeField}
+            id="inviteCode"
+            name="inviteCode"
+            label="Invite code"
+            hint="Letters and numbers, printed at the top of your invitation."
+            value={inviteCode}
+            onChange={(event) => {
+              setInviteCode(event.target.value);
+              setTouched(true);
+              setErredMode(null);
+            }}
+            error={(touched && codeError) || undefined}
+            required
+            maxLength={INVITE_CODE_MAX_LENGTH + 20}
+            autoComplete="off"
+            autoCapitalize="characters"
+            spellCheck={false}
+            enterKeyHint="go"
+          />
+        ) : (
+          <Eligibility programme={programme}>
+            <Checkbox
+              id="hasConfirmedEligibility"
+              name="hasConfirmedEligibility"
+              label="Yes, I confirm I meet the eligibility requirements"
+              checked={confirmed}
+              onChange={(event) => setConfirmed(event.target.checked)}
+              required
+            />
+          </Eligibility>
+        )}
+        <div className={styles.submit}>
+          <Button type="submit" full disabled={!ready} busy={busy && 'Submitting...'}>
+            Submit
+          </Button>
+          {error && <Alert>{error}</Alert>}
+          {error && mode === 'invite' && <OtherWays onSelfNominate={() => setMode('self')} />}
+        </div>
+      </form>
+      <ul className={styles.facts}>
+        {getStarted.facts.map(({ title, text }) => (
+          <li key={title}>
+            <h2>{title}</h2>
+            <p>{text.replace('{price}', programme.membershipFrom).replace('{refund}', programme.refund)}</p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** After an invite code was refused. */
+function OtherWays({ onSelfNominate }: { onSelfNominate: () => void }) {
+  const { society } = useSite();
+  return (
+    <p className={styles.otherWays}>
+      You do not need a code:{' '}
+      <button type="button" className={ui.plain} onClick={onSelfNominate}>
+        nominate yourself
+      </button>
+      , call <a href={phoneLink(society.supportPhone)}>{society.supportPhone}</a>, or write to{' '}
+      <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+    </p>
+  );
+}
+
+type Programme = Site['programmes'][string];
+
+/** The programme that the query names (`?programme=undergraduate`), or the society's default. */
+function useProgramme(): Programme {
+  const { programmes, defaultProgramme } = useSite();
+  const asked = new URLSearchParams(useLocation().search).get('programme');
+  return (
+    (asked && Object.hasOwn(programmes, asked) && programmes[asked]) ||
+    (programmes[defaultProgramme] as Programme)
+  );
+}
+
+function Eligibility({ programme, children }: { programme: Programme; children: React.ReactNode }) {
+  const { intro, rules, note } = programme.eligibility;
+  return (
+    <section className={styles.eligibility} aria-labelledby="eligibility">
+      <h2 id="eligibility">Eligibility for {programme.name}</h2>
+      <p>{intro}</p>
+      <ul className={ui.ticks}>
+        {rules.map((rule) => (
+          <li key={rule}>{rule}</li>
+        ))}
+      </ul>
+      <p className={ui.hint}>{note}</p>
+      <p className={ui.hint}>{programme.refund}</p>
+      {children}
+    </section>
+  );
+}

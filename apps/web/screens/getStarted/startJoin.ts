@@ -1,0 +1,47 @@
+import { redirect } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
+import { call, messageOf } from '../../lib/api.ts';
+import { storeSession } from '../../lib/session.ts';
+
+export type Submission =
+  | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
+  | { mode: 'self'; hasConfirmedEligibility: boolean; isTOLA: boolean };
+
+/** Starts a join (specification, section 4, eligibility flow) or returns the error message. */
+export async function startJoin(submission: Submission): Promise<Response | { error: string }> {
+  const started =
+    submission.mode === 'invite' ? await joinByCode(submission) : await joinBySelfNomination(submission);
+  if ('error' in started) return started;
+  storeSession(started.uuid);
+  return redirect(screens.studentDetails);
+}
+
+async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' }) {
+  const invitationCode = inviteCode.trim();
+  const checked = await attempt(
+    call('checkEligibility', { body: { invitationCode, isTOLA } }),
+    fallback.checkEligibility,
+  );
+  if ('error' in checked) return checked;
+  if (checked.status !== 'success') return { error: checked.message || ELIGIBILITY_FAILED };
+  const { contactId } = checked;
+  return contactId
+    ? attempt(call('initiateJoin', { body: { contactId, invitationCode, isTOLA } }), fallback.initiateJoin)
+    : attempt(call('initiateSchoolJoin', { body: { invitationCode } }), fallback.initiateSchoolJoin);
+}
+
+function joinBySelfNomination({ hasConfirmedEligibility, isTOLA }: Submission & { mode: 'self' }) {
+  return attempt(
+    call('initiateSelfNomination', { body: { hasConfirmedEligibility, isTOLA } }),
+    fallback.initiateSelfNomination,
+  );
+}
+
+async function attempt<T>(calling: Promise<T>, sentence: string): Promise<T | { error: string }> {
+  try {
+    return await calling;
+  } catch (error) {
+    return { error: messageOf(error, sentence) };
+  }
+}

@@ -1,0 +1,52 @@
+import { Link, type LoaderFunctionArgs, redirect, replace, useLoaderData } from 'react-router';
+import { screens, screenTitles } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { LoadAgainPage } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
+import { storeSession } from '../../lib/session.ts';
+import { signatureOf } from '../../lib/signature.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+
+/** Starts the join of the link's contact and redirects to Student Details (specification, section 2). */
+export async function loader({ params, request }: LoaderFunctionArgs): Promise<LoadFailure> {
+  const id = params.hubspotContactId;
+  if (!id) throw redirect(screens.getStarted);
+  prefetch(lazyScreens.studentDetails.load);
+  const body = signatureOf(new URL(request.url).searchParams);
+  const started = await outcomeOf(call('initJoin', { params: { id }, body, quiet: 503 }), fallback.initJoin);
+  if ('message' in started) return started;
+  storeSession(started.data.uuid);
+  throw replace(screens.studentDetails);
+}
+
+export function Component() {
+  const { message, retryMs } = useLoaderData<typeof loader>();
+  const otherWay = (
+    <>
+      <p>You can also begin with the invite code that is printed on your invitation.</p>
+      <Link className={retryMs !== null ? ui.plain : ui.button} to={screens.getStarted}>
+        Get Started
+      </Link>
+    </>
+  );
+  if (retryMs !== null)
+    return (
+      <LoadAgainPage title={screenTitles.init} message={message} retryMs={retryMs}>
+        {otherWay}
+      </LoadAgainPage>
+    );
+  return (
+    <Card>
+      <PageHeading title={screenTitles.init} />
+      <div className={ui.stack}>
+        <Alert>{message}</Alert>
+        {otherWay}
+      </div>
+    </Card>
+  );
+}

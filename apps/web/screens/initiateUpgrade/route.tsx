@@ -1,0 +1,28 @@
+import { Link, type LoaderFunctionArgs, redirect } from 'react-router';
+import { screens } from '#core/navigation.ts';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import ui from '../../components/ui.module.css';
+import { storedSession } from '../../lib/session.ts';
+
+/** Redirects to the upgrade with the same query; without a session the screen explains. */
+export function loader({ request }: LoaderFunctionArgs) {
+  return storedSession() ? redirect(screens.upgrade + new URL(request.url).search) : null;
+}
+
+export function Component() {
+  return (
+    <Card>
+      <PageHeading title="Upgrade Membership" />
+      <div className={ui.stack}>
+        <p>
+          An upgrade is offered right after a join, in the browser that was used for it. This browser holds no
+          join, so there is nothing to upgrade here yet.
+        </p>
+        <Link className={ui.button} to={screens.getStarted}>
+          Get Started
+        </Link>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ReactElement } from 'react';
+import { type ScreenName, screenTitles } from '#core/navigation.ts';
+import { PageLoader } from '../components/PageLoader.tsx';
+import { Placeholder as MembershipPlaceholder } from './membership/Placeholder.tsx';
+import { Placeholder as StudentDetailsPlaceholder } from './studentDetails/Placeholder.tsx';
+import { Placeholder as UpgradePlaceholder } from './upgrade/Placeholder.tsx';
+
+export interface LazyScreen {
+  /** Imports the route's loader, action and component. The chunk has the screen's name: the server preloads it by that. */
+  load: () => Promise<object>;
+  /** Shown while the screen's code and data load. Without one the previous screen stays. */
+  placeholder?: ReactElement;
+}
+
+const loader = (name: ScreenName, text: string) => <PageLoader title={screenTitles[name]} text={text} />;
+
+/** Every screen except Get Started, which is part of the first load. */
+export const lazyScreens = {
+  init: {
+    load: () => import(/* webpackChunkName: "init" */ './init/route.tsx'),
+    placeholder: loader('init', 'Opening your invitation…'),
+  },
+  studentDetails: {
+    load: () => import(/* webpackChunkName: "studentDetails" */ './studentDetails/route.ts'),
+    placeholder: <StudentDetailsPlaceholder />,
+  },
+  membership: {
+    load: () => import(/* webpackChunkName: "membership" */ './membership/route.ts'),
+    placeholder: <MembershipPlaceholder />,
+  },
+  checkout: {
+    load: () => import(/* webpackChunkName: "checkout" */ './checkout/route.ts'),
+    placeholder: loader('checkout', 'Loading your order…'),
+  },
+  postPayment: {
+    load: () => import(/* webpackChunkName: "postPayment" */ './postPayment/route.tsx'),
+  },
+  upgrade: {
+    load: () => import(/* webpackChunkName: "upgrade" */ './upgrade/route.ts'),
+    placeholder: <UpgradePlaceholder />,
+  },
+  initiateUpgrade: {
+    load: () => import(/* webpackChunkName: "initiateUpgrade" */ './initiateUpgrade/route.tsx'),
+  },
+  uploadTranscript: {
+    load: () => import(/* webpackChunkName: "uploadTranscript" */ './uploadTranscript/route.tsx'),
+  },
+  congratulations: {
+    load: () => import(/* webpackChunkName: "congratulations" */ './congratulations/route.tsx'),
+  },
+  initializeCheckout: {
+    load: () => import(/* webpackChunkName: "initializeCheckout" */ './initializeCheckout/route.tsx'),
+    placeholder: loader('initializeCheckout', 'Preparing your checkout…'),
+  },
+  uploadResume: {
+    load: () => import(/* webpackChunkName: "uploadResume" */ './uploadResume/route.tsx'),
+  },
+  uploadByLink: {
+    load: () => import(/* webpackChunkName: "uploadByLink" */ './uploadByLink/route.tsx'),
+  },
+} satisfies Record<Exclude<ScreenName, 'getStarted'>, LazyScreen>;
+
+export const notFound: LazyScreen = {
+  load: () => import(/* webpackChunkName: "notFound" */ './notFound/route.tsx'),
+};
+
+/** What stands in a screen's place while it loads, if anything. */
+export function placeholderOf(name: ScreenName): ReactElement | undefined {
+  return name === 'getStarted' ? undefined : (lazyScreens[name] as LazyScreen).placeholder;
+}

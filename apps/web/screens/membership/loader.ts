@@ -1,0 +1,13 @@
+import type { Data } from '#contract/schemas.ts';
+import { fallback } from '#core/sentences.ts';
+import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+
+export type Details = Data<'getMembershipDetails'>;
+
+export function loader(): Promise<Outcome<Details>> {
+  const uuid = requireSession();
+  return outcomeOf(
+    call('getMembershipDetails', { params: { uuid }, loading: true }),
+    fallback.getMembershipDetails,
+  );
+}

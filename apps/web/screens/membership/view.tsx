@@ -1,0 +1,154 @@
+import { useState } from 'react';
+import { preconnect } from 'react-dom';
+import { Link, useFetcher, useLoaderData } from 'react-router';
+import { fromPrice, shortPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { EligibilityRules } from '../../components/EligibilityRules.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { ProgressBar } from '../../components/ProgressBar.tsx';
+import { loadCleaner } from '../../components/Purified.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { LoadAgain } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import type { LoadFailure } from '../../lib/api.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
+import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import type { action } from './action.ts';
+import type { Details, loader } from './loader.ts';
+import styles from './styles.module.css';
+
+type Membership = Details['memberships'][number];
+
+/** Checkout, and the sanitizer for its product icons. */
+const loadCheckout = () => Promise.all([lazyScreens.checkout.load(), loadCleaner()]);
+
+/** Where `loadStripe` gets its script from. */
+const PAYMENTS_HOST = 'https://js.stripe.com';
+
+export function Component() {
+  const outcome = useLoaderData<typeof loader>();
+  return (
+    <Card wide>
+      <ProgressBar current="Membership" />
+      {'data' in outcome ? <Choice details={outcome.data} /> : <Failure failure={outcome} />}
+      <Foot />
+    </Card>
+  );
+}
+
+function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
+  return (
+    <>
+      <PageHeading title="Membership" />
+      <div className={ui.stack}>
+        {isLost ? <Alert>{message}</Alert> : <LoadAgain message={message} retryMs={retryMs} />}
+      </div>
+    </>
+  );
+}
+
+function Foot() {
+  return (
+    <div className={ui.foot}>
+      <Link className={ui.plain} to={screens.studentDetails}>
+        <Icon name="arrowLeft" size={18} />
+        Back
+      </Link>
+      <StartOver />
+    </div>
+  );
+}
+
+function Choice({ details }: { details: Details }) {
+  const { memberships, membershipPageHeader, membershipPageSubheader, refundNote, eligibility } = details;
+  usePrefetch(loadCheckout);
+  const { payments } = useSite();
+  // Only the connection: the card provider's script is loaded by Checkout alone.
+  preconnect(payments.scriptUrl === null ? PAYMENTS_HOST : new URL(payments.scriptUrl).origin);
+  const fetcher = useFetcher<typeof action>();
+  const [chosen, setChosen] = useState(details.selectedMembershipId);
+  const busy = fetcher.state !== 'idle';
+  const error = !busy && fetcher.data && 'error' in fetcher.data ? fetcher.data.error : null;
+  return (
+    <>
+      <div className={styles.heading}>
+        <PageHeading title="Membership">{membershipPageHeader}</PageHeading>
+        <p className={ui.lead}>{membershipPageSubheader}</p>
+      </div>
+      <ul className={styles.cards} data-count={Math.min(memberships.length, 3)}>
+        {memberships.map((membership) => (
+          <MembershipCard
+            key={membership.id}
+            membership={membership}
+            selected={membership.id === (error ? details.selectedMembershipId : chosen)}
+            busy={busy}
+            onChoose={() => {
+              setChosen(membership.id);
+              void fetcher.submit(
+                { membershipId: membership.id },
+                { method: 'post', encType: 'application/json' },
+              );
+            }}
+          />
+        ))}
+      </ul>
+      <p className={styles.error} role="alert">
+        {error}
+      </p>
+      <p className={`${ui.refund} ${styles.refund}`}>
+        <Icon name="shield" size={18} />
+        {refundNote}
+      </p>
+      <EligibilityRules eligibility={eligibility} />
+    </>
+  );
+}
+
+function MembershipCard({
+  membership,
+  selected,
+  busy,
+  onChoose,
+}: {
+  membership: Membership;
+  selected: boolean;
+  busy: boolean;
+  onChoose: () => void;
+}) {
+  const says = selected ? 'Selected' : 'Choose this membership';
+  return (
+    <li className={styles.card} data-selected={selected || undefined}>
+      {selected && (
+        <span className={styles.badge}>
+          <Icon name="tick" size={16} />
+        </span>
+      )}
+      <h2>{membership.name}</h2>
+      <p className={styles.description}>{membership.description}</p>
+      <p className={styles.price}>
+        <span>{shortPrice(fromPrice(membership.price))}</span>
+        <small>/one-time fee</small>
+      </p>
+      <ul className={`${ui.ticks} ${styles.features}`}>
+        {membership.features.map(({ id, description }) => (
+          <li key={id}>{description}</li>
+        ))}
+      </ul>
+      <Button
+        full
+        variant={selected ? 'second' : 'main'}
+        disabled={busy}
+        aria-label={`${says}: ${membership.name}`}
+        onClick={onChoose}
+      >
+        {selected && <Icon name="tick" size={18} />}
+        {says}
+      </Button>
+    </li>
+  );
+}

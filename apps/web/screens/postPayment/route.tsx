@@ -1,0 +1,198 @@
+import { useEffect, useState } from 'react';
+import { Link, type LoaderFunctionArgs, useLoaderData, useNavigate } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { displayPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { Note } from '../../components/Alert.tsx';
+import cardStyles from '../../components/Card.module.css';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { loadCleaner } from '../../components/Purified.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { TryAgain } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { ApiError, call, type RetryMs, requireSession, retryMsOf } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
+import { drop, keep, recall, returnFromPaying } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+
+type Settled = Data<'postPayment'>;
+
+/** The payment's outcome is unknown. `retryMs` is undefined when the return's parameters are missing. */
+interface Unknown {
+  retryMs: RetryMs | undefined;
+  /** Which check failed; a newer one is running if `checks` is higher. */
+  checks?: number;
+}
+
+const NOT_KNOWN =
+  'We could not see yet how your payment ended. Nothing is charged twice: if it went through, Checkout will say so.';
+const NOT_COMPLETED = 'Your payment was not completed, and nothing was charged.';
+
+/** The parameters that the card provider adds to the return URL. */
+interface Return {
+  paymentIntent: string;
+  paymentIntentClientSecret: string;
+  redirectStatus: string;
+}
+
+/**
+ * Removes the three parameters from the URL and the history, since one is a secret. Session storage keeps them until the payment is
+ * settled, for a reload.
+ */
+export function loader({ request }: LoaderFunctionArgs): { uuid: string; returned: Return | null } {
+  returnFromPaying();
+  const uuid = requireSession();
+  const query = new URL(request.url).searchParams;
+  const paymentIntent = query.get('payment_intent');
+  const paymentIntentClientSecret = query.get('payment_intent_client_secret');
+  const redirectStatus = query.get('redirect_status');
+  if (paymentIntent && paymentIntentClientSecret && redirectStatus) {
+    keep('joinReturn', { paymentIntent, paymentIntentClientSecret, redirectStatus } satisfies Return);
+  }
+  if (window.location.search !== '') {
+    window.history.replaceState(window.history.state, '', window.location.pathname);
+  }
+  return { uuid, returned: recall<Return>('joinReturn') };
+}
+
+/** Delays between polls while the payment is processing (ms); the last one repeats. */
+const POLL_DELAYS_MS = [1000, 2000, 3000, 5000, 8000, 13_000];
+
+/** Polls until the payment is settled; null when the page was left. */
+async function settle(uuid: string, body: Return, signal: AbortSignal): Promise<Settled | null> {
+  for (let polls = 0; !signal.aborted; polls++) {
+    const settled = await call('postPayment', { params: { uuid }, body, quiet: true });
+    if (settled.status !== 'processing') return settled;
+    const wait = POLL_DELAYS_MS[Math.min(polls, POLL_DELAYS_MS.length - 1)];
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+  return null;
+}
+
+export function Component() {
+  const { uuid, returned } = useLoaderData<typeof loader>();
+  const navigate = useNavigate();
+  const [ended, setEnded] = useState<Unknown | Settled | null>(null);
+  const [checks, setChecks] = useState(0);
+
+  useEffect(() => {
+    if (!returned) {
+      console.error('The payment return misses its parameters.');
+      setEnded({ retryMs: undefined });
+      return;
+    }
+    prefetch(lazyScreens.upgrade.load, loadCleaner);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    settle(uuid, returned, signal).then(
+      async (settled) => {
+        if (signal.aborted || !settled) return;
+        // A refunded payment's parameters stay stored, so that a reload shows it again.
+        if (settled.status === 'refunded') return setEnded(settled);
+        drop('joinReturn');
+        if (settled.status !== 'succeeded') {
+          console.error(`The payment was not completed: ${settled.status}`);
+          return setEnded(settled);
+        }
+        drop('joinDraft');
+        const query = new URLSearchParams({ payment_intent: returned.paymentIntent });
+        await navigate(`${screens.upgrade}?${query}`, { replace: true });
+      },
+      (error: unknown) => {
+        console.error(error);
+        // No response, or a 5xx: a retry may help.
+        const isRefused = error instanceof ApiError && error.status < 500;
+        if (!signal.aborted) setEnded({ retryMs: isRefused ? null : (retryMsOf(error) ?? 0), checks });
+      },
+    );
+    return () => leaving.abort();
+  }, [uuid, returned, navigate, checks]);
+
+  const settled = ended && 'status' in ended ? ended : null;
+  const unknown = ended && !('status' in ended) ? ended : null;
+  if (settled?.refunded) return <Refunded payment={settled.refunded} goOn={settled.goOn} />;
+  return (
+    <Card>
+      <PageHeading title="Payment" />
+      {settled ? (
+        <div key="settled" className={ui.stack}>
+          {(settled.goOn ?? screens.checkout) === screens.checkout && <Note>{NOT_COMPLETED}</Note>}
+          <ContinueLink goOn={settled.goOn ?? screens.checkout} />
+        </div>
+      ) : unknown ? (
+        <div key="unknown" className={ui.stack}>
+          <Note>{NOT_KNOWN}</Note>
+          {unknown.retryMs !== undefined && (
+            <TryAgain
+              message={null}
+              retryMs={unknown.retryMs}
+              onTry={() => setChecks(checks + 1)}
+              busy={unknown.checks !== checks}
+            />
+          )}
+          <ContinueLink goOn={screens.checkout} />
+        </div>
+      ) : (
+        <div className={cardStyles.loader}>
+          <div className={cardStyles.waiting} role="status" data-waiting>
+            <span className={cardStyles.spinner} />
+            <p>Confirming your payment…</p>
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+/** A payment for something that had been paid already, which is refunded. */
+function Refunded({
+  payment: { kind, amount, card, isReturned },
+  goOn,
+}: {
+  payment: NonNullable<Settled['refunded']>;
+  goOn: string | null;
+}) {
+  const { society } = useSite();
+  const isMember = goOn !== null && goOn !== screens.checkout;
+  return (
+    <Card>
+      <PageHeading title="Payment refunded" takesFocus />
+      <div className={ui.stack}>
+        <Note>
+          {kind === 'join'
+            ? `This membership had already been paid for${isMember ? '' : ' by another join'}, so nothing more is to be paid.`
+            : 'This upgrade could not be sold any more, so nothing is to be paid for it.'}
+        </Note>
+        <p>
+          Your payment of <strong>{displayPrice(amount)}</strong>{' '}
+          {isReturned ? 'was returned in full' : 'is being returned in full'}
+          {card && (
+            <>
+              {' '}
+              to{' '}
+              <strong>
+                {card.brand} ending {card.last4}
+              </strong>
+            </>
+          )}
+          . It usually takes 5 to 10 business days to show on your statement.
+        </p>
+        <p>
+          Is something not right? Write to{' '}
+          <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+        </p>
+        {isMember ? <ContinueLink goOn={goOn} /> : <StartOver />}
+      </div>
+    </Card>
+  );
+}
+
+function ContinueLink({ goOn }: { goOn: string }) {
+  return (
+    <Link className={ui.button} to={goOn}>
+      {goOn === screens.checkout ? 'Return to Checkout' : 'Continue'}
+    </Link>
+  );
+}

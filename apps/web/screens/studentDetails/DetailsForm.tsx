@@ -1,0 +1,265 @@
+import { type ChangeEvent, type ReactNode, useEffect, useState } from 'react';
+import { useFetcher } from 'react-router';
+import {
+  gpaValues,
+  graduationYears,
+  type StudentDetails,
+  type StudentDetailsErrors,
+  type StudentDetailsField,
+  studentDetailsErrors,
+  studentDetailsFields,
+  trimDetails,
+} from '#core/studentDetails.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { EmailSuggestion } from '../../components/EmailSuggestion.tsx';
+import { ErrorSummary } from '../../components/ErrorSummary.tsx';
+import { Checkbox, TextField } from '../../components/Field.tsx';
+import { SelectField } from '../../components/SelectField.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import ui from '../../components/ui.module.css';
+import { countries, countryRule, findCountry, useSubdivisions } from '../../lib/countries.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
+import { keep } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import type { action } from './action.ts';
+import styles from './styles.module.css';
+
+const CHOOSE = 'Choose…';
+const namesOf = (places: readonly { name: string }[]) => places.map(({ name }) => name);
+const countryNames = namesOf(countries);
+
+/** `loadError` is the message when the contact could not be loaded; the form is usable nevertheless. */
+export function DetailsForm({
+  invitation,
+  initial,
+  loadError,
+  onErrors,
+}: {
+  invitation: string | null;
+  initial: StudentDetails;
+  loadError: string | null;
+  onErrors: (hasErrors: boolean) => void;
+}) {
+  const { society } = useSite();
+  const fetcher = useFetcher<typeof action>();
+  const [attention, setAttention] = useState(0);
+  const currentYear = new Date().getFullYear();
+  const [initialValues] = useState(initial);
+  const [values, setValues] = useState(initialValues);
+  const [errors, setErrors] = useState<StudentDetailsErrors>({});
+  const country = findCountry(values.country);
+  const subdivisions = useSubdivisions(country);
+  const invalidFields = studentDetailsFields.flatMap((field) => {
+    const message = errors[field];
+    return message ? [{ field, message }] : [];
+  });
+  const hasErrors = invalidFields.length > 0;
+  const busy = fetcher.state !== 'idle';
+  const refusal = !busy && fetcher.data && 'message' in fetcher.data ? fetcher.data : null;
+
+  usePrefetch(lazyScreens.membership.load);
+  useEffect(() => {
+    if (values !== initialValues) keep('joinDraft', values);
+  }, [values, initialValues]);
+  useEffect(() => onErrors(hasErrors), [hasErrors, onErrors]);
+  useEffect(() => {
+    if (!refusal) return;
+    const refused = Object.entries(refusal.errors).filter(([field]) => isField(field));
+    if (refused.length === 0) return;
+    setErrors((now) => ({ ...now, ...Object.fromEntries(refused) }));
+    setAttention((count) => count + 1);
+  }, [refusal]);
+
+  /** Editing a field clears its error. Autofill may change several at once. */
+  function change(changed: Partial<StudentDetails>) {
+    setValues((now) => ({ ...now, ...changed }));
+    setErrors((now) => {
+      const left = { ...now };
+      for (const name of Object.keys(changed)) delete left[name as StudentDetailsField];
+      return left;
+    });
+  }
+  const common = (name: StudentDetailsField) => ({ id: name, name, error: errors[name] });
+  const field = (name: Exclude<StudentDetailsField, 'agreeToPolicies'>) => ({
+    ...common(name),
+    value: values[name],
+    onChange: ({ target: { value } }: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      change(name === 'country' ? { country: value, state: '' } : { [name]: value }),
+  });
+  function applySuggestion(name: 'personalEmail' | 'schoolEmail', email: string) {
+    change({ [name]: email });
+    document.getElementById(name)?.focus();
+  }
+  function submit() {
+    const found = studentDetailsErrors(values, { currentYear, country: countryRule });
+    setErrors(found);
+    if (Object.keys(found).length > 0) setAttention((count) => count + 1);
+    else if (!busy)
+      void fetcher.submit({ ...trimDetails(values) }, { method: 'post', encType: 'application/json' });
+  }
+
+  return (
+    <form
+      className={styles.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {invitation && <p className={styles.invitation}>{invitation}</p>}
+      <ErrorSummary errors={invalidFields} attention={attention} />
+      {loadError && <Alert>{loadError}</Alert>}
+      <Group title="About you">
+        <div className={styles.two}>
+          <TextField {...field('firstName')} label="First name" autoComplete="given-name" required />
+          <TextField {...field('middleName')} label="Middle name" optional autoComplete="additional-name" />
+        </div>
+        <TextField {...field('lastName')} label="Last name" autoComplete="family-name" required />
+        <div className={styles.two}>
+          <div>
+            <TextField
+              {...field('personalEmail')}
+              label="Personal email"
+              type="email"
+              inputMode="email"
+              autoComplete="email"
+              required
+            />
+            <EmailSuggestion
+              typed={values.personalEmail}
+              onTake={(email) => applySuggestion('personalEmail', email)}
+            />
+          </div>
+          <div>
+            <TextField
+              {...field('schoolEmail')}
+              label="School email"
+              optional
+              type="email"
+              inputMode="email"
+              autoComplete="section-school email"
+            />
+            <EmailSuggestion
+              typed={values.schoolEmail}
+              onTake={(email) => applySuggestion('schoolEmail', email)}
+            />
+          </div>
+        </div>
+      </Group>
+      <Group title="Where you live">
+        <SelectField
+          {...field('country')}
+          label="Country"
+          autoComplete="country-name"
+          options={countryNames}
+          required
+        />
+        <TextField {...field('address1')} label="Address line 1" autoComplete="address-line1" required />
+        <TextField {...field('address2')} label="Address line 2" optional autoComplete="address-line2" />
+        <div className={styles.place}>
+          <TextField {...field('city')} label="City" autoComplete="address-level2" required />
+          {subdivisions === 'loading' || (subdivisions && subdivisions.length > 0) ? (
+            <SelectField
+              key={country?.name}
+              {...field('state')}
+              label="State/Province"
+              autoComplete="address-level1"
+              placeholder={subdivisions === 'loading' ? 'Loading…' : CHOOSE}
+              options={subdivisions === 'loading' ? [] : namesOf(subdivisions)}
+              required
+            />
+          ) : (
+            <TextField
+              key={country?.name}
+              {...field('state')}
+              label="State/Province"
+              // Required if the country has subdivisions and only their list could not be fetched.
+              optional={subdivisions !== null}
+              required={subdivisions === null}
+              autoComplete="address-level1"
+            />
+          )}
+          <TextField {...field('zipcode')} label="Zipcode" autoComplete="postal-code" required />
+        </div>
+      </Group>
+      <Group title="Your school">
+        <TextField
+          {...field('highSchoolName')}
+          label="High school name"
+          autoComplete="organization"
+          required
+        />
+        <div className={styles.short}>
+          <SelectField
+            {...field('highSchoolGraduationYear')}
+            label="Graduation year"
+            placeholder={CHOOSE}
+            options={graduationYears(currentYear)}
+            required
+          />
+          <SelectField
+            {...field('highSchoolGpa')}
+            label="High school GPA"
+            placeholder={CHOOSE}
+            options={gpaValues}
+            required
+          />
+        </div>
+      </Group>
+      <div className={styles.end}>
+        <Checkbox
+          {...common('agreeToPolicies')}
+          checked={values.agreeToPolicies}
+          onChange={({ target }) => change({ agreeToPolicies: target.checked })}
+          label="I agree to the policies"
+          hint={
+            <>
+              Read them first: <a href={society.links.privacy}>privacy policy</a> and{' '}
+              <a href={society.links.refunds}>refund policy</a>.
+            </>
+          }
+          required
+        />
+        {refusal && Object.keys(refusal.errors).filter(isField).length === 0 && (
+          <Alert>
+            {refusal.message} {refusal.goOn && <a href={refusal.goOn}>Continue where you left off</a>}
+          </Alert>
+        )}
+        <Button
+          type="submit"
+          full
+          disabled={hasErrors}
+          busy={busy && 'Submitting...'}
+          aria-describedby={hasErrors ? 'unsaved' : undefined}
+        >
+          Save
+        </Button>
+        {hasErrors && (
+          <p className={ui.hint} id="unsaved">
+            {invalidFields.length === 1 ? 'One answer is' : `${invalidFields.length} answers are`} missing or
+            not right yet: they are marked above, and listed at the top.
+          </p>
+        )}
+        <div className={ui.foot}>
+          <StartOver />
+        </div>
+      </div>
+    </form>
+  );
+}
+
+function isField(name: string): name is StudentDetailsField {
+  return (studentDetailsFields as readonly string[]).includes(name);
+}
+
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <fieldset className={styles.group}>
+      <legend>{title}</legend>
+      {children}
+    </fieldset>
+  );
+}

@@ -1,0 +1,53 @@
+import { type Contact, contactFieldOf } from '#core/contact.ts';
+import {
+  gpaValues,
+  graduationYears,
+  noDetails,
+  type StudentDetails,
+  studentDetailsFields,
+} from '#core/studentDetails.ts';
+import { DEFAULT_COUNTRY, findSubdivision, type Subdivision } from '#reference/lookup.ts';
+
+/** A country; `subdivisions` is null when they could not be fetched. */
+export interface Place {
+  name: string;
+  code: string;
+  subdivisions: readonly Subdivision[] | null;
+}
+
+/** An empty form (specification, section 2: the country defaults to US). */
+export const emptyDetails: StudentDetails = { ...noDetails, country: DEFAULT_COUNTRY };
+
+/**
+ * A contact's data as the form's values: country and state by name, also when the contact has codes (specification, section 2), and
+ * choices only if the form offers them. `country` is the contact's or the default.
+ */
+export function prefill(contact: Contact, currentYear: number, country: Place): StudentDetails {
+  const known = studentDetailsFields.map((field) => [field, contact[contactFieldOf(field)] ?? '']);
+  return {
+    ...(Object.fromEntries(known) as StudentDetails),
+    country: country.name,
+    state: stateIn(country, contact.state ?? ''),
+    personalEmail: contact.personalEmail ?? contact.email ?? '',
+    highSchoolName: contact.highSchoolName ?? contact.schoolName ?? '',
+    highSchoolGraduationYear: oneOf(graduationYears(currentYear), contact.highSchoolGraduationYear),
+    highSchoolGpa: oneOf(gpaValues, asGpa(contact.highSchoolGpa)),
+  };
+}
+
+/** A state as the form's value: the subdivision's name, or the given text in a country without subdivisions. */
+export function stateIn({ code, subdivisions }: Place, state: string): string {
+  if (!subdivisions || subdivisions.length === 0) return state;
+  return findSubdivision({ code, subdivisions }, state)?.name ?? '';
+}
+
+function oneOf(choices: readonly string[], value: string | null): string {
+  return value !== null && choices.includes(value) ? value : '';
+}
+
+/** "4" becomes the choice "4.0". "3.85" is not rounded and matches no choice. */
+function asGpa(value: string | null): string | null {
+  if (value === null || value.trim() === '') return null;
+  const rounded = Number(value).toFixed(1);
+  return Number(rounded) === Number(value) ? rounded : value;
+}

@@ -1,0 +1,39 @@
+import { useState } from 'react';
+import { useLoaderData } from 'react-router';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { ProgressBar } from '../../components/ProgressBar.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import ui from '../../components/ui.module.css';
+import { recall } from '../../lib/session.ts';
+import { DetailsForm } from './DetailsForm.tsx';
+import type { loader } from './loader.ts';
+import { emptyDetails, prefill } from './prefill.ts';
+
+export function Component() {
+  const { contact, place } = useLoaderData<typeof loader>();
+  const [hasErrors, setHasErrors] = useState(false);
+  const known = 'data' in contact ? prefill(contact.data, new Date().getFullYear(), place) : emptyDetails;
+  return (
+    <Card>
+      <ProgressBar current="Student Details" />
+      <PageHeading title="Student Details" hasErrors={hasErrors} />
+      {'message' in contact && contact.isLost ? (
+        // No form: nothing could be saved.
+        <div className={ui.stack}>
+          <Alert>{contact.message}</Alert>
+          <StartOver />
+        </div>
+      ) : (
+        <DetailsForm
+          invitation={'data' in contact ? contact.data.invitation : null}
+          initial={{ ...known, ...recall<StudentDetails>('joinDraft') }}
+          loadError={'message' in contact ? contact.message : null}
+          onErrors={setHasErrors}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,82 @@
+import { PaymentElement, useElements, useStripe } from '@stripe/react-stripe-js';
+import type { Stripe, StripeElements } from '@stripe/stripe-js';
+import { useEffect, useRef, useState } from 'react';
+import { UPGRADE_FAILED } from '#core/sentences.ts';
+import { Button } from '../../components/Button.tsx';
+import { CardElements } from '../../components/CardElements.tsx';
+import { cardOptions } from '../../components/cardOptions.ts';
+import styles from './styles.module.css';
+
+/** The form's id: its submit button is outside of it, beside Skip. */
+export const OTHER_CARD = 'otherCard';
+
+interface Props {
+  clientSecret: string;
+  /** The saved card's name; null when it is not known. */
+  saved: string | null;
+  disabled: boolean;
+  onReady: () => void;
+  onBack: () => void;
+  onError: (sentence: string) => void;
+  onPay: (stripe: Stripe, elements: StripeElements) => void;
+}
+
+/** A card form for the upgrade, instead of the saved card. */
+export function OtherCard(props: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section className={styles.other} aria-labelledby="other">
+      <div className={styles.otherHead}>
+        <h3 id="other" ref={heading} tabIndex={-1}>
+          Another card
+        </h3>
+        <Button variant="plain" disabled={props.disabled} onClick={props.onBack}>
+          Use {props.saved ?? 'the saved card'}
+        </Button>
+      </div>
+      <CardElements clientSecret={props.clientSecret} placeholderClass={styles.unloadedForm}>
+        {(onLoadError) => <CardForm {...props} onLoadError={onLoadError} />}
+      </CardElements>
+    </section>
+  );
+}
+
+function CardForm({
+  onReady,
+  onError,
+  onPay,
+  onLoadError,
+}: Props & { onLoadError: (event: { error: unknown }) => void }) {
+  const stripe = useStripe();
+  const elements = useElements();
+  const [ready, setReady] = useState(false);
+
+  async function pay() {
+    if (!stripe || !elements) return;
+    const { error } = await elements.submit();
+    if (error) onError(error.message ?? UPGRADE_FAILED);
+    else onPay(stripe, elements);
+  }
+
+  return (
+    <form
+      id={OTHER_CARD}
+      noValidate
+      className={ready ? undefined : styles.unloadedForm}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void pay();
+      }}
+    >
+      <PaymentElement
+        options={cardOptions}
+        onLoadError={onLoadError}
+        onReady={() => {
+          setReady(true);
+          onReady();
+        }}
+      />
+    </form>
+  );
+}

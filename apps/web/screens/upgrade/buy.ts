@@ -1,0 +1,86 @@
+import type { Stripe, StripeElements } from '@stripe/stripe-js';
+import type { Data } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
+import { UPGRADE_FAILED } from '#core/sentences.ts';
+import { call } from '../../lib/api.ts';
+import { loadPayments } from '../../lib/payments.ts';
+import { leaveToPay } from '../../lib/session.ts';
+import { theSite } from '../../lib/site.ts';
+
+/** The upgrade as shown to the joiner. `amount` is in cents; `paymentIntent` is the one that paid for the membership. */
+export interface Purchase {
+  uuid: string;
+  paymentIntent: string;
+  amount: number;
+}
+
+/** True if bought. With a client secret another card can pay the same intent. */
+export type Bought = true | { message: string; clientSecret: string | null };
+
+type Answer = Data<'createUpgradeCharge'>;
+
+const FORM_EXPIRED = 'This payment form has expired. Please enter your card again.';
+
+/** Delays between polls while the payment is processing (ms). */
+const POLL_DELAYS_MS = [1000, 2000, 4000, 8000];
+
+/** Charges the saved card, with authentication in the page if the bank requires it. */
+export async function buyWithSavedCard(purchase: Purchase): Promise<Bought> {
+  const answer = await ask(purchase, { charge: true });
+  const { clientSecret } = answer;
+  if (answer.status !== 'requires_action' || !clientSecret) return read(answer);
+  const stripe = await loadPayments(theSite().payments);
+  const { error } = await stripe.handleNextAction({ clientSecret });
+  return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
+}
+
+/** Pays by the card in the form, which was mounted for `clientSecret`. */
+export async function buyWithOtherCard(
+  purchase: Purchase,
+  { stripe, elements, clientSecret }: { stripe: Stripe; elements: StripeElements; clientSecret: string },
+): Promise<Bought> {
+  // The server checks that the offer and its price still hold, and that it was not bought in another tab.
+  const answer = await ask(purchase, { charge: false });
+  if (answer.status !== 'requires_payment_method') return read(answer);
+  if (answer.clientSecret !== clientSecret) return read(answer, FORM_EXPIRED);
+  leaveToPay(purchase.uuid);
+  const { error } = await stripe.confirmPayment({
+    elements,
+    redirect: 'if_required',
+    confirmParams: { return_url: window.location.origin + screens.postPayment },
+  });
+  return endOf(purchase, clientSecret, error ? (error.message ?? UPGRADE_FAILED) : null);
+}
+
+/** The server asks the provider for the outcome; the browser's view is not trusted. */
+async function endOf(purchase: Purchase, clientSecret: string, refusal: string | null): Promise<Bought> {
+  try {
+    return read(await ask(purchase, { charge: false, quiet: refusal !== null }), refusal);
+  } catch (error) {
+    if (refusal === null) throw error;
+    return { message: refusal, clientSecret };
+  }
+}
+
+/** Polls while the payment is processing; only the first call may charge. */
+async function ask(
+  { uuid, paymentIntent, amount }: Purchase,
+  { charge, quiet }: { charge: boolean; quiet?: boolean },
+): Promise<Answer> {
+  for (let polls = 0; ; polls++) {
+    const body = { paymentIntent, amount, charge: charge && polls === 0 };
+    const answer = await call('createUpgradeCharge', {
+      params: { uuid },
+      body,
+      ...(quiet ? { quiet } : {}),
+    });
+    const wait = POLL_DELAYS_MS[polls];
+    if (answer.status !== 'processing' || wait === undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+function read({ status, message, clientSecret }: Answer, refusal: string | null = null): Bought {
+  if (status === 'succeeded') return true;
+  return { message: message ?? refusal ?? UPGRADE_FAILED, clientSecret: clientSecret ?? null };
+}

@@ -1,0 +1,49 @@
+/** Specification, section 9: confetti for 3000 milliseconds. */
+const CONFETTI_MS = 3000;
+/** How long the last particles fall (ms), within the three seconds. */
+const FALL_MS = 1200;
+/** Milliseconds between two bursts. */
+const BURST_INTERVAL_MS = 160;
+
+/** Three seconds of confetti from both sides; none under reduced motion. Returns a function that stops it. */
+export function celebrate(colors: string[], className: string): () => void {
+  if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stopped = false;
+  let clear = () => {};
+  const canvas = document.createElement('canvas');
+  canvas.className = className;
+  canvas.setAttribute('aria-hidden', 'true');
+  import(/* webpackChunkName: "confetti" */ 'canvas-confetti').then(
+    ({ default: library }) => {
+      if (stopped) return;
+      document.body.append(canvas);
+      const confetti = library.create(canvas, { resize: true });
+      const until = Date.now() + CONFETTI_MS - FALL_MS;
+      const palette = [...colors, '#ffffff'];
+      clear = () => {
+        confetti.reset();
+        canvas.remove();
+      };
+      const burst = () => {
+        if (stopped) return;
+        if (Date.now() >= until) {
+          // The last particles fall first.
+          timer = setTimeout(clear, FALL_MS);
+          return;
+        }
+        const common = { particleCount: 14, spread: 62, startVelocity: 46, ticks: 110, colors: palette };
+        void confetti({ ...common, angle: 60, origin: { x: 0, y: 0.7 } });
+        void confetti({ ...common, angle: 120, origin: { x: 1, y: 0.7 } });
+        timer = setTimeout(burst, BURST_INTERVAL_MS);
+      };
+      burst();
+    },
+    (error) => console.error(error),
+  );
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+    clear();
+  };
+}

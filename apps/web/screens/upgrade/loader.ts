@@ -1,0 +1,36 @@
+import { type LoaderFunctionArgs, replace } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { loadCleaner } from '../../components/Purified.tsx';
+import { call, type Outcome, outcomeOf, requireSession } from '../../lib/api.ts';
+
+type Answer = Data<'getUpgradeDetails'>;
+/** `refundNote`, `card` and `goOn` are not in the specification and may be missing. */
+type Specified = Omit<Answer, 'card' | 'refundNote' | 'goOn'> & Partial<Answer>;
+
+/** The details of an upgrade that this session may buy. */
+export type Offered = Specified &
+  Pick<Answer, 'card' | 'goOn'> & { upgradeOption: NonNullable<Answer['upgradeOption']> };
+
+/** Redirects if this session may buy no upgrade (specification, section 4). */
+export async function loader({
+  request,
+}: LoaderFunctionArgs): Promise<{ paymentIntent: string | null; offered: Outcome<Offered> }> {
+  const uuid = requireSession();
+  const paymentIntent = new URL(request.url).searchParams.get('payment_intent');
+  // The features are HTML, which the screen sanitizes.
+  const [outcome] = await Promise.all([
+    outcomeOf<Specified>(
+      call('getUpgradeDetails', { params: { uuid }, loading: true }),
+      fallback.getUpgradeDetails,
+    ),
+    loadCleaner(),
+  ]);
+  if (!('data' in outcome)) return { paymentIntent, offered: outcome };
+  const { data: details } = outcome;
+  const { upgradeOption, isEligibleForUpgrade, isSelfNomination, card = null } = details;
+  const goOn = details.goOn ?? (isSelfNomination ? screens.uploadTranscript : screens.congratulations);
+  if (!isEligibleForUpgrade || !upgradeOption) throw replace(goOn);
+  return { paymentIntent, offered: { data: { ...details, goOn, card, upgradeOption } } };
+}

@@ -1,0 +1,220 @@
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLoaderData, useNavigate, useRevalidator } from 'react-router';
+import { displayPrice, fromPrice, shortPrice } from '#core/money.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback, NO_PAYMENT_INTENT, NO_SESSION_FOR_UPGRADE } from '#core/sentences.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Crest } from '../../components/Crest.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { PurifiedHtml } from '../../components/Purified.tsx';
+import { StartOver } from '../../components/StartOver.tsx';
+import { LoadAgain } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { ApiError, call, type LoadFailure, messageOf } from '../../lib/api.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
+import { storedSession } from '../../lib/session.ts';
+import { useSite } from '../../lib/site.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import { type Bought, buyWithOtherCard, buyWithSavedCard, type Purchase } from './buy.ts';
+import { celebrate } from './celebrate.ts';
+import type { loader, Offered } from './loader.ts';
+import { OTHER_CARD, OtherCard } from './OtherCard.tsx';
+import styles from './styles.module.css';
+
+export function Component() {
+  const { offered, paymentIntent } = useLoaderData<typeof loader>();
+  return (
+    <Card>
+      {'data' in offered ? (
+        <Offer details={offered.data} paymentIntent={paymentIntent} />
+      ) : (
+        <Failure failure={offered} />
+      )}
+    </Card>
+  );
+}
+
+function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailure }) {
+  return (
+    <>
+      <PageHeading title="Upgrade Membership" />
+      <div className={ui.stack}>
+        {isLost ? (
+          <>
+            <Alert>Error: {message}</Alert>
+            <StartOver />
+          </>
+        ) : (
+          <>
+            <LoadAgain message={`Error: ${message}`} retryMs={retryMs} />
+            <Link className={ui.plain} to={screens.congratulations}>
+              Continue without the upgrade
+            </Link>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Offer({ details, paymentIntent }: { details: Offered; paymentIntent: string | null }) {
+  const { upgradeOption: option } = details;
+  const { society } = useSite();
+  const navigate = useNavigate();
+  const { revalidate } = useRevalidator();
+  const [busy, setBusy] = useState<'upgrade' | 'skip' | null>(null);
+  const [error, setError] = useState<string | null>(paymentIntent ? null : NO_PAYMENT_INTENT);
+  /** The client secret by which another card can pay, after the saved one was refused. */
+  const [otherCard, setOtherCard] = useState<string | null>(null);
+  const [isOther, setIsOther] = useState(false);
+  const [isReady, setIsReady] = useState(false);
+  const isWorking = useRef(false);
+  const { congratulations, uploadTranscript } = lazyScreens;
+  usePrefetch(details.goOn === screens.congratulations ? congratulations.load : uploadTranscript.load);
+  useEffect(() => celebrate([society.colours.gold, society.colours.red], styles.confetti ?? ''), [society]);
+
+  const amount = fromPrice(option.price);
+  const saved = details.card && `${details.card.brand} ending ${details.card.last4}`;
+
+  async function upgrade(buy: (purchase: Purchase) => Promise<Bought>) {
+    if (isWorking.current) return;
+    const uuid = storedSession();
+    if (!uuid) return setError(NO_SESSION_FOR_UPGRADE);
+    if (!paymentIntent) return setError(NO_PAYMENT_INTENT);
+    isWorking.current = true;
+    setBusy('upgrade');
+    setError(null);
+    try {
+      const bought = await buy({ uuid, paymentIntent, amount });
+      if (bought === true) return await navigate(details.goOn, { replace: true });
+      setError(bought.message);
+      setOtherCard(bought.clientSecret);
+      // Another client secret mounts a new form.
+      if (bought.clientSecret !== otherCard) setIsReady(false);
+      if (bought.clientSecret === null) setIsOther(false);
+    } catch (failure) {
+      setError(messageOf(failure, fallback.upgrade));
+      // The price or the offer has changed.
+      if (failure instanceof ApiError && failure.status === 409) await revalidate();
+    }
+    isWorking.current = false;
+    setBusy(null);
+  }
+
+  /** Continues even if the call fails. */
+  async function skip() {
+    if (isWorking.current) return;
+    isWorking.current = true;
+    setBusy('skip');
+    const uuid = storedSession();
+    const { goOn } = uuid
+      ? await call('skipUpgrade', { params: { uuid }, body: {} }).catch(() => details)
+      : details;
+    await navigate(goOn, { replace: true });
+  }
+
+  return (
+    <>
+      <header className={styles.celebration}>
+        <Crest large />
+        <PageHeading title="Upgrade Membership">{details.congratulationsHeader}</PageHeading>
+        <p className={ui.lead}>{details.congratulationsSubheader}</p>
+      </header>
+      <section className={styles.offer} aria-labelledby="offer">
+        <h2 id="offer">{details.upgradeHeader}</h2>
+        <p className={styles.sub}>{details.upgradeSubheader}</p>
+        <ul className={`${ui.ticks} ${styles.features}`}>
+          {details.features.map(({ id, description }) => (
+            <li key={id}>
+              <PurifiedHtml html={description} />
+            </li>
+          ))}
+        </ul>
+        <dl className={styles.terms}>
+          <div>
+            <dt>{option.name}</dt>
+            <dd>
+              <strong>{shortPrice(fromPrice(option.price))}</strong>
+              <small>/one-time fee</small>
+            </dd>
+          </div>
+          {(isOther || saved) && (
+            <div>
+              <dt>Charged to</dt>
+              <dd>{isOther ? 'the card below' : saved}</dd>
+            </div>
+          )}
+        </dl>
+        {otherCard && isOther && (
+          <OtherCard
+            clientSecret={otherCard}
+            saved={saved}
+            disabled={busy !== null}
+            onReady={() => setIsReady(true)}
+            onBack={() => {
+              setIsOther(false);
+              setIsReady(false);
+              setError(null);
+            }}
+            onError={setError}
+            onPay={(stripe, elements) =>
+              void upgrade((purchase) =>
+                buyWithOtherCard(purchase, { stripe, elements, clientSecret: otherCard }),
+              )
+            }
+          />
+        )}
+        {error && <Alert>{error}</Alert>}
+        {otherCard && !isOther && (
+          <Button
+            full
+            variant="second"
+            className={styles.useOther}
+            disabled={busy !== null}
+            onClick={() => {
+              setIsOther(true);
+              setError(null);
+            }}
+          >
+            <Icon name="card" size={20} />
+            Use another card
+          </Button>
+        )}
+        <div className={styles.choice}>
+          <Button variant="second" disabled={busy !== null} onClick={() => void skip()}>
+            Skip
+          </Button>
+          {isOther ? (
+            <Button
+              key="other"
+              type="submit"
+              form={OTHER_CARD}
+              busy={busy === 'upgrade' && 'Upgrading...'}
+              disabled={busy !== null || !isReady}
+            >
+              Pay {displayPrice(amount)}
+            </Button>
+          ) : (
+            <Button
+              key="saved"
+              busy={busy === 'upgrade' && 'Upgrading...'}
+              disabled={busy !== null}
+              onClick={() => void upgrade(buyWithSavedCard)}
+            >
+              Upgrade Now
+            </Button>
+          )}
+        </div>
+        {details.refundNote && (
+          <p className={ui.refund}>
+            <Icon name="shield" size={18} />
+            {details.refundNote}
+          </p>
+        )}
+      </section>
+    </>
+  );
+}

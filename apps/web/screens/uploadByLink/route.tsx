@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import { UPLOAD_LINK_OVER } from '#documents/document.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { LoadAgain } from '../../components/TryAgain.tsx';
+import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
+import ui from '../../components/ui.module.css';
+import { call, outcomeOf, type RetryMs } from '../../lib/api.ts';
+import { upload } from '../../lib/upload.ts';
+
+/** Whether the link is valid. It gives no other data of the join. */
+export async function loader({ params }: LoaderFunctionArgs): Promise<{
+  fault: { message: string; retryMs: RetryMs } | null;
+}> {
+  const token = params.token ?? '';
+  const outcome = await outcomeOf(
+    call('getUploadLink', { params: { token }, quiet: true }),
+    UPLOAD_LINK_OVER,
+  );
+  return { fault: 'message' in outcome ? outcome : null };
+}
+
+/** Uploads a transcript from a phone, for a join that continues on a computer. */
+export function Component() {
+  const { fault } = useLoaderData() as Awaited<ReturnType<typeof loader>>;
+  const { token = '' } = useParams();
+  const [sent, setSent] = useState<UploadedFile[]>([]);
+  const send: Send = async (file, onProgress, signal) => {
+    await upload('uploadByLink', { params: { token }, file, onProgress, signal });
+    setSent((files) => [...files, { name: file.name, size: file.size }]);
+  };
+  return (
+    <Card>
+      <PageHeading title="Upload Transcript" />
+      {fault ? (
+        <div className={ui.stack}>
+          {fault.retryMs === null ? <Alert>{fault.message}</Alert> : <LoadAgain {...fault} />}
+        </div>
+      ) : (
+        <>
+          <p className={ui.lead}>
+            Photograph your transcript, or your test scores, with this phone. All of the page should be in the
+            picture, and every line readable.
+          </p>
+          <UploadArea documentName="transcript" send={send} />
+          <UploadedList files={sent} />
+          {sent.length > 0 && (
+            <div className={ui.stack}>
+              <Note>
+                It has arrived. Go on at your computer, where it is listed now. You can close this window, or
+                send another page.
+              </Note>
+            </div>
+          )}
+        </>
+      )}
+    </Card>
+  );
+}

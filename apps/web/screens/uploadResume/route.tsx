@@ -1,0 +1,52 @@
+import { useState } from 'react';
+import { useLocation, useParams } from 'react-router';
+import { RESUME_THANKS, RESUME_UPLOADED } from '#core/sentences.ts';
+import { NO_CONTACT_ID, UPLOAD_FAILED } from '#documents/document.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { Refused, type Send, UploadArea } from '../../components/UploadArea.tsx';
+import ui from '../../components/ui.module.css';
+import { signatureOf } from '../../lib/signature.ts';
+import { upload } from '../../lib/upload.ts';
+import styles from './styles.module.css';
+
+export function Component() {
+  const { contactId } = useParams();
+  const query = new URLSearchParams(useLocation().search);
+  const [thanks, setThanks] = useState(false);
+
+  if (thanks) {
+    return (
+      <Card>
+        <div className={styles.thanks} role="status">
+          <span className={styles.tick}>
+            <Icon name="tick" size={32} />
+          </span>
+          <PageHeading key="thanks" takesFocus title={RESUME_UPLOADED} />
+          <p>{RESUME_THANKS}</p>
+        </div>
+      </Card>
+    );
+  }
+  const send: Send = async (file, onProgress, signal) => {
+    const fields = { contactId: contactId ?? '', ...signatureOf(query) };
+    const { success, message } = await upload('uploadResume', { fields, file, onProgress, signal });
+    if (!success) throw new Refused(message || UPLOAD_FAILED);
+    setThanks(true);
+  };
+  return (
+    <Card>
+      <PageHeading title="Upload Your Resume" />
+      <p className={ui.lead}>Mentors and scholarship committees read it together with your membership.</p>
+      {contactId ? (
+        <UploadArea documentName="resume" send={send} />
+      ) : (
+        <div className={ui.stack}>
+          <Alert>{NO_CONTACT_ID}</Alert>
+        </div>
+      )}
+    </Card>
+  );
+}

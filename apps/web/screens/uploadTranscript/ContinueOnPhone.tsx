@@ -1,0 +1,170 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import type { Data } from '#contract/schemas.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { call, messageOf } from '../../lib/api.ts';
+import styles from './ContinueOnPhone.module.css';
+import { type QrCode, qrCode } from './qrCode.ts';
+
+const POLL_INTERVAL_MS = 3_000;
+const FAILED = 'We could not make a code just now. Please try again.';
+
+interface Shown {
+  address: string;
+  expiresAt: number;
+  code: QrCode;
+}
+
+/**
+ * Shows a QR code that opens the upload, and nothing else of the join, on a phone. While the code is shown the page polls for
+ * documents that were uploaded there.
+ */
+export function ContinueOnPhone({
+  uuid,
+  known,
+  onArrival,
+}: {
+  uuid: string;
+  /** The number of documents that the page lists already. */
+  known: number;
+  onArrival: (documents: Data<'getDocuments'>['documents']) => void;
+}) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const [arrived, setArrived] = useState<string | null>(null);
+  const heading = useId();
+
+  async function show() {
+    setBusy(true);
+    setError(null);
+    setArrived(null);
+    try {
+      const { path, expiresAt } = await call('createUploadLink', { params: { uuid }, body: {}, quiet: true });
+      const address = location.origin + path;
+      setShown({ address, expiresAt: Date.parse(expiresAt), code: await qrCode(address) });
+    } catch (failure) {
+      setError(messageOf(failure, FAILED));
+    }
+    setBusy(false);
+  }
+
+  useDocumentPolling(shown === null ? null : shown.expiresAt, uuid, (documents) => {
+    if (documents === 'expired') {
+      setShown(null);
+      setError('The code has expired. You can show a new one.');
+    } else if (documents.length > known) {
+      setShown(null);
+      setArrived(documents.at(-1)!.name);
+      onArrival(documents);
+    }
+  });
+
+  return (
+    <section className={styles.panel} aria-labelledby={heading}>
+      <span className={styles.icon}>
+        <Icon name="mobile" size={26} />
+      </span>
+      <div className={styles.words}>
+        <h2 id={heading} className={styles.title}>
+          Continue on your phone
+        </h2>
+        {shown ? (
+          <>
+            <p>Point your phone’s camera at the code and photograph the transcript. This page will notice.</p>
+            <p className={styles.small}>
+              The code works for an hour, and opens nothing but this upload. Or open this address on the
+              phone:
+            </p>
+            <CopyableAddress address={shown.address} />
+          </>
+        ) : (
+          <>
+            <p>Is it on paper? Photograph it with your phone, and go on here.</p>
+            {error && <Alert>{error}</Alert>}
+            <Button
+              variant="second"
+              className={styles.show}
+              busy={busy && 'One moment…'}
+              onClick={() => void show()}
+            >
+              Show the code
+            </Button>
+          </>
+        )}
+      </div>
+      <p className={styles.arrived} role="status">
+        {arrived && `${arrived} has arrived from your phone.`}
+      </p>
+      {shown && (
+        <svg
+          className={styles.code}
+          viewBox={`0 0 ${shown.code.size} ${shown.code.size}`}
+          role="img"
+          aria-label="QR code of the address beside it"
+          shapeRendering="crispEdges"
+        >
+          <path fill="#fff" d={`M0 0h${shown.code.size}v${shown.code.size}H0z`} />
+          <path fill="#000" d={shown.code.path} />
+        </svg>
+      )}
+    </section>
+  );
+}
+
+function CopyableAddress({ address }: { address: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <p className={styles.address}>
+      <a href={address}>{address}</a>
+      <Button
+        variant="quiet"
+        onClick={() =>
+          navigator.clipboard?.writeText(address).then(
+            () => setCopied(true),
+            () => setCopied(false),
+          )
+        }
+      >
+        <Icon name={copied ? 'tick' : 'copy'} size={18} />
+        {copied ? 'Copied' : 'Copy address'}
+      </Button>
+    </p>
+  );
+}
+
+/** Polls for documents until `expiresAt` (ms), while the page is visible. Null: does not poll. */
+function useDocumentPolling(
+  expiresAt: number | null,
+  uuid: string,
+  onDocuments: (documents: Data<'getDocuments'>['documents'] | 'expired') => void,
+) {
+  const latest = useRef(onDocuments);
+  latest.current = onDocuments;
+  useEffect(() => {
+    if (expiresAt === null) return;
+    const ended = new AbortController();
+    const { signal } = ended;
+    let isPolling = false;
+    async function poll() {
+      if (isPolling || document.visibilityState !== 'visible') return;
+      if (Date.now() > expiresAt!) return latest.current('expired');
+      isPolling = true;
+      try {
+        const { documents } = await call('getDocuments', { params: { uuid }, quiet: true, signal });
+        if (!signal.aborted) latest.current(documents);
+      } catch {
+        // The next poll may succeed.
+      }
+      isPolling = false;
+    }
+    const timer = setInterval(() => void poll(), POLL_INTERVAL_MS);
+    // Polls at once when the page becomes visible again.
+    document.addEventListener('visibilitychange', () => void poll(), { signal });
+    return () => {
+      clearInterval(timer);
+      ended.abort();
+    };
+  }, [expiresAt, uuid]);
+}

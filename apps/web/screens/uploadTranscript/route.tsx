@@ -1,0 +1,72 @@
+import { useState } from 'react';
+import { Link, useLoaderData } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { screens } from '#core/navigation.ts';
+import { fallback } from '#core/sentences.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Lost } from '../../components/Lost.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { type Send, UploadArea, type UploadedFile, UploadedList } from '../../components/UploadArea.tsx';
+import ui from '../../components/ui.module.css';
+import { call, outcomeOf, requireSession } from '../../lib/api.ts';
+import { usePrefetch } from '../../lib/prefetch.ts';
+import { useSite } from '../../lib/site.ts';
+import { upload } from '../../lib/upload.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import { ContinueOnPhone } from './ContinueOnPhone.tsx';
+
+interface Loaded extends Data<'getDocuments'> {
+  uuid: string;
+  lost: string | null;
+}
+
+/** What this session has uploaded, and whether it may; when that cannot be told now, the upload itself will say. */
+export async function loader(): Promise<Loaded> {
+  const uuid = requireSession();
+  const outcome = await outcomeOf(call('getDocuments', { params: { uuid }, loading: true }), fallback.upload);
+  if ('data' in outcome) return { uuid, lost: null, ...outcome.data };
+  return { uuid, lost: outcome.isLost ? outcome.message : null, documents: [], rejection: null };
+}
+
+export function Component() {
+  const { society } = useSite();
+  const { uuid, lost, documents, rejection } = useLoaderData() as Loaded;
+  usePrefetch(lazyScreens.congratulations.load);
+  const [uploaded, setUploaded] = useState<UploadedFile[]>(documents);
+  const send: Send = async (file, onProgress, signal) => {
+    await upload('uploadTranscript', { params: { uuid }, file, onProgress, signal });
+    setUploaded((files) => [...files, { name: file.name, size: file.size }]);
+  };
+  if (lost) return <Lost title="Upload Transcript" message={lost} />;
+  return (
+    <Card>
+      <PageHeading title="Upload Transcript" />
+      <p className={ui.lead}>
+        One last step: a recent transcript, or your test scores, so that we can confirm that you are eligible.
+        A clear photo will do.
+      </p>
+      {rejection && uploaded.length === 0 && (
+        <div className={ui.stack}>
+          <Alert>{rejection.message}</Alert>
+        </div>
+      )}
+      {!rejection?.isFinal && <UploadArea documentName="transcript" send={send} />}
+      <UploadedList files={uploaded} />
+      {uploaded.length > 0 && (
+        <p className={ui.onward}>
+          <Link className={`${ui.button} ${ui.full}`} to={screens.congratulations}>
+            Continue
+          </Link>
+        </p>
+      )}
+      {!rejection?.isFinal && <ContinueOnPhone uuid={uuid} known={uploaded.length} onArrival={setUploaded} />}
+      {uploaded.length === 0 && !rejection?.isFinal && (
+        <p className={ui.later}>
+          Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
+          within 30 days and <Link to={screens.congratulations}>go on without it</Link>.
+        </p>
+      )}
+    </Card>
+  );
+}

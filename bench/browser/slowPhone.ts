@@ -1,0 +1,75 @@
+import type { Browser, Page } from '@playwright/test';
+import { findChromium } from '../../local/chromium.ts';
+
+/** A phone of some years ago on a slow line: a delay for each request (ms), and bytes in a second. */
+export const CPU_SLOWDOWN = 4;
+export const LINE = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: 'en-US' };
+
+/** How Chromium is started: quiet, without a word to its maker, and ended by us alone, also on Ctrl-C. */
+export async function launchOptions() {
+  const quiet = ['--disable-background-networking', '--disable-component-update', '--no-first-run'];
+  return {
+    executablePath: await findChromium(),
+    args: ['--disable-gpu', ...quiet],
+    ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
+  };
+}
+
+/** Opens a page on that phone, with nothing in its cache. Closing its context ends it. */
+export async function openSlowPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext(PHONE);
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send('Network.emulateNetworkConditions', LINE);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
+  return page;
+}
+
+/** First and largest contentful paint since the page was asked for (ms). */
+export interface Painting {
+  first: number;
+  largest: number;
+}
+
+/** Loads a page until nothing more comes, and reads when it was painted. */
+export async function timePainting(page: Page, url: string): Promise<Painting> {
+  await page.goto(url, { waitUntil: 'networkidle' });
+  return page.evaluate(
+    () =>
+      new Promise<Painting>((done) => {
+        const [first] = performance.getEntriesByName('first-contentful-paint');
+        new PerformanceObserver((list) =>
+          done({ first: first!.startTime, largest: list.getEntries().at(-1)!.startTime }),
+        ).observe({ type: 'largest-contentful-paint', buffered: true });
+      }),
+  );
+}
+
+/**
+ * Presses, and gives how long after the answer to its call the next screen was painted (ms), by the page's own clock.
+ * `call` is how the address of the call ends.
+ */
+export async function timeStep(page: Page, press: string, call: string): Promise<number> {
+  await page.evaluate(() => {
+    const before = document.querySelector('h1');
+    const shown = new Promise<number>((done) => {
+      const observer = new MutationObserver(() => {
+        const heading = document.querySelector('h1');
+        if (heading === null || heading === before) return;
+        observer.disconnect();
+        requestAnimationFrame(() => setTimeout(() => done(performance.now())));
+      });
+      observer.observe(document, { subtree: true, childList: true });
+    });
+    Object.assign(window, { nextScreen: shown });
+  });
+  await page.locator(press).first().click();
+  const shown = await page.evaluate(() => (window as unknown as { nextScreen: Promise<number> }).nextScreen);
+  const answered = await page.evaluate((ending) => {
+    const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    return entries.filter(({ name }) => name.split('?')[0]!.endsWith(ending)).at(-1)?.responseEnd;
+  }, call);
+  if (answered === undefined) throw new Error(`Pressing ${press} did not call ${call}.`);
+  return shown - answered;
+}

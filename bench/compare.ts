@@ -1,0 +1,74 @@
+import { type Spread, spreadOf } from './numbers.ts';
+import { figure, spread, table } from './report.ts';
+import type { Bench } from './world.ts';
+
+/** A round during which other programs used more than this of one core does not count. */
+const NOISE_CORES = 0.25;
+
+/** One measurement of one side; `otherCores` is what other programs used of one core meanwhile. */
+interface Sample {
+  otherCores: number;
+}
+
+/** What is compared: how each side is measured, the names of both, and figures by what they are. */
+interface Sides<S extends Sample> {
+  title: string;
+  ours: () => Promise<S>;
+  other: () => Promise<S>;
+  names: readonly [other: string, ours: string];
+  metrics: Record<string, (sample: S) => number>;
+  rounds?: number;
+}
+
+export interface Comparison {
+  /** Ours divided by the other side's, of two measurements right after one another. */
+  ratio(metric: string): Spread;
+  /** All metrics as a table, and how many rounds counted. */
+  report: string;
+}
+
+/**
+ * Measures two sides in turn, each first in every other round since what one leaves behind may fall into the next, after a
+ * round that does not count.
+ */
+export async function compare<S extends Sample>(
+  { say, options }: Bench,
+  { title, ours, other, names, metrics, rounds = options.repeat }: Sides<S>,
+): Promise<Comparison> {
+  const all: { ours: S; other: S }[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const first = await (round % 2 === 1 ? ours() : other());
+    const second = await (round % 2 === 1 ? other() : ours());
+    const pair = round % 2 === 1 ? { ours: first, other: second } : { ours: second, other: first };
+    if (round > 0) all.push(pair);
+    const [[name, metric]] = Object.entries(metrics) as [[string, (sample: S) => number]];
+    say(`${title}, round ${round}: ${name} ${figure(metric(pair.ours))} of ${figure(metric(pair.other))}`);
+  }
+  const { kept, note } = quietRounds(all, (pair) => Math.max(pair.ours.otherCores, pair.other.otherCores));
+  const ratio = (name: string) => {
+    const metric = metrics[name]!;
+    return spreadOf(kept.map((pair) => metric(pair.ours) / metric(pair.other)));
+  };
+  const rows = Object.entries(metrics).map(([name, metric]) => [
+    name,
+    figure(spreadOf(kept.map((pair) => metric(pair.other))).median),
+    figure(spreadOf(kept.map((pair) => metric(pair.ours))).median),
+    spread(ratio(name)),
+  ]);
+  return { ratio, report: `${table([title, ...names, 'ratio'], rows)}\n\n${note}` };
+}
+
+/** Leaves out the rounds that other programs disturbed, as long as two undisturbed ones remain, or the only one. */
+export function quietRounds<Round>(
+  all: readonly Round[],
+  otherCores: (round: Round) => number,
+): { kept: readonly Round[]; note: string } {
+  const quiet = all.filter((round) => otherCores(round) <= NOISE_CORES);
+  const isNoisy = quiet.length < Math.min(2, all.length);
+  const kept = isNoisy ? all : quiet;
+  const { median, max } = spreadOf(all.map(otherCores));
+  const counted = `${kept.length} of ${all.length} rounds counted`;
+  const noisy = isNoisy ? ', **the disturbed ones too, since too few were quiet**' : '';
+  const note = `${counted}${noisy}; other programs used ${median.toFixed(2)} of a core (median), ${max.toFixed(2)} at most.`;
+  return { kept, note };
+}

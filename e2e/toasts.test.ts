@@ -1,0 +1,75 @@
+import type { Page } from '@playwright/test';
+import { refuse } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+
+/** Fails a submission of Get Started, by the keyboard, with a sentence that a toast says. */
+async function failWith(page: Page, sentence: string): Promise<void> {
+  await page.unrouteAll();
+  await refuse(page, 'checkEligibility', 500, sentence);
+  await page.getByLabel('Invite code').press('Enter');
+  await expect(toasts(page).filter({ hasText: sentence })).toBeVisible();
+}
+
+const toasts = (page: Page) => page.getByRole('dialog', { name: 'Error' });
+
+test.beforeEach(async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+});
+
+test('at most three toasts are shown, the newest first; they stay while the pointer is on them', async ({
+  page,
+}) => {
+  await page.clock.install();
+  await failWith(page, 'First.');
+  await toasts(page).hover();
+  for (const sentence of ['Second.', 'Third.', 'Fourth.']) await failWith(page, sentence);
+  await expect(toasts(page)).toContainText(['Fourth.', 'Third.', 'Second.']);
+  await page.clock.runFor(20_000);
+  await expect(toasts(page)).toHaveCount(3);
+  await page.mouse.move(10, 500);
+  await page.clock.runFor(6_000);
+  await expect(toasts(page)).toHaveCount(0);
+});
+
+test('F6 brings the focus to the toasts, Escape closes one and brings the focus back', async ({ page }) => {
+  await failWith(page, 'First.');
+  await page.keyboard.press('F6');
+  const region = page.getByRole('region', { name: 'Notifications' });
+  await expect(region).toBeFocused();
+  await expect(region).toHaveAttribute('aria-live', 'polite');
+  await page.keyboard.press('Tab');
+  await expect(toasts(page)).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(toasts(page).getByRole('button', { name: 'Close' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(toasts(page)).toHaveCount(0);
+  await expect(page.getByLabel('Invite code')).toBeFocused();
+});
+
+for (const [direction, x, y] of [
+  ['right', 80, 0],
+  ['up', 0, -80],
+] as const)
+  test(`a finger that swipes a toast ${direction} closes it, and a short one does not @phone-only`, async ({
+    page,
+  }) => {
+    await failWith(page, 'First.');
+    const box = (await toasts(page).boundingBox())!;
+    const start = { x: box.x + 60, y: box.y + box.height / 2 };
+    const touches = await page.context().newCDPSession(page);
+    const swipe = async (length: number) => {
+      await touches.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [start] });
+      for (const part of [0.1, 0.5, 1])
+        await touches.send('Input.dispatchTouchEvent', {
+          type: 'touchMove',
+          touchPoints: [{ x: start.x + x * part * length, y: start.y + y * part * length }],
+        });
+      await touches.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    };
+    await swipe(0.3);
+    await expect(toasts(page)).toHaveCSS('transform', /^(none|matrix\(1, 0, 0, 1, 0, 0\))$/);
+    await swipe(1);
+    await expect(toasts(page)).toHaveCount(0);
+  });

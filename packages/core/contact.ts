@@ -1,0 +1,43 @@
+import type { StudentDetailsField } from './studentDetails.ts';
+
+/** The fields of a contact: the record of the specification, section 3. */
+export const contactFields = [
+  'firstName',
+  'middleName',
+  'lastName',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'zip',
+  'country',
+  'email',
+  'personalEmail',
+  'schoolEmail',
+  'schoolId',
+  'schoolName',
+  'acceptedPrivacyPolicy',
+  'highSchoolName',
+  'highSchoolGraduationYear',
+  'highSchoolGpa',
+] as const;
+
+export type ContactField = (typeof contactFields)[number];
+
+/** What is known of a contact. */
+export type Contact = {
+  [Field in ContactField]: Field extends 'acceptedPrivacyPolicy' ? boolean : string | null;
+};
+/** Nothing known. */
+export const noContact = {
+  ...Object.fromEntries(contactFields.map((field) => [field, null])),
+  acceptedPrivacyPolicy: false,
+} as Contact;
+
+/** The contact's field that a field of the details is; most have one name. */
+export function contactFieldOf(field: StudentDetailsField): ContactField {
+  return (
+    renamed[field as keyof typeof renamed] ?? (field as Exclude<StudentDetailsField, keyof typeof renamed>)
+  );
+}
+const renamed = { address1: 'address', zipcode: 'zip', agreeToPolicies: 'acceptedPrivacyPolicy' } as const;

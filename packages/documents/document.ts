@@ -1,0 +1,75 @@
+/** Accepted types by file name ending (specification, section 5) with the media types a browser offers for them. */
+export const acceptedDocuments = {
+  'application/pdf': ['.pdf'],
+  'image/jpeg': ['.jpg', '.jpeg'],
+  'image/png': ['.png'],
+  'application/msword': ['.doc'],
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': ['.docx'],
+} as const;
+export type DocumentType = keyof typeof acceptedDocuments;
+
+export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
+export const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
+export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
+export const DOCUMENT_HEIC =
+  'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';
+export const UPLOAD_LINK_OVER =
+  'This code has expired, or is not complete. Please make a new one on your computer and scan that.';
+export const UPLOAD_FAILED = 'Failed to upload file.';
+export const UPLOAD_STOPPED = 'Your file stopped arriving. Please check your connection, and send it again.';
+export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
+
+/** Why staff did not accept a transcript, and what the applicant reads. */
+export const rejectionReasons = {
+  unreadable: 'We could not read your transcript. Please upload a sharper photo, or a PDF.',
+  'not-a-transcript':
+    'What you uploaded is neither a transcript nor test scores. Please upload one of these.',
+  'name-differs':
+    'The name on your transcript is not the one you gave us. Please upload one in your name, or write to us.',
+  incomplete: 'Some pages of your transcript are missing. Please upload all of it in one file.',
+  outdated: 'Your transcript is not a recent one. Please upload one from this year or last year.',
+  'below-requirement':
+    'Your transcript does not show that you meet the requirements. If your test scores do, please upload them.',
+} as const;
+export type RejectionReason = keyof typeof rejectionReasons;
+export const REJECTED_FINALLY =
+  'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
+/** The media type that a file's name promises, or null when its ending is not an accepted one. */
+export function documentType(fileName: string): DocumentType | null {
+  const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
+  for (const [type, endings] of Object.entries(acceptedDocuments)) {
+    if (ending && (endings as readonly string[]).includes(ending)) return type as DocumentType;
+  }
+  return null;
+}
+
+/** What is wrong with a file's name, as a sentence; null for nothing. Its content has the last word. */
+export function nameFault(fileName: string): string | null {
+  if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
+  return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
+}
+
+/** Bytes as the list of uploads shows them: "12.34 KB", 1 KB being 1024 bytes (specification, section 2). */
+export function sizeInKilobytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(2)} KB`;
+}
+
+/** A size in a sentence: "2.9 MB", 1 MB being 1024 KB. */
+function sizeInWords(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
+
+/** What the sender of a file of so many bytes reads when a proxy before the server would not take it (413). */
+export function uploadTooLarge(bytes: number): string {
+  return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
+}
+
+/** The same when the connection ended before all of it was sent, as some proxies do with what is too large. */
+export function uploadCut(bytes: number): string {
+  return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
+}
+
+/** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
+export function progressPercent(loadedBytes: number, totalBytes: number): number {
+  return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
+}

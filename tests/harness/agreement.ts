@@ -1,0 +1,63 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { MEMBER } from '../../apps/server/providers/hubspot/properties.ts';
+import type { Surroundings } from './induct.ts';
+import { listContacts, listStripe } from './providers.ts';
+
+/** Resolves when HubSpot has been told of every join, or has refused it; after `patienceMs` in any case. */
+export async function untilTold(database: pg.Client, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const { rowCount } = await database.query(
+      'select from join_session where profile_revision <> crm_revision and crm_refusal is null limit 1',
+    );
+    if (rowCount === 0 || performance.now() > deadline) return;
+    await pause(1000);
+  }
+}
+
+/**
+ * What Stripe, the database and HubSpot do not agree on, a line each: payments by intent and cents, and who is a member, by
+ * the contact's id. Empty when they agree. For joins of contacts that HubSpot knows, of which none was refunded.
+ */
+export async function disagreements(
+  database: pg.Client,
+  { stripe, hubspot }: Pick<Surroundings, 'stripe' | 'hubspot'>,
+): Promise<{ lines: string[]; members: number }> {
+  interface Intent {
+    id: string;
+    status: string;
+    amount_received: number;
+  }
+  const intents = await listStripe<Intent>(stripe, 'payment_intents');
+  const charged = intents
+    .filter(({ status }) => status === 'succeeded')
+    .map((intent) => `${intent.id} ${intent.amount_received}`);
+  const contacts = await listContacts(hubspot, ['membership_status']);
+  const told = contacts
+    .filter(({ properties }) => properties.membership_status === MEMBER)
+    .map(({ id }) => id);
+  const found = async (query: string) =>
+    (await database.query<{ found: string }>(query)).rows.map((row) => row.found);
+  const payments = await found(
+    "select intent_id || ' ' || amount_cents as found from payment where status = 'succeeded'",
+  );
+  const members = await found(
+    `select join_session.contact_id as found from membership join join_session on join_session.uuid = session_uuid
+     where type = 'membership' and is_held and state = 'paid'`,
+  );
+  return {
+    lines: [
+      ...without(charged, payments).map((intent) => `${intent} is only at Stripe`),
+      ...without(payments, charged).map((intent) => `${intent} is not at Stripe`),
+      ...without(members, told).map((contact) => `HubSpot does not know that ${contact} is a member`),
+      ...without(told, members).map((contact) => `HubSpot takes ${contact} for a member`),
+    ],
+    members: members.length,
+  };
+}
+
+function without(all: readonly string[], those: readonly string[]): string[] {
+  const excluded = new Set(those);
+  return all.filter((each) => !excluded.has(each));
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { SeedContact } from '../../emulators/hubspot/seed.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
+import { builtServer } from '../../local/builds.ts';
+import { freePort } from '../../local/ports.ts';
+import type { Program, Scope } from './scope.ts';
+
+/** Everything around a server: a migrated database, and both providers' stand-ins as a process each. */
+export interface Surroundings {
+  /** Holds the documents, the stand-ins' state and the server's log. */
+  folder: string;
+  /** Where the server will listen: the stand-in for Stripe sends its webhooks there. */
+  port: number;
+  stripe: { url: string; secretKey: string; pid: number };
+  hubspot: { url: string; accessToken: string; pid: number };
+  /** The settings by which any process works on all of this. */
+  env: Record<string, string>;
+}
+
+/** A server that runs, with what is around it. */
+export interface Induct extends Surroundings {
+  url: string;
+  pid: number;
+}
+
+interface Options {
+  /** Of a migrated database. */
+  databaseUrl: string;
+  folder: string;
+  /** What HubSpot knows; the demo's contacts when absent. */
+  contacts?: readonly SeedContact[];
+  /** Settings of the server beside those that name its surroundings. */
+  settings?: Record<string, string>;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+export const societyFile = join(root, 'society/society.yaml');
+const standIn = join(import.meta.dirname, 'standIn.ts');
+
+/** Starts both stand-ins for a server that is started next. */
+export async function startSurroundings(
+  scope: Scope,
+  { databaseUrl, folder, contacts, settings = {} }: Options,
+): Promise<Surroundings> {
+  mkdirSync(folder, { recursive: true });
+  const port = (await freePort())!;
+  const contactsFile = join(folder, 'contacts.json');
+  if (contacts) writeFileSync(contactsFile, JSON.stringify(contacts));
+  const start = (...args: string[]) => scope.start<{ url: string }>(standIn, { args });
+  const [stripe, hubspot] = await Promise.all([
+    start('stripe', join(folder, 'stripe'), `http://127.0.0.1:${port}/api/webhooks/stripe`),
+    start('hubspot', join(folder, 'hubspot'), ...(contacts ? [contactsFile] : [])),
+  ]);
+  return {
+    folder,
+    port,
+    stripe: { url: stripe.ready.url, secretKey: STRIPE_SECRET_KEY, pid: stripe.process.pid! },
+    hubspot: { url: hubspot.ready.url, accessToken: HUBSPOT_ACCESS_TOKEN, pid: hubspot.process.pid! },
+    env: {
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: folder,
+      SOCIETY_FILE: societyFile,
+      STRIPE_EMULATOR_URL: stripe.ready.url,
+      HUBSPOT_EMULATOR_URL: hubspot.ready.url,
+      ...settings,
+    },
+  };
+}
+
+/** Starts the built server, or another program with the same message, in its surroundings; its log goes into their folder. */
+export function startServer(
+  scope: Scope,
+  { env, folder }: Surroundings,
+  program = builtServer,
+): Promise<Program<{ listening: string }>> {
+  return scope.start(program, { env, log: join(folder, 'server.log') });
+}
+
+/** An Induct as it runs in production, but for its providers: the built server, with every check and its background work. */
+export async function startInduct(scope: Scope, options: Options): Promise<Induct> {
+  const surroundings = await startSurroundings(scope, options);
+  const { process: server, ready } = await startServer(scope, surroundings);
+  return { ...surroundings, url: ready.listening, pid: server.pid! };
+}

@@ -1,0 +1,66 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { type Child, startChild } from '../../local/child.ts';
+
+/** A program that runs. */
+export interface Program<Ready> extends Child {
+  process: ChildProcess;
+  /** Its first message. */
+  ready: Ready;
+}
+
+/** Everything that was started and must be ended, whatever happens: at the end, after a failure, or on Ctrl-C. */
+export class Scope {
+  /** Aborts when everything is to stop. */
+  readonly signal: AbortSignal;
+  readonly #onStart: (pid: number) => void;
+  readonly #stops: (() => Promise<unknown> | unknown)[] = [];
+
+  constructor(signal: AbortSignal = new AbortController().signal, onStart: (pid: number) => void = () => {}) {
+    this.signal = signal;
+    this.#onStart = onStart;
+  }
+
+  /** A scope within this one, which may be ended earlier. */
+  inner(): Scope {
+    const inner = new Scope(this.signal, this.#onStart);
+    this.onEnd(() => inner.end());
+    return inner;
+  }
+
+  onEnd(stop: () => Promise<unknown> | unknown): void {
+    this.#stops.push(stop);
+  }
+
+  /** Ends everything, the last first. A second call does nothing. */
+  async end(): Promise<void> {
+    for (let stop = this.#stops.pop(); stop; stop = this.#stops.pop()) await stop();
+  }
+
+  /**
+   * Starts a TypeScript program of ours; resolves with its first message. Its output goes to the file `log`, or to the
+   * terminal. Its environment is PATH, HOME and `env`, and nothing else.
+   */
+  async start<Ready>(
+    file: string,
+    { env = {}, args = [], log }: { env?: Record<string, string>; args?: string[]; log?: string } = {},
+  ): Promise<Program<Ready>> {
+    this.signal.throwIfAborted();
+    const { PATH = '', HOME = '' } = process.env;
+    const output = log === undefined ? undefined : openSync(log, 'a');
+    try {
+      const { child, ready } = await startChild<Ready>(file, {
+        env: { PATH, HOME, ...env },
+        args,
+        ...(output !== undefined && { output }),
+        started: (started) => {
+          this.onEnd(() => started.stop());
+          if (started.process.pid) this.#onStart(started.process.pid);
+        },
+      });
+      return { ...child, ready };
+    } finally {
+      if (output !== undefined) closeSync(output);
+    }
+  }
+}
