@@ -128,6 +128,8 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
     await world.pass(26);
     await world.settle();
     await doAsStaff(world, people);
+    // What Stripe reports of it makes joins due again.
+    await world.webhooks.idle();
     await world.tellHubspot();
     say(`  a day has passed, ${seconds(began)} s`);
 

@@ -149,6 +149,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
     database.on('error', () => {});
+    // One may be cut off while it is taken, or while the pool ends it.
+    database.on('connect', (client) => client.on('error', () => {}));
     stops.push(() => database.end());
 
     const { PATH, HOME } = process.env;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { until } from '../../local/testing/startedInduct.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './platform/config.ts';
 import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
@@ -26,6 +27,13 @@ before(async () => {
   ];
   const { data } = await client.call('getCheckoutDetails', { params: { uuid: sessions[1]! } });
   line = data.products[0]!.sessionProductUuid!;
+  // The card's customer is made behind the answer to the payment.
+  await until(async () => {
+    const { rows } = await sql`select from payment where status = 'succeeded' and customer_id = ''`.execute(
+      server.deps.database,
+    );
+    return rows.length === 0;
+  }, 10_000);
 });
 after(() => server.close());
 

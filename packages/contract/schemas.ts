@@ -241,7 +241,7 @@ export const schemas = {
   submitDetails: {
     params: sessionParams,
     body: studentDetails,
-    data: z.object({ status: z.literal('success') }),
+    data: z.object({}),
   },
   getMembershipDetails: {
     params: sessionParams,

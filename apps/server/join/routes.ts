@@ -36,6 +36,6 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
   serve(app, 'submitDetails', async ({ params, body }) => {
     await submitDetails(deps, params.uuid, body);
-    return { data: { status: 'success' as const }, message: DETAILS_SUBMITTED };
+    return { data: {}, message: DETAILS_SUBMITTED };
   });
 }

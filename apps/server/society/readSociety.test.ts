@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parseSociety, readSociety, SocietyFaults } from './readSociety.ts';
 import { fillIn } from './texts.ts';
 
-const path = join(import.meta.dirname, '../../society/society.yaml');
+const path = join(import.meta.dirname, '../../../society/society.yaml');
 const source = readFileSync(path, 'utf8');
 const lineOf = (text: string, from = source) => from.slice(0, from.indexOf(text)).split('\n').length;
 
@@ -178,7 +178,7 @@ test('a file that is not there is a fault that names the setting', () => {
 });
 
 test('the example of another society reads, with one membership of its own', () => {
-  const society = readSociety(join(import.meta.dirname, '../../society/examples/meridian.yaml'));
+  const society = readSociety(join(import.meta.dirname, '../../../society/examples/meridian.yaml'));
   assert.deepEqual(
     society.memberships(society.defaultProgramme).map(({ name }) => name),
     ['Guild Membership'],
