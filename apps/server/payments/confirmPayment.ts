@@ -11,7 +11,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
 import { isMemberNow, joinHolds } from '../session/members.ts';
-import { payer, perhapsTwice } from '../session/person.ts';
+import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { type NamedOrder, namedOrder } from './namedOrder.ts';
@@ -192,4 +192,9 @@ async function writeWanted(
         insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
         values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}))
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
+}
+
+/** What staff are told of a join that was paid by who has already paid for others. Nothing is given back by itself. */
+function perhapsTwice(uuid: string, others: readonly string[]): string {
+  return `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`;
 }

@@ -32,8 +32,3 @@ export function receiptEmail(
 ): string | null {
   return providerEmail([...emails, billingEmail]);
 }
-
-/** What staff are told of a join that was paid by who has already paid for others. Nothing is given back by itself. */
-export function perhapsTwice(uuid: string, others: readonly string[]): string {
-  return `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`;
-}
