@@ -19,8 +19,8 @@ const conditions = Object.fromEntries(
 ) as Record<SessionAction, RawBuilder<boolean>>;
 
 /**
- * What each transition writes: a part of `update join_session set …`. No other place writes a state, or what becomes of the
- * upgrade. Which states allow it is said by {@link stateAllows}, or by the statement that contains it.
+ * What each transition writes: a part of `update join_session set …`. No other place changes the state of a join that is there,
+ * or what becomes of its upgrade. Which states allow it is said by {@link stateAllows}, or by the statement that contains it.
  */
 export const transitions = {
   submitDetails: sql`state = case state when 'started' then 'detailed' else state end, updated_at = now()`,
