@@ -3,6 +3,7 @@ import { Link, useLoaderData } from 'react-router';
 import type { Data } from '#contract/schemas.ts';
 import { screens } from '#core/navigation.ts';
 import { fallback } from '#core/sentences.ts';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import { Alert } from '../../components/Alert.tsx';
 import { Card } from '../../components/Card.tsx';
 import { Lost } from '../../components/Lost.tsx';
@@ -64,7 +65,7 @@ export function Component() {
       {uploaded.length === 0 && !rejection?.isFinal && (
         <p className={ui.later}>
           Not at hand? Email it to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>{' '}
-          within 30 days and <Link to={screens.congratulations}>go on without it</Link>.
+          within {PROOF_DUE_DAYS} days and <Link to={screens.congratulations}>go on without it</Link>.
         </p>
       )}
     </Card>
