@@ -52,7 +52,7 @@ const statements = [
      case when n % 1000 = 0 then 'School ' || n end, at
    from (${joins}) as joins`,
   `insert into join_session (uuid, state, origin, programme, contact_id, invitation_code, school, details, has_agreed_to_policies, revision, lines, paying_since,
-     paid_at, upgrade, address_hash, profile_revision, crm_revision, crm_contact_id, crm_next_try_at, crm_known, created_at, updated_at)
+     paid_at, upgrade, address_hash, profile_revision, crm_revision, hubspot_contact_id, owns_hubspot_contact, crm_next_try_at, crm_known, created_at, updated_at)
    select uuid, state::join_session_state, (case when is_invited then 'invite' when is_nominated then 'self_nomination' else 'school' end)::join_session_origin, 'high-school',
      case when is_invited then contact end, case when is_invited then 'FILLED' || n when not is_nominated then 'SCHOOL' || (n / 1000 + 1) * 1000 end,
      case when not is_invited and not is_nominated then 'School ' || (n / 1000 + 1) * 1000 end,
@@ -65,7 +65,8 @@ const statements = [
      case when state = 'paying' then now() end,
      case when is_paid then at + interval '20 minutes' end, (case when is_upgraded then 'taken' when is_paid then 'skipped' else 'open' end)::join_session_upgrade,
      left(md5('address ' || n / 5), 22), case when is_paid then 2 when state <> 'started' then 1 else 0 end,
-     case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then 'own:' || contact end,
+     case when is_paid then 2 when state <> 'started' then 1 else 0 end, case when not is_invited and state <> 'started' then contact end,
+     case when not is_invited and state <> 'started' then true end,
      at, json_build_object('firstName', 'First' || n, 'lastName', 'Last' || n, 'city', 'Austin'), at, at + interval '20 minutes'
    from (${joins}) as joins`,
   `insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, created_at)
