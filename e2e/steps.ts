@@ -11,6 +11,19 @@ export const heading = (page: Page, name: string | RegExp) =>
 
 export const field = (page: Page, label: string) => page.getByRole('textbox', { name: label });
 
+/**
+ * Lets an installed clock run, a second at a time, until the check holds. One `runFor` may come too early: React shows a text before
+ * it runs the effect that starts the text's timer.
+ */
+export async function runClockUntil(page: Page, holds: () => Promise<boolean>): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1_000);
+      return holds();
+    })
+    .toBe(true);
+}
+
 export async function enterCode(page: Page, code: string): Promise<void> {
   await page.goto('/');
   await page.getByLabel('Invite code').fill(code);

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { pdf } from '../local/testing/documents.ts';
 import { call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
-import { button } from './steps.ts';
+import { button, runClockUntil } from './steps.ts';
 
 // A server that cannot say now answers 503 with a sentence and a Retry-After: no page waits for a hand then.
 
@@ -43,7 +43,7 @@ for (const [name, path, arrange, shown] of [
     await expect(page.getByRole('main').getByRole('alert')).toContainText(LATER);
     await expect(status(page)).toContainText('(1 of 3)');
     const before = counted.calls;
-    await page.clock.runFor(9_500);
+    await page.clock.runFor(8_000);
     expect(counted.calls).toBe(before);
     /** Until the next try has its answer: before, the page counts down to nothing. */
     const retried = async (ms: number) => {
@@ -51,7 +51,7 @@ for (const [name, path, arrange, shown] of [
       await page.clock.runFor(ms);
       await answered;
     };
-    await retried(4_000);
+    await retried(5_000);
     await expect(status(page)).toContainText('(2 of 3)');
     await retried(13_000);
     await expect(status(page)).toContainText('(3 of 3)');
@@ -77,12 +77,11 @@ test('a resume that cannot be looked at now is sent again by itself, and taken',
   await page.getByLabel('Choose your resume').setInputFiles(file);
   await expect(page.getByRole('main').getByRole('alert')).toContainText(LATER);
   await expect(status(page)).toContainText('(1 of 3)');
-  await page.clock.runFor(7_000);
-  await expect(status(page)).toContainText('(2 of 3)');
+  await runClockUntil(page, () => status(page).filter({ hasText: '(2 of 3)' }).isVisible());
   expect(counted.calls).toBe(2);
   await page.unrouteAll();
-  await page.clock.runFor(9_000);
-  await expect(page.getByRole('heading', { name: 'Resume Uploaded Successfully!' })).toBeVisible();
+  const uploaded = page.getByRole('heading', { name: 'Resume Uploaded Successfully!' });
+  await runClockUntil(page, () => uploaded.isVisible());
 });
 
 test('a payment return that the server cannot answer now is looked at again by itself, and goes on', async ({
@@ -108,6 +107,7 @@ test('a payment return that the server cannot answer now is looked at again by i
       },
     }),
   );
-  await page.clock.runFor(4_000);
-  await expect(page).toHaveURL(`/registration/upgrade?payment_intent=${intent}`);
+  await runClockUntil(page, async () =>
+    page.url().endsWith(`/registration/upgrade?payment_intent=${intent}`),
+  );
 });

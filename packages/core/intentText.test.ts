@@ -130,10 +130,12 @@ test('of whom a join is can be read again from its intent', () => {
 });
 
 test('a text is never cut in the middle of a character, which could not be sent', () => {
-  const text = `${'a'.repeat(498)}😀b`;
-  for (const limit of [499, 500, 501]) {
-    const short = shorten(text, limit);
-    assert.ok(short.length <= limit);
-    assert.equal(short.isWellFormed(), true, `${limit}`);
-  }
+  const texts = [`${'a'.repeat(498)}😀b`, `😀${'a'.repeat(498)}😀b`];
+  for (const text of texts)
+    for (const limit of [499, 500, 501]) {
+      const short = shorten(text, limit);
+      assert.ok(short.length <= limit);
+      assert.equal(short.isWellFormed(), true, `${limit}`);
+    }
+  assert.equal(shorten(`😀${'a'.repeat(10)}`, 5), '😀aa…');
 });

@@ -1,12 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { displayPrice, fromPrice, parseDonation, shortPrice, toPrice } from './money.ts';
+import {
+  displayPrice,
+  fromDollars,
+  fromPrice,
+  parseDonation,
+  shortPrice,
+  toDollars,
+  toPrice,
+} from './money.ts';
 
 test('a price survives the way over the wire and back, for every amount', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99_999_999_999 }), (cents) => fromPrice(toPrice(cents)) === cents),
   );
+});
+
+test('dollars as the wire gives them come back as the same cents, and what is between two cents is rounded', () => {
+  assert.deepEqual([0, 5, 1250, 2500].map(toDollars), [0, 0.05, 12.5, 25]);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 99_999_999_999 }),
+      (cents) => fromDollars(toDollars(cents)) === cents,
+    ),
+  );
+  assert.equal(fromDollars(0.1 + 0.2), 30);
 });
 
 test('prices for people have a dollar sign, thousands and cents; short ones drop .00 only', () => {

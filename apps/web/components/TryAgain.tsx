@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, startTransition, useEffect, useRef, useState } from 'react';
 import { useRevalidator } from 'react-router';
 import type { RetryMs } from '../lib/api.ts';
 import { Alert } from './Alert.tsx';
@@ -41,7 +41,8 @@ export function TryAgain({
     // Jitter, so that not all clients retry at once.
     const wait = Math.max(least, retryMs ?? 0) * (1 + Math.random() / 4);
     const timer = setTimeout(() => {
-      setTries(tries + 1);
+      // In one render with the router's own transition to loading: the next wait is not announced before this try has failed.
+      startTransition(() => setTries(tries + 1));
       latest.current(tries + 1);
     }, wait);
     return () => clearTimeout(timer);
