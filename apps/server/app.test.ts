@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
-import { until } from '../../local/testing/startedInduct.ts';
+import { until } from '../../tests/harness/startedInduct.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './platform/config.ts';
 import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';

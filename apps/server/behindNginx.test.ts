@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../local/ports.ts';
-import { until } from '../../local/testing/startedInduct.ts';
+import { until } from '../../tests/harness/startedInduct.ts';
+import { freePort } from '../../tools/local/ports.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
 import { otherConnections, startInterruptible } from './testing/interruptible.ts';

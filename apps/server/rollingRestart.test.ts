@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../local/ports.ts';
-import { until } from '../../local/testing/startedInduct.ts';
+import { until } from '../../tests/harness/startedInduct.ts';
+import { freePort } from '../../tools/local/ports.ts';
 import { type ServerProcess, startServerProcess, withSettings } from './testing/serverProcess.ts';
 import { startJoin } from './testing/steps.ts';
 import { startTestServer, type TestServer } from './testing/testServer.ts';

@@ -31,7 +31,7 @@ import {
   program,
   randomText,
   zip,
-} from '../../local/testing/documents.ts';
+} from '../../tests/harness/documents.ts';
 import { documentFaults, type InflateLimits, inspectDocument } from './inspectDocument.ts';
 
 /** Counts what is read of a file, and how often. */

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
-import { builtServer } from '../../local/builds.ts';
-import { freePort } from '../../local/ports.ts';
+import { builtServer } from '../../tools/local/builds.ts';
+import { freePort } from '../../tools/local/ports.ts';
 import type { Program, Scope } from './scope.ts';
 
 /** Everything around a server: a migrated database, and both providers' stand-ins as a process each. */

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { type Child, startChild } from '../../local/child.ts';
+import { type Child, startChild } from '../../tools/local/child.ts';
 
 /** A program that runs. */
 export interface Program<Ready> extends Child {

@@ -1,4 +1,4 @@
-import { random } from '../../faults/random.ts';
+import { random } from '../../tests/faults/random.ts';
 
 /** A place in a file, as StrykerJS reports it: lines and columns from 1, the end not included. */
 export interface Place {

@@ -3,9 +3,9 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compiledCode } from '../../local/child.ts';
-import type { RunningPostgres } from '../../local/postgres.ts';
-import { startTestPostgres } from '../../local/testing/database.ts';
+import { startTestPostgres } from '../../tests/harness/database.ts';
+import { compiledCode } from '../local/child.ts';
+import type { RunningPostgres } from '../local/postgres.ts';
 import {
   type Accepted,
   draw,
@@ -134,7 +134,15 @@ async function run(scope: Scope): Promise<number> {
     // It would be rewritten by TypeScript's JavaScript interface, which version 7 has not; Node does not read it.
     tsconfigFile: 'none',
     tempDirName: sandboxes,
-    ignorePatterns: ['data', 'out', 'bench', 'docs/images', 'e2e', '**/dist', 'tools/mutants/node_modules'],
+    ignorePatterns: [
+      'data',
+      'out',
+      'tools/bench',
+      'docs/images',
+      'tests/e2e',
+      '**/dist',
+      'tools/mutants/node_modules',
+    ],
     allowConsoleColors: false,
     logLevel: 'warn',
     // All tests, one after the other, before the first mutant.

@@ -50,7 +50,7 @@ async function runAlone(file: string): Promise<void> {
   const args = [
     '--disable-warning=ExperimentalWarning',
     '--test',
-    '--test-reporter=./local/testing/terseReporter.ts',
+    '--test-reporter=./tests/harness/terseReporter.ts',
     file,
   ];
   const run = spawn(process.execPath, args, { stdio: 'inherit' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../local/testing/startedInduct.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
 import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { pdf } from '../../../local/testing/documents.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
 import type { LinkTarget } from '../links/links.ts';
 import { atHubspot, deliver } from '../testing/deliver.ts';
 import { details } from '../testing/steps.ts';

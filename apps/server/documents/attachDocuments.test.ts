@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { pdf } from '../../../local/testing/documents.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
 import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
 import { deliver } from '../testing/deliver.ts';
 import { runCommand } from '../testing/runCommand.ts';

@@ -18,7 +18,7 @@ import {
   permissions,
   program,
   zip,
-} from '../../../local/testing/documents.ts';
+} from '../../../tests/harness/documents.ts';
 import { signedLinks } from '../links/links.ts';
 import { readConfig } from '../platform/config.ts';
 import { StorageDown } from '../providers/storage/storage.ts';

@@ -13,7 +13,7 @@ import {
   pdf,
   randomText,
   zip,
-} from '../../../local/testing/documents.ts';
+} from '../../../tests/harness/documents.ts';
 import { openInspector } from './inspector.ts';
 
 const anyJob = { path: '/nowhere', sizeBytes: 1 };

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
-import { pdf } from '../../../local/testing/documents.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../testing/steps.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
-import { jpeg } from '../../../local/testing/documents.ts';
+import { jpeg } from '../../../tests/harness/documents.ts';
 import type { Storage } from '../providers/storage/storage.ts';
 import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
 import { paidJoin } from '../testing/steps.ts';

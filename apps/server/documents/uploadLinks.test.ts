@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
-import { pdf, program } from '../../../local/testing/documents.ts';
+import { pdf, program } from '../../../tests/harness/documents.ts';
 import { readConfig } from '../platform/config.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { orderingJoin, paidJoin } from '../testing/steps.ts';

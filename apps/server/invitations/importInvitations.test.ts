@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '../../../local/testing/database.ts';
+import { type TestDatabase, testDatabase } from '../../../tests/harness/database.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
 

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
-import { testDatabase } from '../../../local/testing/database.ts';
-import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
+import { testDatabase } from '../../../tests/harness/database.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const ROWS = process.env.TEST_LENGTH === 'long' ? 1_000_000 : 50_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
-import { temporaryFolder } from '../../../local/testing/temporaryFolder.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { runCommand } from '../testing/runCommand.ts';
 import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { importCommand } from './importCommand.ts';

@@ -3,7 +3,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { until } from '../../../local/testing/startedInduct.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { membershipsOf, stateOf } from '../testing/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../testing/steps.ts';

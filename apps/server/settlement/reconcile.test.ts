@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../local/testing/startedInduct.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { runCommand } from '../testing/runCommand.ts';

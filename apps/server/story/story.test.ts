@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { type StoryStep, storySteps } from '#core/story.ts';
-import { pdf } from '../../../local/testing/documents.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
 import { documentsAcceptCommand } from '../documents/commands.ts';
 import { ordersShipCommand, ordersUnshipCommand } from '../fulfilment/commands.ts';
 import { settlePaying } from '../payments/settlePaying.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../../../local/findProgram.ts';
-import { freePort } from '../../../local/ports.ts';
-import { until } from '../../../local/testing/startedInduct.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
+import { findProgram } from '../../../tools/local/findProgram.ts';
+import { freePort } from '../../../tools/local/ports.ts';
 
 export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 

@@ -7,7 +7,7 @@ import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../../emulators/keys.ts';
 import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
-import { testDatabase } from '../../../local/testing/database.ts';
+import { testDatabase } from '../../../tests/harness/database.ts';
 import { buildApp } from '../app.ts';
 import type { Deps } from '../deps.ts';
 import { importInvitations } from '../invitations/importInvitations.ts';

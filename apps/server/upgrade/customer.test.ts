@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../local/testing/startedInduct.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
 import { prepareCustomer } from '../payments/cardCustomer.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../../local/testing/startedInduct.ts';
+import { until } from '../../../../tests/harness/startedInduct.ts';
 import {
   type Interruptible,
   otherConnections,

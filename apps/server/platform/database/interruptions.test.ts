@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../../local/testing/startedInduct.ts';
+import { until } from '../../../../tests/harness/startedInduct.ts';
 import {
   type Answered,
   type Interruptible,

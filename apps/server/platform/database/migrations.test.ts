@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { type TestDatabase, testDatabase } from '../../../../local/testing/database.ts';
+import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { migrate, migrationState } from './migrate.ts';
 
 const all = join(import.meta.dirname, 'migrations');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import pg from 'pg';
-import { pdf } from '../../../../local/testing/documents.ts';
+import { pdf } from '../../../../tests/harness/documents.ts';
 import { fillDue } from '../../contacts/fillContacts.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { freePort } from '../../../../local/ports.ts';
-import { until } from '../../../../local/testing/startedInduct.ts';
+import { until } from '../../../../tests/harness/startedInduct.ts';
+import { freePort } from '../../../../tools/local/ports.ts';
 import { type Interruptible, startInterruptible } from '../../testing/interruptible.ts';
 import { launchServerProcess, withSettings } from '../../testing/serverProcess.ts';
 import { NO_DATABASE } from '../http/errors.ts';

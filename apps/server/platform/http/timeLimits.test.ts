@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { pdf } from '../../../../local/testing/documents.ts';
+import { pdf } from '../../../../tests/harness/documents.ts';
 import { buildApp } from '../../app.ts';
 import { paidJoin } from '../../testing/steps.ts';
 import { startTestServer, type TestServer } from '../../testing/testServer.ts';

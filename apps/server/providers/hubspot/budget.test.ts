@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { type TestDatabase, testDatabase } from '../../../../local/testing/database.ts';
+import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { connect, type Database } from '../../platform/database/client.ts';
 import { type Budget, sharedBudget } from './budget.ts';
 

@@ -1,2 +1,0 @@
-/** `npm run test:faults`. */
-import '../faults/main.ts';

@@ -1,2 +1,0 @@
-/** `npm run test:mutants`. */
-import '../tools/mutants/run.ts';

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { details as validDetails } from '../../apps/server/testing/steps.ts';
+import { type CallName, calls, pathOf } from '../../packages/contract/calls.ts';
+import { theInduct } from './fixtures.ts';
+import { stripe } from './providers.ts';
+
+/** Valid student details, of a person of their own; a test names what it is about. */
+export function details(change: Record<string, unknown> = {}) {
+  return {
+    ...validDetails({ personalEmail: `jordan.${randomUUID().slice(0, 8)}@example.com` }),
+    isTOLA: true,
+    ...change,
+  };
+}
+
+/**
+ * Brings this browser to a state of the join without walking there: the same calls with the same cookies, and the
+ * session id where the page looks for it.
+ */
+export async function call(
+  page: Page,
+  name: CallName,
+  params: Record<string, string> = {},
+  body?: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows which data it asks for
+): Promise<any> {
+  const url = theInduct().server.url + pathOf(name, params);
+  const { request } = page.context();
+  const response = body === undefined ? await request.get(url) : await request.post(url, { data: body });
+  const answer = await response.json();
+  if (!response.ok()) throw new Error(`${name}: ${response.status()} ${JSON.stringify(answer)}`);
+  return answer.data;
+}
+
+/** The browser stores the session with its first page, and never again: Start Over stays possible. */
+export async function storeSession(page: Page, uuid: string): Promise<void> {
+  await page.context().addInitScript((value) => {
+    if (!location.protocol.startsWith('http') || document.cookie.includes('arranged=1')) return;
+    // biome-ignore lint/suspicious/noDocumentCookie: it outlives a tab, and shows that this was done
+    document.cookie = 'arranged=1; path=/';
+    localStorage.setItem('joinSessionUuid', value);
+  }, uuid);
+}
+
+/** Started by a school's code, as often as one likes. */
+export async function startedJoin(page: Page): Promise<string> {
+  const { uuid } = await call(page, 'initiateSchoolJoin', {}, { invitationCode: 'LINCOLN2026' });
+  await storeSession(page, uuid);
+  return uuid;
+}
+
+export async function selfNomination(page: Page, { isTOLA = true } = {}): Promise<string> {
+  const body = { hasConfirmedEligibility: true, isTOLA };
+  const { uuid } = await call(page, 'initiateSelfNomination', {}, body);
+  await storeSession(page, uuid);
+  return uuid;
+}
+
+type Start = (page: Page) => Promise<string>;
+
+export async function detailedJoin(page: Page, start: Start = startedJoin): Promise<string> {
+  const uuid = await start(page);
+  await call(page, 'submitDetails', { uuid }, details());
+  return uuid;
+}
+
+/** With a membership in the order: at Checkout. */
+export async function orderingJoin(
+  page: Page,
+  start: Start = startedJoin,
+  membershipId = 1,
+): Promise<string> {
+  const uuid = await detailedJoin(page, start);
+  await call(page, 'setMembership', { uuid }, { membershipId });
+  return uuid;
+}
+
+/** The intent for the order as it is. */
+export async function openIntent(
+  page: Page,
+  uuid: string,
+): Promise<{ id: string; secret: string; revision: number }> {
+  const { products, billingEmail } = await call(page, 'getCheckoutDetails', { uuid });
+  const amount = (products as { price: string }[]).reduce(
+    (sum, { price }) => sum + Math.round(Number(price) * 100),
+    0,
+  );
+  const intent = await call(page, 'createPaymentIntent', { uuid }, { amount, currency: 'usd', billingEmail });
+  const secret = intent.clientSecret as string;
+  return { id: secret.split('_secret_')[0]!, secret, revision: intent.revision };
+}
+
+export interface PaidJoin {
+  uuid: string;
+  intent: string;
+  upgradePath: string;
+}
+
+/** Paid and confirmed: before the upgrade is decided. */
+export async function paidJoin(
+  page: Page,
+  start: Start = startedJoin,
+  card = 'pm_card_visa',
+  membershipId = 1,
+): Promise<PaidJoin> {
+  const { server, stripe: account } = theInduct();
+  const uuid = await orderingJoin(page, start, membershipId);
+  const { id, secret, revision } = await openIntent(page, uuid);
+  await call(page, 'beginPayment', { uuid }, { revision });
+  await stripe(account).confirm(id, card, `${server.url}/registration/post-payment`);
+  const body = { paymentIntent: id, paymentIntentClientSecret: secret, redirectStatus: 'succeeded' };
+  await call(page, 'postPayment', { uuid }, body);
+  return { uuid, intent: id, upgradePath: `/registration/upgrade?payment_intent=${id}` };
+}
+
+/** Two joins of one invitation: the one of `page`, at Checkout, and one that is paid meanwhile. */
+export async function twoJoins(
+  page: Page,
+  winner: Page,
+  { code, contactId }: { code: string; contactId: string },
+): Promise<{ uuid: string; pays: () => Promise<string> }> {
+  const start = async (one: Page) => {
+    await call(one, 'checkEligibility', {}, { invitationCode: code });
+    const body = { contactId, invitationCode: code };
+    const { uuid } = await call(one, 'initiateJoin', {}, body);
+    await storeSession(one, uuid);
+    return uuid as string;
+  };
+  const uuid = await orderingJoin(page, start);
+  return { uuid, pays: async () => (await paidJoin(winner, start)).uuid };
+}
+
+/** A call of the contract as a pattern, whatever its parameters are. */
+export const route = (name: CallName) => `**${calls[name].path.replace(/\{\w+\}/g, '*')}`;
+
+/** Keeps a call waiting until the returned function is called. */
+export const hold = (page: Page, name: CallName) => holdRequests(page, route(name));
+
+/** The same for all requests whose addresses match a pattern. */
+export async function holdRequests(page: Page, pattern: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(pattern, async (request) => {
+    await released;
+    await request.fallback();
+  });
+  return release;
+}
+
+/** Changes the data of a call's answers: for what would take long to bring about, or that only the screen is about. */
+// biome-ignore lint/suspicious/noExplicitAny: a test knows which data it changes
+export async function alter(page: Page, name: CallName, edit: (data: any) => void): Promise<void> {
+  await page.route(route(name), async (request) => {
+    const answer = await (await request.fetch()).json();
+    edit(answer.data);
+    await request.fulfill({ json: answer });
+  });
+}
+
+/** An order of 21 lines and $10,064.80 at Checkout. The provider is asked for the order as it really is. */
+export async function fillOrder(page: Page, longName: string): Promise<void> {
+  await alter(page, 'getCheckoutDetails', (data) => {
+    const [membership] = data.products;
+    const items = Array.from({ length: 20 }, (_, index) => ({
+      ...membership,
+      sessionProductUuid: `item-${index}`,
+      uuid: `item-${index}`,
+      productType: 'store',
+      name: index % 3 ? `Pin ${index}` : `Walnut-framed certificate ${longName}`,
+      price: '499.99',
+    }));
+    data.products = [membership, ...items];
+  });
+  await page.route(route('createPaymentIntent'), (request) =>
+    request.continue({ postData: JSON.stringify({ ...request.request().postDataJSON(), amount: 6500 }) }),
+  );
+}
+
+export async function refuse(page: Page, name: CallName, status: number, message?: string): Promise<void> {
+  const json = { success: false, status: 'error', ...(message && { message }) };
+  await page.route(route(name), (request) => request.fulfill({ status, json }));
+}

@@ -1,0 +1,123 @@
+import { until } from '../../harness/startedInduct.ts';
+import { PATIENCE_MS } from './hands.ts';
+
+/**
+ * A browser over WebDriver BiDi. Keys and the pointer are its real input; pages are looked at with functions that run in
+ * them, which must not use anything from around them.
+ */
+export interface BidiBrowser {
+  name: string;
+  look<Result, Args extends unknown[]>(what: (...args: Args) => Result, ...args: Args): Promise<Result>;
+  /** The same in a frame of the page, of whichever origin, by its title. Null while there is no such frame. */
+  lookInto<Result, Args extends unknown[]>(
+    title: string,
+    what: (...args: Args) => Result,
+    ...args: Args
+  ): Promise<Result | null>;
+  /** Input actions as WebDriver BiDi takes them: sources with their actions. */
+  perform(sources: object[]): Promise<void>;
+}
+
+type Kind = 'button' | 'link' | 'heading' | 'field' | 'text';
+
+/**
+ * Where something is that a joiner sees by its words: the middle of it in the window, once it is there, in view, still,
+ * and can be pressed. Null until then. Runs in the page.
+ */
+function middleOf(kind: Kind, name: string): { x: number; y: number } | null {
+  const selectors = {
+    button: 'button',
+    link: 'a',
+    heading: 'h1, h2',
+    field: 'label',
+    text: 'p, li, dd, span',
+  };
+  const words = (element: Element) =>
+    (element.getAttribute('aria-label') ?? element.textContent ?? '').replace(/\s+/g, ' ').trim();
+  const found = [...document.querySelectorAll(selectors[kind])]
+    .filter((element) => (kind === 'text' ? words(element).includes(name) : words(element) === name))
+    .map((element) => (kind === 'field' ? (element as HTMLLabelElement).control : element))
+    .find((element) => element?.checkVisibility() && !(element as HTMLButtonElement).disabled);
+  if (!found) return null;
+  if (kind === 'text' || kind === 'heading') return { x: 0, y: 0 };
+  found.scrollIntoView({ block: 'center', behavior: 'instant' });
+  const { left, top, width, height } = found.getBoundingClientRect();
+  const middle = { x: Math.round(left + width / 2), y: Math.round(top + height / 2) };
+  // Nothing else lies over it: what is pressed there is what was meant.
+  const there = document.elementFromPoint(middle.x, middle.y);
+  return there && (found.contains(there) || there.contains(found)) ? middle : null;
+}
+
+/** Where a frame begins in the window. Runs in the page. */
+function cornerOf(title: string): { x: number; y: number } | null {
+  const frame = [...document.querySelectorAll('iframe')].find((one) => one.title === title);
+  const { left, top } = frame?.getBoundingClientRect() ?? {};
+  return left === undefined || top === undefined ? null : { x: Math.round(left), y: Math.round(top) };
+}
+
+/** What a joiner does, by the pointer and the keyboard alone. */
+export function pointAndType(browser: BidiBrowser) {
+  async function find(kind: Kind, name: string): Promise<{ x: number; y: number }> {
+    let found: { x: number; y: number } | null = null;
+    await until(async () => {
+      // While the page is being replaced there is nothing to look into.
+      found = await browser.look(middleOf, kind, name).catch(() => null);
+      return found !== null;
+    }, PATIENCE_MS).catch(() => {
+      throw new Error(`There is no ${kind} "${name}" in ${browser.name}.`);
+    });
+    return found!;
+  }
+  async function pressAt({ x, y }: { x: number; y: number }): Promise<void> {
+    const actions = [
+      { type: 'pointerMove', x, y },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ];
+    await browser.perform([{ type: 'pointer', id: 'mouse', actions }]);
+  }
+  async function type(keys: string): Promise<void> {
+    const actions = [...keys].flatMap((value) => [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]);
+    await browser.perform([{ type: 'key', id: 'keyboard', actions }]);
+  }
+  return {
+    see: async (kind: Kind, name: string) => void (await find(kind, name)),
+    press: async (kind: 'button' | 'link', name: string) => pressAt(await find(kind, name)),
+    tick: async (label: string) => pressAt(await find('field', label)),
+    /** The same into a field of a frame, which is named by its title. */
+    fillIn: async (title: string, label: string, text: string) => {
+      let found: { x: number; y: number } | null = null;
+      await until(async () => {
+        const inside = await browser.lookInto(title, middleOf, 'field' as Kind, label).catch(() => null);
+        const corner = await browser.look(cornerOf, title).catch(() => null);
+        found = inside && corner && { x: inside.x + corner.x, y: inside.y + corner.y };
+        return found !== null;
+      }, PATIENCE_MS).catch(() => {
+        throw new Error(`There is no field "${label}" in the frame "${title}" in ${browser.name}.`);
+      });
+      await pressAt(found!);
+      await type(text);
+    },
+    fill: async (label: string, text: string) => {
+      await pressAt(await find('field', label));
+      await type(text);
+    },
+    /** As a keyboard chooses: the first letters of an option. */
+    choose: async (label: string, option: string) => {
+      await find('field', label);
+      await browser.look((wanted: string) => {
+        const found = [...document.querySelectorAll('label')].find((one) =>
+          one.textContent?.startsWith(wanted),
+        );
+        found?.control?.focus();
+      }, label);
+      await type(option);
+    },
+    /** Nothing hangs over the side of the page. */
+    overhang: () =>
+      browser.look(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+  };
+}

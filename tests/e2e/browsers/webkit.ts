@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Builder, By, Capabilities, type WebDriver, type WebElement } from 'selenium-webdriver';
+import { Select } from 'selenium-webdriver/lib/select.js';
+import { findProgram } from '../../../tools/local/findProgram.ts';
+import { freePort } from '../../../tools/local/ports.ts';
+import { until } from '../../harness/startedInduct.ts';
+import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
+
+// The driver is named below, so Selenium looks for none; should it ever, it neither downloads nor reports anything.
+Object.assign(process.env, { SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' });
+
+/** WebKitGTK's driver brings a small browser of its own, which needs a screen. */
+export const webkitProgram = () => findProgram('WebKitWebDriver');
+export const screenProgram = () => findProgram('Xvfb');
+
+const elements = {
+  heading: ['h1', 'h2'],
+  button: ['button'],
+  link: ['a'],
+  field: ['label'],
+  text: ['p', 'li', 'dd', 'span'],
+};
+
+/** Finds an element by its words; a `text` contains them, the others are named by them. */
+function byWords(kind: keyof typeof elements, words: string): By {
+  const text = words.replaceAll('"', '');
+  const match =
+    kind === 'text'
+      ? `contains(normalize-space(), "${text}")`
+      : `@aria-label="${text}" or (not(@aria-label) and normalize-space()="${text}")`;
+  return By.xpath(elements[kind].map((name) => `//${name}[${match}]`).join(' | '));
+}
+
+/** WebKitGTK's browser on a screen that nobody sees, driven by Selenium. */
+export async function startWebKit(program: string, screen: string, defer: Defer): Promise<Hands> {
+  const display = await startScreen(screen, defer);
+  const port = await freePort();
+  const x11 = { DISPLAY: display, WAYLAND_DISPLAY: '', GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1' };
+  const service = spawn(program, [`--port=${port}`], { env: { ...process.env, ...x11 }, stdio: 'ignore' });
+  endAfter(service, defer);
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = async () => (await fetch(`${url}/status`).catch(() => null))?.ok === true;
+  await until(isUp, PATIENCE_MS);
+  const driver = await new Builder()
+    .usingServer(url)
+    .withCapabilities(new Capabilities({ browserName: 'MiniBrowser' }))
+    .build();
+  defer(() => driver.quit());
+  const capabilities = await driver.getCapabilities();
+  const find = (kind: keyof typeof elements, words: string) => findUsable(driver, byWords(kind, words));
+  const field = async (label: string): Promise<WebElement> => {
+    const found = await find('field', label);
+    return driver.executeScript<WebElement>('return arguments[0].control', found);
+  };
+  return {
+    name: `${capabilities.getBrowserName()} ${capabilities.getBrowserVersion()}`,
+    open: (url) => driver.get(url),
+    see: async (kind, words) => void (await find(kind, words)),
+    async press(kind, words) {
+      const press = async () => {
+        const target = await find(kind, words);
+        await driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", target);
+        return target.click().then(
+          () => true,
+          () => false,
+        );
+      };
+      await driver.wait(press, PATIENCE_MS, `"${words}" could not be pressed.`);
+    },
+    tick: async (label) => (await field(label)).click(),
+    fill: async (label, text) => (await field(label)).sendKeys(text),
+    choose: async (label, option) => new Select(await field(label)).selectByVisibleText(option),
+    async fillIn(title, label, text) {
+      // WebKit's driver neither types nor presses at the right place in a frame of another origin: pointer and keyboard do.
+      const corner = 'const { x, y } = arguments[0].getBoundingClientRect(); return { x, y }';
+      const frame = await findUsable(driver, By.css(`iframe[title="${title}"]`));
+      await driver.executeScript("arguments[0].scrollIntoView({ block: 'center' })", frame);
+      await driver.switchTo().frame(frame);
+      const inner = await driver.executeScript<{ x: number; y: number }>(corner, await field(label));
+      await driver.switchTo().defaultContent();
+      const outer = await driver.executeScript<{ x: number; y: number }>(corner, frame);
+      const place = { x: Math.round(outer.x + inner.x) + 20, y: Math.round(outer.y + inner.y) + 20 };
+      await driver.actions().move(place).click().sendKeys(text).perform();
+    },
+    attach: async (path) => driver.findElement(By.css('input[type=file]')).sendKeys(path),
+    address: () => driver.getCurrentUrl(),
+    overhang: () =>
+      driver.executeScript<number>(
+        'return document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      ),
+    picture: async () => Buffer.from(await driver.takeScreenshot(), 'base64'),
+  };
+}
+
+/** The first that is shown and can be used, once there is one. While a page is replaced, what was found may be gone again. */
+async function findUsable(driver: WebDriver, by: By): Promise<WebElement> {
+  const look = async () => {
+    for (const element of await driver.findElements(by))
+      if ((await element.isDisplayed().catch(() => false)) && (await element.isEnabled())) return element;
+    return null;
+  };
+  const found = await driver.wait(() => look().catch(() => null), PATIENCE_MS, `There is no ${by}.`);
+  return found!;
+}
+
+/** Gives its name, by which programs find it. */
+async function startScreen(program: string, defer: Defer): Promise<string> {
+  const screen = spawn(program, ['-displayfd', '3', '-screen', '0', '1280x1000x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  endAfter(screen, defer);
+  const number = await new Promise<string>((found, failed) => {
+    screen.stdio[3]!.once('data', (chunk) => found(String(chunk).trim()));
+    screen.once('error', failed).once('close', () => failed(new Error('Xvfb ended.')));
+  });
+  return `:${number}`;
+}
+
+/** Ends a program when the test is over, and waits until it has ended. */
+function endAfter(program: ChildProcess, defer: Defer): void {
+  const ended = once(program, 'close');
+  defer(async () => {
+    program.kill();
+    await ended;
+  });
+}

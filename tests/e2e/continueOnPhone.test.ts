@@ -1,0 +1,187 @@
+import { devices, type Page } from '@playwright/test';
+import jsQR from 'jsqr';
+import { jpeg, pdf } from '../harness/documents.ts';
+import { call, hold, paidJoin, selfNomination } from './arrange.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
+import { button, heading } from './steps.ts';
+
+const UPLOAD = '/registration/upload-transcript';
+const phone = {
+  ...devices['Desktop Chrome'],
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+};
+
+test.use({ contextOptions: { reducedMotion: 'reduce' } });
+
+const qr = (page: Page) => page.getByRole('img', { name: 'QR code of the address beside it' });
+const uploaded = (page: Page) => page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem');
+const choose = (page: Page) => page.getByLabel('Choose your transcript');
+const photo = { name: 'IMG_0042.jpg', mimeType: 'image/jpeg', buffer: jpeg() };
+
+async function showCode(page: Page): Promise<void> {
+  await page.goto(UPLOAD);
+  await button(page, 'Show the code').click();
+  await expect(qr(page)).toBeVisible();
+}
+
+/** What a camera reads of the code as it is on the screen. */
+async function scan(page: Page): Promise<string> {
+  const screenshot = (await qr(page).screenshot()).toString('base64');
+  const { data, width, height } = await page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = image.width;
+    canvas.height = image.height;
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    const { data, width, height } = context.getImageData(0, 0, image.width, image.height);
+    return { data: [...data], width, height };
+  }, screenshot);
+  return jsQR.default(new Uint8ClampedArray(data), width, height)?.data ?? 'nothing that can be read';
+}
+
+test('a transcript is photographed with a phone that has read the code, and the computer goes on by itself', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  await paidJoin(page, selfNomination);
+  await showCode(page);
+  const address = await scan(page);
+  expect(address).toMatch(new RegExp(`^${theInduct().server.url}/upload/[\\w-]{22}$`));
+  await expect(page.getByRole('link', { name: address })).toBeVisible();
+
+  const pocket = await browser.newContext({ ...phone, baseURL: theInduct().server.url });
+  complaints.watch(pocket);
+  const handset = await pocket.newPage();
+  await handset.goto(address);
+  await expect(heading(handset, 'Upload Transcript')).toBeVisible();
+  // The camera is offered beside the files, and files stay possible.
+  await expect(choose(handset)).not.toHaveAttribute('capture');
+  await expect(choose(handset)).toHaveAttribute('accept', /image\/jpeg/);
+  await choose(handset).setInputFiles(photo);
+  await expect(handset.getByText('It has arrived.')).toBeVisible();
+  await expect(uploaded(handset)).toContainText('IMG_0042.jpg');
+
+  await expect(uploaded(page)).toContainText('IMG_0042.jpg');
+  await expect(page.getByText('IMG_0042.jpg has arrived from your phone.')).toBeVisible();
+  await expect(qr(page)).toBeHidden();
+  // The phone knows nothing of the join, and gets nowhere else with it.
+  expect(await handset.evaluate(() => localStorage.length)).toBe(0);
+  await handset.goto('/registration/congratulations');
+  await expect(handset).toHaveURL('/registration/get-started');
+  await pocket.close();
+  await page.getByRole('link', { name: 'Continue', exact: true }).click();
+  await expect(page).toHaveURL('/registration/congratulations');
+});
+
+test('the computer looks for the photo only while the code is shown and the page is seen', async ({
+  page,
+}) => {
+  await page.clock.install();
+  const { uuid } = await paidJoin(page, selfNomination);
+  let looks = 0;
+  await page.goto(UPLOAD);
+  await expect(button(page, 'Show the code')).toBeVisible();
+  page.on('request', (request) => {
+    if (request.url().endsWith(`${uuid}/documents`)) looks += 1;
+  });
+  await page.clock.runFor(20_000);
+  expect(looks).toBe(0);
+  await button(page, 'Show the code').click();
+  await expect(qr(page)).toBeVisible();
+  const looked = page.waitForResponse((response) => response.url().endsWith(`${uuid}/documents`));
+  await page.clock.runFor(3_500);
+  await (await looked).finished();
+  expect(looks).toBe(1);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+  });
+  await page.clock.runFor(60_000);
+  expect(looks).toBe(1);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+  });
+  await page.clock.fastForward(3_700_000);
+  await expect(page.getByRole('alert')).toHaveText('The code has expired. You can show a new one.');
+  await expect(qr(page)).toBeHidden();
+  const after = looks;
+  await page.clock.runFor(20_000);
+  expect(looks).toBe(after);
+});
+
+test('a code that is over says so on the phone, and how to go on @phone-only', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.goto('/upload/AAAAAAAAAAAAAAAAAAAAAA');
+  await expect(page.getByRole('alert')).toHaveText(
+    'This code has expired, or is not complete. Please make a new one on your computer and scan that.',
+  );
+  await expect(page.locator('input[type=file]')).toHaveCount(0);
+  await expectAccessible(page);
+});
+
+test('on a phone no code is offered: it is there already @phone-only', async ({ page }) => {
+  await paidJoin(page, selfNomination);
+  await page.goto(UPLOAD);
+  await expect(button(page, 'Choose a file')).toBeVisible();
+  await expect(button(page, 'Show the code')).toBeHidden();
+  await expect(page.getByText('Drop your transcript here')).toBeHidden();
+});
+
+test('the address of the code is copied for who has no camera at hand', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await paidJoin(page, selfNomination);
+  await showCode(page);
+  await button(page, 'Copy address').click();
+  await expect(button(page, 'Copied')).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await scan(page));
+});
+
+test('a code that cannot be made says so, and can be asked for again', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await paidJoin(page, selfNomination);
+  await page.route('**/upload-link', (route) => route.abort(), { times: 1 });
+  await page.goto(UPLOAD);
+  await button(page, 'Show the code').click();
+  await expect(page.getByRole('alert')).toHaveText('We could not make a code just now. Please try again.');
+  await button(page, 'Show the code').click();
+  await expect(qr(page)).toBeVisible();
+});
+
+test('axe finds nothing on the code, and on the phone: empty, sending, arrived', async ({
+  page,
+  browser,
+}) => {
+  const { uuid } = await paidJoin(page, selfNomination);
+  await showCode(page);
+  await expectAccessible(page);
+  const { path } = await call(page, 'createUploadLink', { uuid }, {});
+  const pocket = await browser.newContext({
+    ...phone,
+    baseURL: theInduct().server.url,
+    reducedMotion: 'reduce',
+  });
+  const handset = await pocket.newPage();
+  await handset.goto(path);
+  await expect(button(handset, 'Choose a file')).toBeVisible();
+  await expectAccessible(handset);
+  await expectNoSidewaysScroll(handset);
+  const go = await hold(handset, 'uploadByLink');
+  const name = `${'a-very-long-name-of-a-file-'.repeat(8)}.pdf`;
+  await choose(handset).setInputFiles({ name, mimeType: 'application/pdf', buffer: pdf() });
+  await expect(handset.getByRole('progressbar')).toBeVisible();
+  await expectAccessible(handset);
+  await expectNoSidewaysScroll(handset);
+  go();
+  await expect(handset.getByText('It has arrived.')).toBeVisible();
+  await expectAccessible(handset);
+  await expectNoSidewaysScroll(handset);
+  await pocket.close();
+});

@@ -1,0 +1,191 @@
+import type { Page } from '@playwright/test';
+import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
+import { npmRun } from '../harness/startedInduct.ts';
+import { call, paidJoin, selfNomination } from './arrange.ts';
+import { expect, test, theInduct } from './fixtures.ts';
+import { button, heading } from './steps.ts';
+
+const UPLOAD = '/registration/upload-transcript';
+
+const file = (name: string, buffer = pdf()) => ({ name, mimeType: 'application/octet-stream', buffer });
+const choose = (page: Page) => page.getByLabel('Choose your transcript');
+const uploaded = (page: Page) => page.getByRole('region', { name: 'Uploaded files' }).getByRole('listitem');
+const goOn = (page: Page) => page.getByRole('link', { name: 'Continue', exact: true });
+const alert = (page: Page) => page.getByRole('alert');
+
+/** The upload page of a join that was just paid. */
+async function openUpload(page: Page): Promise<string> {
+  const { uuid } = await paidJoin(page, selfNomination);
+  await page.goto(UPLOAD);
+  await expect(heading(page, 'Upload Transcript')).toBeVisible();
+  return uuid;
+}
+
+/** Drops files on the page as a mouse does. */
+async function drop(page: Page, files: { name: string; buffer: Buffer }[]): Promise<void> {
+  const data = await page.evaluateHandle(
+    (given) => {
+      const transfer = new DataTransfer();
+      for (const { name, bytes } of given) transfer.items.add(new File([new Uint8Array(bytes)], name));
+      return transfer;
+    },
+    files.map(({ name, buffer }) => ({ name, bytes: [...buffer] })),
+  );
+  const zone = page.getByText('Drop your transcript here');
+  for (const type of ['dragenter', 'dragover', 'drop'])
+    await zone.dispatchEvent(type, { dataTransfer: data });
+}
+
+test('a transcript is chosen with a button, listed with its size, still there after a reload, and leads on @phone', async ({
+  page,
+}) => {
+  await openUpload(page);
+  await expect(goOn(page)).toBeHidden();
+  const chooser = page.waitForEvent('filechooser');
+  await button(page, 'Choose a file').click();
+  await (await chooser).setFiles(file('transcript.pdf', pdf({ size: 12_645 })));
+  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
+  await page.reload();
+  await expect(uploaded(page)).toHaveText(/transcript\.pdf\s*12\.35 KB/);
+  await goOn(page).click();
+  await expect(page).toHaveURL('/registration/congratulations');
+});
+
+test('of two files dropped at once only the first is sent', async ({ page }) => {
+  await openUpload(page);
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/upload-transcript')) sent.push(request.method());
+  });
+  await drop(page, [file('first.pdf'), file('second.pdf')]);
+  await expect(uploaded(page)).toHaveCount(1);
+  await expect(uploaded(page)).toContainText('first.pdf');
+  expect(sent).toEqual(['POST']);
+  await page.reload();
+  await expect(uploaded(page)).toHaveCount(1);
+});
+
+test('every accepted type is taken', async ({ page }) => {
+  await openUpload(page);
+  const files = {
+    'a.pdf': pdf(),
+    'b.jpg': jpeg(),
+    'c.png': png(),
+    'd.doc': doc(),
+    'e.docx': docx(),
+    'official, not to be printed.pdf': encryptedPdf(permissions.butPrinting),
+  };
+  for (const [index, [name, buffer]] of Object.entries(files).entries()) {
+    await choose(page).setInputFiles(file(name, buffer));
+    await expect(uploaded(page)).toHaveCount(index + 1);
+  }
+});
+
+test('a slow upload shows real progress, can be cancelled, and goes through the second time @phone-only', async ({
+  page,
+}) => {
+  test.slow();
+  const uuid = await openUpload(page);
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  const speed = (bytesPerSecond: number) =>
+    network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 20,
+      downloadThroughput: bytesPerSecond,
+      uploadThroughput: bytesPerSecond,
+    });
+  await speed(200_000);
+  const large = file('photo.pdf', pdf({ size: 1_500_000 }));
+  await choose(page).setInputFiles(large);
+  const bar = page.getByRole('progressbar', { name: 'photo.pdf' });
+  await expect(bar).toBeVisible();
+  await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0);
+  expect(Number(await bar.getAttribute('aria-valuenow'))).toBeLessThan(100);
+  await button(page, 'Cancel').click();
+  await expect(bar).toBeHidden();
+  await expect(alert(page)).toHaveCount(0);
+  await expect(uploaded(page)).toHaveCount(0);
+  expect((await call(page, 'getDocuments', { uuid })).documents).toEqual([]);
+  await speed(-1);
+  await choose(page).setInputFiles(large);
+  await expect(uploaded(page)).toHaveCount(1);
+});
+
+test('what is sent and not yet answered is said to be checked, and can still be cancelled @phone', async ({
+  page,
+}) => {
+  await openUpload(page);
+  // The answer is held back, not the file: progress is only told of what really leaves.
+  const network = await page.context().newCDPSession(page);
+  await network.send('Fetch.enable', {
+    patterns: [{ urlPattern: '*/upload-transcript', resourceType: 'XHR', requestStage: 'Response' }],
+  });
+  await choose(page).setInputFiles(file('transcript.pdf'));
+  await expect(page.getByText('100%, now it is being checked…')).toBeVisible();
+  await button(page, 'Cancel').click();
+  await expect(button(page, 'Choose a file')).toBeVisible();
+  await expect(alert(page)).toHaveCount(0);
+  await expect(uploaded(page)).toHaveCount(0);
+});
+
+test('a connection that breaks says so inline, keeps the file, and Try again sends it @phone', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await openUpload(page);
+  await page.route('**/upload-transcript', (route) => route.abort('connectionreset'), { times: 1 });
+  await choose(page).setInputFiles(file('transcript.pdf'));
+  await expect(alert(page)).toContainText('transcript.pdf');
+  await expect(alert(page)).toContainText('Failed to upload file.');
+  await button(page, 'Try again').click();
+  await expect(uploaded(page)).toContainText('transcript.pdf');
+  await expect(alert(page)).toHaveCount(0);
+});
+
+const refused: [string, ReturnType<typeof file>, RegExp][] = [
+  ['another type', file('notes.txt'), /not accepted/],
+  ['nothing', file('empty.pdf', Buffer.alloc(0)), /empty/],
+  ['a PDF with a password', file('secret.pdf', encryptedPdf(permissions.all)), /protected with a password/],
+  ['a program named as a PDF', file('transcript.pdf', program()), /is a program/],
+  ['a HEIC photo', file('IMG_0001.HEIC', Buffer.from('\0\0\0\x18ftypheic')), /send it as JPEG/],
+  ['half a PDF', file('transcript.pdf', pdf().subarray(0, 300)), /damaged or incomplete/],
+];
+test('what cannot be taken is said before anything is sent @phone', async ({ page }) => {
+  await openUpload(page);
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  for (const [what, hostile, sentence] of refused)
+    await test.step(what, async () => {
+      await choose(page).setInputFiles(hostile);
+      await expect(alert(page)).toContainText(sentence);
+      await expect(alert(page)).toContainText(hostile.name);
+      // It would be refused again.
+      await expect(button(page, 'Try again')).toBeHidden();
+    });
+  expect(sent.filter((line) => line.startsWith('POST'))).toEqual([]);
+});
+
+test('a rejection is told on the upload and the welcome page, and the next upload takes it away', async ({
+  page,
+}) => {
+  const uuid = await openUpload(page);
+  await choose(page).setInputFiles(file('blurred.pdf'));
+  await expect(uploaded(page)).toHaveCount(1);
+  const { folder } = theInduct();
+  const reject = npmRun('operator', { DATA_DIR: `${folder}/data` }, [
+    ...['documents', 'reject', uuid],
+    ...['--reason', 'unreadable'],
+  ]);
+  expect(await reject.ended, reject.output()).toBe(0);
+  const sentence = 'We could not read your transcript. Please upload a sharper photo, or a PDF.';
+  await page.goto('/registration/congratulations');
+  await expect(page.getByText(sentence)).toBeVisible();
+  await page.getByRole('link', { name: 'upload your transcript' }).click();
+  await expect(alert(page)).toHaveText(sentence);
+  await expect(uploaded(page)).toHaveCount(0);
+  await choose(page).setInputFiles(file('sharp.pdf'));
+  await expect(uploaded(page)).toContainText('sharp.pdf');
+  await expect(alert(page)).toHaveCount(0);
+});

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type BrowserContext, test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
+import { screenAt } from '#core/navigation.ts';
+import type { LocalFile } from '../../tools/local/localFile.ts';
+import { stripe } from './providers.ts';
+
+export { expect } from '@playwright/test';
+
+/** What `start.ts` has started. */
+export type Induct = Required<LocalFile> & { folder: string };
+
+export function theInduct(): Induct {
+  return JSON.parse(process.env.E2E_INDUCT!) as Induct;
+}
+
+/** Everything that the browser complained about. A test names what belongs to its subject; anything else fails it. */
+export class Complaints {
+  readonly #seen: string[] = [];
+  readonly #expected: RegExp[] = [];
+
+  watch(context: BrowserContext): void {
+    context.on('console', (message) => {
+      if (message.type() === 'error' && !isOfNoPage(message)) this.#seen.push(message.text());
+    });
+    context.on('weberror', (error) => this.#seen.push(String(error.error())));
+  }
+
+  expect(...patterns: RegExp[]): void {
+    this.#expected.push(...patterns);
+  }
+
+  /** The browser's own line about an answer of 400 or more, or about none. */
+  expectFailedRequests(): void {
+    this.expect(/^Failed to load resource: /);
+  }
+
+  get seen(): readonly string[] {
+    return this.#seen;
+  }
+
+  get unexpected(): string[] {
+    return this.#seen.filter((text) => !this.#expected.some((pattern) => pattern.test(text)));
+  }
+}
+
+/** The browser's own line about an address that the site does not have: 404, with the page in it. */
+function isOfNoPage(message: ConsoleMessage): boolean {
+  const { url } = message.location();
+  if (!/status of 404/.test(message.text()) || !URL.canParse(url)) return false;
+  const { pathname } = new URL(url);
+  return screenAt(pathname) === null && !/^\/(api|static)\//.test(pathname);
+}
+
+interface Fixtures {
+  complaints: Complaints;
+  /** A personal invitation that no other test uses: its code and the contact's id. */
+  invitation: { code: string; contactId: string; email: string };
+  stripeApi: ReturnType<typeof stripe>;
+}
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  baseURL: async ({}, use) => use(theInduct().server.url),
+  complaints: [
+    async ({ context }, use) => {
+      const complaints = new Complaints();
+      complaints.watch(context);
+      await use(complaints);
+      // What the page still asks for when a test is over is nobody's any more.
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.unrouteAll({ behavior: 'ignoreErrors' });
+      expect(complaints.unexpected, 'the browser complained').toEqual([]);
+    },
+    { auto: true },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  invitation: async ({}, use) => use(drawInvitation()),
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  stripeApi: async ({}, use) => use(stripe(theInduct().stripe)),
+});
+
+/** Workers draw from the same pile: whoever can create the file has the invitation. */
+function drawInvitation(): Fixtures['invitation'] {
+  const { folder } = theInduct();
+  for (let number = 1; existsSync(join(folder, `invitation-${number}`)); number++) {
+    try {
+      writeFileSync(join(folder, `invitation-${number}-used`), '', { flag: 'wx' });
+    } catch {
+      continue;
+    }
+    const contactId = readFileSync(join(folder, `invitation-${number}`), 'utf8');
+    return { code: `JOURNEY${number}`, contactId, email: `jordan.rivera.${number}@example.com` };
+  }
+  throw new Error('There are more journeys than invitations: raise the number in start.ts.');
+}
+
+/** What axe finds on the page as it is: nothing. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // A field half under the bar that stays at the top of a phone would count as too small to touch.
+  await page.evaluate(() => window.scrollTo(0, 0));
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
+  expect(found).toEqual([]);
+}
+
+/** Nothing hangs over the side. */
+export async function expectFits(page: Page): Promise<void> {
+  await expect
+    .poll(() =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    )
+    .toBeLessThanOrEqual(0);
+}
+
+/** The same on a screen as narrow as they come. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 320, height: 700 });
+  await expectFits(page);
+  if (before) await page.setViewportSize(before);
+}

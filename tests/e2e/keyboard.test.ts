@@ -1,0 +1,168 @@
+import type { Frame, Page } from '@playwright/test';
+import { png } from '../harness/documents.ts';
+import { details } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { cardForm, heading, total } from './steps.ts';
+
+/** Where the focus is: the page, or a frame of the card provider's in it. */
+async function focusedFrame(page: Page): Promise<Frame> {
+  const element = await page.evaluateHandle(() => document.activeElement);
+  return (await element.asElement()?.contentFrame()) ?? page.mainFrame();
+}
+
+/** What has the focus: its accessible words, as far as they are in the page. */
+const focused = async (page: Page) =>
+  (await focusedFrame(page)).evaluate(() => {
+    const element = document.activeElement as HTMLElement | null;
+    if (!element || element === document.body) return '';
+    const label = 'labels' in element ? (element as HTMLInputElement).labels?.[0]?.textContent : '';
+    return (element.getAttribute('aria-label') || label || element.textContent || '').trim();
+  });
+
+/** Presses Tab until something named so has the focus, and sees that one sees it. */
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    const now = await focused(page);
+    if (typeof name === 'string' ? now === name : name.test(now)) {
+      const visible = await (await focusedFrame(page)).evaluate(() => {
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement!);
+        return (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2) || boxShadow !== 'none';
+      });
+      expect(visible, `the focus on "${now}" is visible`).toBe(true);
+      return;
+    }
+  }
+  throw new Error(`Tab never reached ${name}; it is at "${await focused(page)}".`);
+}
+
+async function typeInto(page: Page, label: string | RegExp, text: string): Promise<void> {
+  await tabTo(page, label);
+  await page.keyboard.type(text);
+}
+
+test('the whole join by keyboard alone: focus is seen, and each new screen’s heading has it', async ({
+  page,
+  stripeApi,
+}) => {
+  test.slow();
+  const given = details();
+  await page.goto('/');
+  await tabTo(page, 'Skip to the page');
+  await tabTo(page, 'I am Self-Nominating');
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Yes, I confirm I meet the eligibility requirements');
+  await page.keyboard.press('Space');
+  await tabTo(page, 'Submit');
+  await page.keyboard.press('Enter');
+
+  await expect(heading(page, 'Student Details')).toBeFocused();
+  await typeInto(page, 'First name', given.firstName);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('alert', { name: 'There is a problem' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByLabel('Last name')).toBeFocused();
+  await page.keyboard.type(given.lastName);
+  await typeInto(page, 'Personal email', given.personalEmail);
+  await typeInto(page, 'Address line 1', given.address1);
+  await typeInto(page, 'City', given.city);
+  await typeInto(page, /^State\/Province/, 'Texas');
+  await typeInto(page, 'Zipcode', given.zipcode);
+  await typeInto(page, 'High school name', given.highSchoolName);
+  await tabTo(page, /^Graduation year/);
+  await page.keyboard.press('ArrowDown');
+  await tabTo(page, /^High school GPA/);
+  await page.keyboard.type('3.8');
+  await tabTo(page, 'I agree to the policies');
+  await page.keyboard.press('Space');
+  await tabTo(page, 'Save');
+  await page.keyboard.press('Enter');
+
+  await expect(heading(page, 'Choose your membership')).toBeFocused();
+  await tabTo(page, 'Choose this membership: Membership');
+  await page.keyboard.press('Enter');
+
+  await expect(heading(page, 'Checkout')).toBeFocused();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  await tabTo(page, 'Donate $25');
+  await page.keyboard.press('Space');
+  await expect(total(page)).toHaveText('$90.00');
+  await typeInto(page, 'Card number', '4242424242424242');
+  await typeInto(page, 'Expiration date', '1234');
+  await typeInto(page, 'Security code', '123');
+  await tabTo(page, 'Buy Now');
+  await page.keyboard.press('Enter');
+
+  await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
+  const intent = new URL(page.url()).searchParams.get('payment_intent')!;
+  expect(await stripeApi.taken(intent)).toEqual([9000]);
+  await tabTo(page, 'Skip');
+  await page.keyboard.press('Enter');
+
+  await expect(heading(page, 'Upload Transcript')).toBeFocused();
+  // Listening comes first: the browser is told of it, which takes a moment.
+  const chooser = page.waitForEvent('filechooser');
+  await tabTo(page, 'Choose a file');
+  await page.keyboard.press('Enter');
+  await (await chooser).setFiles({
+    name: 'transcript.png',
+    mimeType: 'image/png',
+    buffer: png(),
+  });
+  await tabTo(page, 'Continue');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Congratulations')).toBeFocused();
+  await tabTo(page, 'Shop Now');
+});
+
+test('an invitation, an item taken back, an upgrade and the store’s code by keyboard alone', async ({
+  page,
+  invitation,
+  stripeApi,
+}) => {
+  test.slow();
+  await page.goto('/');
+  await typeInto(page, 'Invite code', invitation.code);
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Student Details')).toBeFocused();
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  await tabTo(page, 'I agree to the policies');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Choose your membership')).toBeFocused();
+  await tabTo(page, 'Choose this membership: Membership with Honor Cord');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Checkout')).toBeFocused();
+  await expect(cardForm(page).getByLabel('Card number')).toBeVisible();
+  // The summary comes before the form; back to the top of the page.
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await tabTo(page, 'Add Lapel Pin');
+  await page.keyboard.press('Enter');
+  await expect(total(page)).toHaveText('$101.00');
+  await expect(page.getByRole('status').filter({ hasText: 'Total Due Today: $101.00' })).toBeAttached();
+  // The button is gone with its item: one goes on at the order.
+  await expect(page.getByRole('heading', { name: 'Order summary' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Remove Lapel Pin');
+  await page.keyboard.press('Enter');
+  await expect(total(page)).toHaveText('$89.00');
+  await expect(page.getByRole('heading', { name: 'Order summary' })).toBeFocused();
+  await expect(page.getByRole('status').filter({ hasText: 'Total Due Today: $89.00' })).toBeAttached();
+  await typeInto(page, 'Card number', '4242424242424242');
+  await typeInto(page, 'Expiration date', '1234');
+  await typeInto(page, 'Security code', '123');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Congratulations, you are a member!')).toBeVisible();
+  const intent = new URL(page.url()).searchParams.get('payment_intent')!;
+  expect(await stripeApi.taken(intent)).toEqual([8900]);
+  await tabTo(page, 'Upgrade Now');
+  await page.keyboard.press('Enter');
+  await expect(heading(page, 'Congratulations')).toBeFocused();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await tabTo(page, 'Copy the code WELCOME15');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'Copied' })).toBeAttached();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('WELCOME15');
+  await tabTo(page, 'Print receipt');
+});

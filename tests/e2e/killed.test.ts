@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../tools/local/ports.ts';
+import { startInduct } from '../harness/startedInduct.ts';
+import { expect, test } from './fixtures.ts';
+import { stripe } from './providers.ts';
+import {
+  button,
+  buyNow,
+  chooseMembership,
+  fillDetails,
+  heading,
+  paidIntent,
+  save,
+  selfNominate,
+  total,
+  typeCard,
+} from './steps.ts';
+
+// An instance of its own, which may die.
+// biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+test.use({ baseURL: async ({}, use) => use(`http://127.0.0.1:${await freePort()}`) });
+
+test('npm start killed at checkout, and again after the card was charged: the join goes on and is paid once', async ({
+  page,
+  baseURL,
+  complaints,
+}) => {
+  test.slow();
+  complaints.expect(/^Failed to load resource/, /could not be sent/);
+  const folder = mkdtempSync(join(tmpdir(), 'induct-killed-'));
+  const settings = { DATA_DIR: join(folder, 'data'), PORT: new URL(baseURL!).port, LIMITS: 'off' };
+  let induct = await startInduct(settings);
+  const killAll = () => {
+    for (const victim of ['npm', 'bootstrap', 'start'] as const) process.kill(induct.pids[victim], 'SIGKILL');
+    return induct.ended;
+  };
+  try {
+    await selfNominate(page);
+    await fillDetails(page);
+    await save(page);
+    await chooseMembership(page);
+    await button(page, 'Donate $25').click();
+    await expect(total(page)).toHaveText('$90.00');
+    await typeCard(page);
+
+    await killAll();
+    induct = await startInduct(settings);
+    await page.reload();
+    await expect(total(page)).toHaveText('$90.00');
+
+    // The card is charged; before the return page reaches the server, everything is killed.
+    await page.route('**/post-payment-handler', (route) => route.abort('connectionrefused'));
+    await typeCard(page);
+    await buyNow(page);
+    await expect(page.getByRole('link', { name: 'Return to Checkout' })).toBeVisible();
+    await killAll();
+    induct = await startInduct(settings);
+    await page.unroute('**/post-payment-handler');
+    await page.reload();
+    const intent = await paidIntent(page);
+    await button(page, 'Skip').click();
+    await expect(heading(page, 'Upload Transcript')).toBeVisible();
+    expect(await stripe(induct.local.stripe!).taken(intent)).toEqual([9000]);
+  } finally {
+    process.kill(-induct.pids.npm, 'SIGINT');
+    await induct.ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

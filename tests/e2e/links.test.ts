@@ -1,0 +1,222 @@
+import { docx } from '../harness/documents.ts';
+import { refuse, route } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import {
+  addressForm,
+  button,
+  buyNow,
+  heading,
+  paidIntent,
+  runClockUntil,
+  save,
+  total,
+  typeBillingAddress,
+  typeCard,
+} from './steps.ts';
+
+const resume = {
+  name: 'resume.docx',
+  mimeType: 'application/msword',
+  buffer: docx(),
+};
+
+test('a link opens the join of the contact that it names', async ({ page }) => {
+  await page.goto('/registration/101/init');
+  await expect(page).toHaveURL('/registration/student-details');
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+  await expect(page.getByLabel('City')).toHaveValue('Austin');
+  await page.getByLabel('I agree to the policies').check();
+  await page.getByLabel('Graduation year').selectOption({ index: 1 });
+  await save(page);
+});
+
+test('a link with an unknown contact says so and leads to Get Started', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/registration/999999999/init');
+  await expect(page.getByRole('alert')).toHaveText('Failed to initiate join process.');
+  await page.getByRole('link', { name: 'Get Started' }).click();
+  await expect(page).toHaveURL('/registration/get-started');
+});
+
+for (const [path, name, title, arrived] of [
+  ['/registration/101/init', 'initJoin', 'Your invitation', '/registration/student-details'],
+  ['/initialize/checkout?vid=103', 'initiateCheckout', 'Checkout', '/registration/checkout'],
+] as const) {
+  test(`${path} while the server cannot say tries again by itself, and opens when it can`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await page.clock.install();
+    await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
+    await page.goto(path);
+    await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
+    const status = page.getByRole('status').filter({ hasText: 'of 3' });
+    await expect(status).toContainText('It is tried again by itself (1 of 3)');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await runClockUntil(page, () => status.filter({ hasText: '(2 of 3)' }).isVisible());
+    await page.unroute(route(name));
+    await runClockUntil(page, async () => page.url().endsWith(arrived));
+  });
+
+  test(`${path} offers a button when the server could not say for long`, async ({ page, complaints }) => {
+    complaints.expectFailedRequests();
+    await page.clock.install();
+    await refuse(page, name, 503, 'We cannot look up your invitation at this moment.');
+    await page.goto(path);
+    const text = page.getByText(/It is tried again by itself/);
+    await expect(text).toContainText('(1 of 3)');
+    for (const next of ['(2 of 3)', '(3 of 3)'])
+      await runClockUntil(page, () => text.filter({ hasText: next }).isVisible());
+    await runClockUntil(
+      page,
+      async () => (await text.count()) === 0 && (await button(page, 'Try again').isEnabled()),
+    );
+    await expect(page.getByRole('alert')).toContainText('We cannot look up your invitation at this moment.');
+    await expect(heading(page, title)).toBeVisible();
+    await page.unroute(route(name));
+    await button(page, 'Try again').click();
+    await expect(page).toHaveURL(arrived);
+  });
+}
+
+test('a direct checkout: overridden price, no progress bar, policies above Buy Now, its own upgrade @phone', async ({
+  page,
+  invitation,
+  stripeApi,
+}) => {
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}&mp=2&usp=11&c=5000`);
+  await expect(page).toHaveURL('/registration/checkout');
+  await expect(heading(page, 'Checkout')).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Progress' })).toBeHidden();
+  await expect(page.getByRole('link', { name: 'Back to membership' })).toBeHidden();
+  await expect(addressForm(page).getByLabel('ZIP code')).toHaveValue('78701');
+  await typeCard(page);
+  await buyNow(page);
+  await expect(page.getByText('You must agree to the policies.')).toBeVisible();
+  const policies = page.getByLabel(/^I agree to the policies/);
+  await expect(policies).toBeFocused();
+  await policies.check();
+  await buyNow(page);
+  const intent = await paidIntent(page);
+  expect(await stripeApi.taken(intent)).toEqual([5000]);
+  await expect(page.getByText('$55', { exact: true })).toBeVisible();
+  await button(page, 'Skip').click();
+  await expect(heading(page, 'Congratulations')).toBeVisible();
+});
+
+test('a direct checkout without products sells the default membership', async ({ page, invitation }) => {
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
+  await expect(total(page)).toHaveText('$65.00');
+});
+
+for (const [what, query, sentence] of [
+  [
+    'a price below the floor',
+    'mp=2&c=3999',
+    'The price in this link is too low: Membership with Honor Cord costs at least $40.00.',
+  ],
+  ['an unknown product', 'mp=12345', 'This product cannot be bought with this link.'],
+  ['a product id that is no number', 'mp=one', 'Failed to initiate checkout.'],
+] as const) {
+  test(`a direct checkout with ${what} is refused, and nothing is stored`, async ({ page, complaints }) => {
+    complaints.expectFailedRequests();
+    await page.goto(`/initialize/checkout?vid=101&${query}`);
+    await expect(page.getByRole('alert')).toHaveText(`Error: ${sentence}`);
+    expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
+  });
+}
+
+test('a direct checkout with an unknown contact is refused', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/initialize/checkout?vid=999999999');
+  await expect(page.getByRole('alert')).toHaveText('Error: Failed to initiate checkout.');
+});
+
+test('a direct checkout without a contact only logs that it is missing', async ({ page, complaints }) => {
+  complaints.expect(/Contact ID is missing/);
+  await page.goto('/initialize/checkout?mp=1');
+  await expect(page.getByRole('link', { name: 'Get Started' })).toBeVisible();
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  expect(complaints.seen).toEqual([expect.stringMatching(/Contact ID is missing/)]);
+});
+
+test('a resume is uploaded by anyone with its link @phone', async ({ page }) => {
+  await page.goto('/upload-resume/101');
+  await expect(heading(page, 'Upload Your Resume')).toBeVisible();
+  await expect(page.locator('input[type=file]')).toHaveCount(1);
+  await page.getByLabel('Choose your resume').setInputFiles(resume);
+  await expect(heading(page, 'Resume Uploaded Successfully!')).toBeFocused();
+  await expect(
+    page.getByText(
+      'Thank you, your resume was successfully uploaded and is being processed. You can safely close this window now.',
+    ),
+  ).toBeVisible();
+  await expect(page.locator('input[type=file]')).toHaveCount(0);
+});
+
+test('a resume for an unknown contact is refused, and the form stays', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.goto('/upload-resume/999999999');
+  await page.getByLabel('Choose your resume').setInputFiles(resume);
+  await expect(page.getByRole('alert')).toContainText(
+    'We could not find the person this link is for. Please use the link from your email, or contact us.',
+  );
+  await expect(page.locator('input[type=file]')).toHaveCount(1);
+});
+
+test('the resume page without a contact says so', async ({ page }) => {
+  await page.goto('/upload-resume/');
+  await expect(page.getByRole('alert')).toHaveText('No contact ID provided in the URL!');
+});
+
+test('a contact who is already a member is told so and not charged', async ({ page }) => {
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('HONOR105');
+  await button(page, 'Submit').click();
+  await expect(page.getByRole('alert')).toContainText(/already/i);
+  await expect(page).toHaveURL('/registration/get-started');
+});
+
+for (const [code, sentence] of [
+  ['EXPIRED2025', 'Eligibility check failed. This invite code has expired.'],
+  ['NOSUCHCODE', 'Eligibility check failed. No contact found or invalid invite code.'],
+] as const) {
+  test(`the code ${code} gets its own sentence under the form, other ways on, and no toast`, async ({
+    page,
+  }) => {
+    await page.goto('/');
+    await page.getByLabel('Invite code').fill(code);
+    await button(page, 'Submit').click();
+    await expect(page.getByRole('alert')).toHaveText(sentence);
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    const ways = page.getByRole('main').getByText('You do not need a code');
+    await expect(ways.getByRole('link', { name: '(555) 010-0144' })).toBeVisible();
+    await expect(ways.getByRole('link', { name: 'help@society.example' })).toBeVisible();
+    await ways.getByRole('button', { name: 'nominate yourself' }).click();
+    await expect(page.getByLabel('Yes, I confirm I meet the eligibility requirements')).toBeVisible();
+  });
+}
+
+test('a Canadian finds the province by its name, and another country clears it', async ({ page }) => {
+  await page.goto('/registration/102/init');
+  await expect(page.getByLabel('Country')).toHaveValue('Canada');
+  await expect(page.getByLabel('State/Province')).toHaveValue('Quebec');
+  await page.getByLabel('Country').selectOption('United States');
+  await expect(page.getByLabel('State/Province')).toHaveValue('');
+});
+
+test('a home address may be anywhere, a billing address only in the US and Canada', async ({
+  page,
+  invitation,
+}) => {
+  await page.goto('/registration/104/init');
+  await expect(page.getByLabel('Country')).toHaveValue('India');
+  await expect(page.getByLabel('State/Province')).toHaveValue('Odisha');
+  await page.goto(`/initialize/checkout?vid=${invitation.contactId}`);
+  await expect(addressForm(page).getByLabel('Country or region').getByRole('option')).toHaveText([
+    'United States',
+    'Canada',
+  ]);
+  await typeBillingAddress(page);
+});

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from '@playwright/test';
+import { pdf } from '../harness/documents.ts';
+import { orderingJoin, paidJoin, selfNomination } from './arrange.ts';
+import { test as base, expect, theInduct } from './fixtures.ts';
+import { button } from './steps.ts';
+
+/** A proxy before the server, as a society runs one. What it does itself is said by `answers`. */
+interface Proxy {
+  url: string;
+  /** Called with each request; true when the proxy has dealt with it, so that the server never hears of it. */
+  answers: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+}
+
+const test = base.extend<{ between: Proxy }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+  between: async ({}, use) => {
+    const between: Proxy = { url: '', answers: () => false };
+    const server = createServer((incoming, outgoing) => {
+      if (between.answers(incoming, outgoing)) return;
+      const { method, url, headers } = incoming;
+      const onward = request(theInduct().server.url + url, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.on('error', () => outgoing.destroy());
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    between.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await use(between);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  },
+});
+
+const NGINX_LIMIT = 1_048_576;
+/** As nginx does: an HTML page, and the rest of the body is read for a while. */
+function page(status: number, outgoing: ServerResponse): true {
+  outgoing.writeHead(status, { 'content-type': 'text/html', connection: 'close' });
+  outgoing.end(`<html><head><title>${status}</title></head><body><hr>nginx</body></html>`);
+  outgoing.req.resume();
+  return true;
+}
+const isTooLarge = ({ headers }: IncomingMessage) => Number(headers['content-length']) > NGINX_LIMIT;
+
+const large = { name: 'scan.pdf', mimeType: 'application/pdf', buffer: pdf({ size: 3_000_000 }) };
+const small = { name: 'scan.pdf', mimeType: 'application/pdf', buffer: pdf() };
+const alert = (page: Page) => page.getByRole('alert');
+
+for (const [what, arrange, path] of [
+  ['transcript', (page: Page) => paidJoin(page, selfNomination), '/registration/upload-transcript'],
+  ['resume', async () => {}, '/upload-resume/101'],
+] as const) {
+  test(`a ${what} that the proxy will not take is said to be too large, with its size and what to do`, async ({
+    page: tab,
+    between,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await arrange(tab);
+    between.answers = (incoming, outgoing) => isTooLarge(incoming) && page(413, outgoing);
+    await tab.goto(between.url + path);
+    await tab.getByLabel(`Choose your ${what}`).setInputFiles(large);
+    await expect(alert(tab)).toContainText(
+      'Failed to upload file. It has 2.9 MB, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.',
+    );
+    await tab.getByLabel(`Choose your ${what}`).setInputFiles(small);
+    await expect(alert(tab)).toHaveCount(0);
+  });
+}
+
+test('an upload whose connection is cut in the middle says so, with the size and what to do', async ({
+  page: tab,
+  between,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await paidJoin(tab, selfNomination);
+  between.answers = (incoming) => {
+    if (!isTooLarge(incoming)) return false;
+    let bytes = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > NGINX_LIMIT) incoming.socket.destroy();
+    });
+    return true;
+  };
+  await tab.goto(`${between.url}/registration/upload-transcript`);
+  await tab.getByLabel('Choose your transcript').setInputFiles(large);
+  await expect(alert(tab)).toContainText(
+    'Failed to upload file. The connection was cut while it was being sent. Please try again. If that happens again, its 2.9 MB may be too much: send a smaller one, or email it to us.',
+  );
+  await expect(button(tab, 'Try again')).toBeVisible();
+});
+
+for (const status of [502, 503, 504])
+  test(`a proxy that answers ${status} in the server’s place is a sentence of ours, for a call and for an upload`, async ({
+    page: tab,
+    between,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await tab.goto(between.url);
+    await tab.getByLabel('Invite code').fill('LINCOLN2026');
+    between.answers = ({ method }, outgoing) => method === 'POST' && page(status, outgoing);
+    await button(tab, 'Submit').click();
+    await expect(alert(tab)).toContainText('We cannot be reached just now. Please try again in a minute.');
+    await tab.goto(`${between.url}/upload-resume/101`);
+    await tab.getByLabel('Choose your resume').setInputFiles(small);
+    await expect(alert(tab)).toContainText(
+      'Failed to upload file. We cannot be reached just now. Please try again in a minute.',
+    );
+  });
+
+test('a network that answers in the server’s place, as one to sign in to does, is said to', async ({
+  page: tab,
+  between,
+}) => {
+  await orderingJoin(tab);
+  await tab.goto(`${between.url}/registration/checkout`);
+  await expect(button(tab, 'Donate $25')).toBeVisible();
+  between.answers = ({ method }, outgoing) => method === 'POST' && page(200, outgoing);
+  await button(tab, 'Donate $25').click();
+  await expect(alert(tab).last()).toContainText(
+    'Something else answered in our place. Please check that you are online',
+  );
+});

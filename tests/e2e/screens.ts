@@ -1,0 +1,126 @@
+import type { Page } from '@playwright/test';
+import type { CallName } from '../../packages/contract/calls.ts';
+import {
+  alter,
+  detailedJoin,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  selfNomination,
+  startedJoin,
+} from './arrange.ts';
+import { button, heading } from './steps.ts';
+
+/** Every screen as it stands when its data has come, for what must hold on all of them. */
+export interface Screen {
+  name: string;
+  arrange: (page: Page) => Promise<string>;
+  /** The call that the screen waits for, and its title meanwhile. */
+  waitsFor?: CallName;
+  title: string;
+  isThere: (page: Page) => ReturnType<typeof button>;
+}
+
+const at = (path: string, arrange: (page: Page) => Promise<unknown>) => async (page: Page) => {
+  await arrange(page);
+  return path;
+};
+
+export const screens: Screen[] = [
+  {
+    name: 'Get Started',
+    arrange: async () => '/',
+    title: 'Get Started',
+    isThere: (page) => heading(page, 'Get Started'),
+  },
+  {
+    name: 'Student Details',
+    arrange: at('/registration/student-details', startedJoin),
+    waitsFor: 'getContact',
+    title: 'Student Details',
+    isThere: (page) => page.getByLabel('First name'),
+  },
+  {
+    name: 'Membership',
+    arrange: at('/registration/membership', detailedJoin),
+    waitsFor: 'getMembershipDetails',
+    title: 'Membership',
+    isThere: (page) => button(page, 'Choose this membership: Membership'),
+  },
+  {
+    name: 'Checkout',
+    arrange: at('/registration/checkout', orderingJoin),
+    waitsFor: 'createPaymentIntent',
+    title: 'Checkout',
+    isThere: (page) => page.getByRole('button', { name: 'Buy Now', disabled: false }),
+  },
+  {
+    name: 'Upgrade Membership',
+    arrange: async (page) => (await paidJoin(page)).upgradePath,
+    waitsFor: 'getUpgradeDetails',
+    title: 'Upgrade Membership',
+    isThere: (page) => button(page, 'Upgrade Now'),
+  },
+  {
+    name: 'Upload Transcript',
+    arrange: at('/registration/upload-transcript', (page) => paidJoin(page, selfNomination)),
+    title: 'Upload Transcript',
+    isThere: (page) => heading(page, 'Upload Transcript'),
+  },
+  {
+    name: 'Congratulations',
+    arrange: at('/registration/congratulations', paidJoin),
+    title: 'Congratulations',
+    isThere: (page) => page.getByText('you are now a member'),
+  },
+  {
+    name: 'Congratulations, refunded',
+    arrange: at('/registration/congratulations', async (page) => {
+      await paidJoin(page);
+      await alter(page, 'getWelcome', ({ memberships }) =>
+        Object.assign(memberships[0], { standing: 'refunded' }),
+      );
+    }),
+    title: 'Membership refunded',
+    isThere: (page) => heading(page, 'Membership refunded'),
+  },
+  {
+    name: 'Upload Your Resume',
+    arrange: async () => '/upload-resume/101',
+    title: 'Upload Your Resume',
+    isThere: (page) => heading(page, 'Upload Your Resume'),
+  },
+  {
+    name: 'Checkout by a link',
+    arrange: async () => '/initialize/checkout?vid=103&mp=1',
+    title: 'Checkout',
+    isThere: (page) => page.getByRole('button', { name: 'Buy Now', disabled: false }),
+  },
+  {
+    name: 'a payment that failed',
+    arrange: async (page) => {
+      const { id, secret } = await openIntent(page, await orderingJoin(page));
+      return `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=failed`;
+    },
+    title: 'Payment',
+    isThere: (page) => page.getByRole('link', { name: 'Return to Checkout' }),
+  },
+  {
+    name: 'an invitation by a link',
+    arrange: async () => '/registration/102/init',
+    title: 'Student Details',
+    isThere: (page) => page.getByLabel('First name'),
+  },
+  {
+    name: 'an upgrade without a session',
+    arrange: async () => '/registration/initiate/upgrade',
+    title: 'Upgrade Membership',
+    isThere: (page) => heading(page, 'Upgrade Membership'),
+  },
+  {
+    name: 'Page not found',
+    arrange: at('/no/such/page', startedJoin),
+    title: 'Page not found',
+    isThere: (page) => heading(page, 'Page not found'),
+  },
+];

@@ -1,0 +1,542 @@
+import type { Locator, Page, Route } from '@playwright/test';
+import { type CallName, calls } from '../../packages/contract/calls.ts';
+import { pdf } from '../harness/documents.ts';
+import { detailedJoin, orderingJoin, paidJoin, selfNomination, startedJoin } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { button, typeCard } from './steps.ts';
+
+const SAID = 'The server says why not.';
+const alert = (page: Page) => page.getByRole('main').getByRole('alert').filter({ hasText: /\S/ });
+const toast = (page: Page, title: string, text: string) =>
+  page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text }).first();
+
+type Answer = { status: number; message?: string; reference?: string } | 'refused' | 'not accepted';
+
+/** Lets one call of the contract fail as the test says, whatever its parameters are. */
+async function failing(page: Page, name: CallName): Promise<{ with: Answer }> {
+  const fault: { with: Answer } = { with: { status: 500 } };
+  const path = calls[name].path.replace(/\{\w+\}/g, '*');
+  await page.route(`**${path}`, (route: Route) => {
+    if (fault.with === 'refused') return route.abort('connectionrefused');
+    if (fault.with === 'not accepted') return route.fulfill({ json: { success: false } });
+    const { status, ...said } = fault.with;
+    return route.fulfill({ status, json: { success: false, status: 'error', ...said } });
+  });
+  return fault;
+}
+
+interface Row {
+  /** What fails, in words, with where its sentence appears. */
+  name: string;
+  call: CallName;
+  fallback: string;
+  /** Reaches the screen. */
+  arrange: (page: Page) => Promise<unknown>;
+  /** Makes the call, once for each way to fail. */
+  act: (page: Page) => Promise<unknown>;
+  /** Where the sentence stands. */
+  place?: (page: Page) => Locator;
+  /** What the screen writes before the sentence. */
+  prefix?: string;
+}
+
+const CHECKOUT = '/registration/checkout';
+const open = (path: string) => (page: Page) => page.goto(path);
+const press = (name: string) => (page: Page) => button(page, name).click();
+const atGetStarted = async (page: Page) => {
+  await page.goto('/');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+};
+const atCheckout = async (page: Page) => {
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+};
+
+const rows: Row[] = [
+  {
+    name: 'the eligibility check, under the form',
+    call: 'checkEligibility',
+    fallback: 'An error occurred during the eligibility check.',
+    arrange: atGetStarted,
+    act: press('Submit'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'the school join, under the form',
+    call: 'initiateSchoolJoin',
+    fallback: 'Failed to initiate the school join process.',
+    arrange: atGetStarted,
+    act: press('Submit'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'the join by a personal code, under the form',
+    call: 'initiateJoin',
+    fallback: 'Failed to initiate the join process.',
+    arrange: async (page) => {
+      await page.goto('/');
+      await page.getByLabel('Invite code').fill('HONOR101');
+    },
+    act: press('Submit'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'the self-nomination, under the form',
+    call: 'initiateSelfNomination',
+    fallback: 'Failed to initiate the self-nomination process.',
+    arrange: async (page) => {
+      await page.goto('/');
+      await button(page, 'I am Self-Nominating').click();
+      await page.getByLabel('Yes, I confirm I meet the eligibility requirements').check();
+    },
+    act: press('Submit'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'the join by a link, on its page',
+    call: 'initJoin',
+    fallback: 'Failed to initiate join process.',
+    arrange: async () => {},
+    act: open('/registration/101/init'),
+  },
+  {
+    name: 'the contact, above an empty form',
+    call: 'getContact',
+    fallback: 'Failed to fetch HubSpot contact.',
+    arrange: startedJoin,
+    act: open('/registration/student-details'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'student details, in the form',
+    call: 'submitDetails',
+    fallback: 'An error occurred while submitting student details.',
+    arrange: async (page) => {
+      await detailedJoin(page);
+      await page.goto('/registration/student-details');
+    },
+    act: press('Save'),
+    place: (page) => page.locator('form').getByRole('alert'),
+  },
+  {
+    name: 'the memberships, centred in red',
+    call: 'getMembershipDetails',
+    fallback: 'Failed to load membership details.',
+    arrange: detailedJoin,
+    act: open('/registration/membership'),
+  },
+  {
+    name: 'the choice of a membership, centred in red',
+    call: 'setMembership',
+    fallback: 'An error occurred while setting membership.',
+    arrange: async (page) => {
+      await detailedJoin(page);
+      await page.goto('/registration/membership');
+    },
+    act: press('Choose this membership: Membership'),
+  },
+  {
+    name: 'the order, in place of it',
+    call: 'getCheckoutDetails',
+    fallback: 'Failed to fetch checkout details',
+    arrange: orderingJoin,
+    act: open(CHECKOUT),
+  },
+  {
+    name: 'the payment intent, in place of the order',
+    call: 'createPaymentIntent',
+    fallback: 'Failed to create payment intent',
+    arrange: orderingJoin,
+    act: open(CHECKOUT),
+  },
+  {
+    name: 'a preset donation, at its buttons',
+    call: 'setSessionProduct',
+    fallback: 'Failed to set donation amount',
+    arrange: atCheckout,
+    act: press('Donate $25'),
+    place: (page) => page.getByRole('region', { name: 'Add a donation' }).getByRole('alert'),
+  },
+  {
+    name: 'a custom donation, under its field',
+    call: 'setCustomDonation',
+    fallback: 'Failed to set custom donation amount',
+    arrange: async (page) => {
+      await atCheckout(page);
+      await page.getByLabel('Custom amount').fill('7');
+    },
+    act: press('Add donation'),
+    place: (page) => page.locator('#customAmount-error'),
+  },
+  {
+    name: 'a recommended product, at its line',
+    call: 'setSessionProduct',
+    fallback: 'Failed to add product',
+    arrange: atCheckout,
+    act: press('Add Lapel Pin'),
+    place: (page) => page.getByRole('listitem').filter({ hasText: 'Lapel Pin' }).getByRole('alert'),
+  },
+  {
+    name: 'the removal of a product, at its line',
+    call: 'deleteSessionProduct',
+    fallback: 'Failed to delete store product',
+    arrange: async (page) => {
+      await atCheckout(page);
+      await button(page, 'Add Lapel Pin').click();
+    },
+    act: press('Remove Lapel Pin'),
+    place: (page) => page.getByRole('listitem').filter({ hasText: 'Lapel Pin' }).getByRole('alert'),
+  },
+  {
+    name: 'the removal of a donation, at its line',
+    call: 'deleteSessionProduct',
+    fallback: 'Failed to delete donation',
+    arrange: async (page) => {
+      await atCheckout(page);
+      await button(page, 'Donate $10').click();
+    },
+    act: press('Remove Donation to scholarships $10.00'),
+    place: (page) => page.getByRole('listitem').filter({ hasText: 'Donation' }).getByRole('alert'),
+  },
+  {
+    name: 'the beginning of a payment, above Buy Now',
+    call: 'beginPayment',
+    fallback: 'Payment failed.',
+    arrange: async (page) => {
+      await atCheckout(page);
+      await typeCard(page);
+    },
+    act: press('Buy Now'),
+  },
+  {
+    name: 'the upgrade details, as an error state',
+    call: 'getUpgradeDetails',
+    fallback: 'Failed to fetch upgrade details.',
+    arrange: paidJoin,
+    act: open('/registration/upgrade?payment_intent=pi_1'),
+    prefix: 'Error: ',
+  },
+  {
+    name: 'the upgrade, above its buttons',
+    call: 'createUpgradeCharge',
+    fallback: 'An error occurred during the upgrade process.',
+    arrange: async (page) => {
+      const { upgradePath } = await paidJoin(page);
+      await page.goto(upgradePath);
+    },
+    act: press('Upgrade Now'),
+  },
+  {
+    name: 'the start of a direct checkout, as an error state',
+    call: 'initiateCheckout',
+    fallback: 'Failed to initiate checkout.',
+    arrange: async () => {},
+    act: open('/initialize/checkout?vid=101'),
+    prefix: 'Error: ',
+  },
+];
+
+for (const { name, call, fallback, arrange, act, place = alert, prefix = '' } of rows) {
+  test(`${fallback} ${name}`, async ({ page, complaints }) => {
+    complaints.expectFailedRequests();
+    await arrange(page);
+    const fault = await failing(page, call);
+
+    fault.with = { status: 500, message: SAID, reference: '1b9d6bcd' };
+    await act(page);
+    await expect(place(page)).toHaveText(prefix + SAID);
+    await expect(toast(page, 'Error', SAID)).toContainText('Reference: 1b9d6bcd');
+    await expect(page.getByRole('contentinfo')).toContainText('Reference of the last problem: 1b9d6bcd');
+
+    fault.with = { status: 503 };
+    await act(page);
+    await expect(place(page)).toHaveText(prefix + fallback);
+    await expect(toast(page, 'Error', 'An error occurred.')).toBeVisible();
+
+    fault.with = 'refused';
+    await act(page);
+    await expect(toast(page, 'Request Error', 'Failed to send request.')).toBeVisible();
+    await expect(place(page)).toHaveText(prefix + fallback);
+  });
+}
+
+const file = { name: 'transcript.pdf', mimeType: 'application/pdf', buffer: pdf() };
+
+for (const [what, arrange, path] of [
+  ['transcript', (page: Page) => paidJoin(page, selfNomination), '/registration/upload-transcript'],
+  ['resume', async () => {}, '/upload-resume/101'],
+] as const) {
+  test(`Failed to upload file. inline, for a ${what}`, async ({ page, complaints }) => {
+    complaints.expectFailedRequests();
+    await arrange(page);
+    const fault = await failing(page, what === 'resume' ? 'uploadResume' : 'uploadTranscript');
+    await page.goto(path);
+    const choose = page.getByLabel(`Choose your ${what}`);
+
+    fault.with = { status: 500, message: SAID };
+    await choose.setInputFiles(file);
+    await expect(alert(page)).toContainText(SAID);
+    await expect(toast(page, 'Error', SAID)).toBeVisible();
+
+    fault.with = 'not accepted';
+    await button(page, 'Try again').click();
+    await expect(alert(page)).toContainText('Failed to upload file.');
+
+    fault.with = 'refused';
+    await button(page, 'Try again').click();
+    await expect(toast(page, 'Request Error', 'Failed to send request.')).toBeVisible();
+    await expect(alert(page)).toContainText('Failed to upload file.');
+
+    await choose.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+    await expect(alert(page)).toContainText(
+      'This type of file is not accepted. Please choose a PDF, JPEG, PNG or Word (.doc, .docx) file.',
+    );
+  });
+}
+
+test('a resume that the server does not take says why in the server’s words', async ({ page }) => {
+  await page.route('**/api/public/upload-resume', (route) =>
+    route.fulfill({ json: { success: true, status: 'success', data: { success: false, message: SAID } } }),
+  );
+  await page.goto('/upload-resume/101');
+  await page.getByLabel('Choose your resume').setInputFiles(file);
+  await expect(alert(page)).toContainText(SAID);
+});
+
+test('details that are not accepted say Failed to submit student details.', async ({ page }) => {
+  await detailedJoin(page);
+  const fault = await failing(page, 'submitDetails');
+  fault.with = 'not accepted';
+  await page.goto('/registration/student-details');
+  await button(page, 'Save').click();
+  await expect(alert(page)).toHaveText('Failed to submit student details.');
+});
+
+test('an upgrade that does not succeed says Upgrade failed!', async ({ page }) => {
+  const { upgradePath } = await paidJoin(page);
+  await page.route('**/create-upgrade-charge', (route) =>
+    route.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
+  );
+  await page.goto(upgradePath);
+  await button(page, 'Upgrade Now').click();
+  await expect(alert(page)).toHaveText('Upgrade failed!');
+});
+
+test('an upgrade without a payment intent or a session says which is missing', async ({ page }) => {
+  await paidJoin(page);
+  await page.goto('/registration/upgrade');
+  await expect(alert(page)).toHaveText('Payment intent ID is missing.');
+  await page.evaluate(() => localStorage.clear());
+  await button(page, 'Upgrade Now').click();
+  await expect(alert(page)).toHaveText('No active join session found.');
+});
+
+test('without a session a membership says so, Checkout only logs it', async ({ page, complaints }) => {
+  complaints.expect(/^No active join session\.$/);
+  await orderingJoin(page);
+  await page.goto(CHECKOUT);
+  await expect(button(page, 'Buy Now')).toBeEnabled();
+  await page.evaluate(() => localStorage.clear());
+  await button(page, 'Donate $25').click();
+  await expect.poll(() => complaints.seen).toEqual(['No active join session.']);
+  await expect(button(page, 'Donate $25')).toBeVisible();
+});
+
+test('a membership without a session says No active join session.', async ({ page }) => {
+  await detailedJoin(page);
+  await page.goto('/registration/membership');
+  await expect(button(page, 'Choose this membership: Membership')).toBeVisible();
+  await page.evaluate(() => localStorage.clear());
+  await button(page, 'Choose this membership: Membership').click();
+  const said = alert(page);
+  await expect(said).toHaveText('No active join session.');
+  await expect(said).toHaveCSS('text-align', 'center');
+  await expect(said).toHaveCSS('color', 'rgb(158, 27, 50)');
+});
+
+test('a payment return that fails, or misses its parameters, says that nothing is charged twice, and leads back', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(
+    /payment return misses its parameters/,
+    /Failed to load resource/,
+    /ApiError|server says/,
+  );
+  await orderingJoin(page);
+  const fault = await failing(page, 'postPayment');
+  fault.with = { status: 500, message: SAID };
+  const back = page.getByRole('link', { name: 'Return to Checkout' });
+  for (const query of [
+    '',
+    '?payment_intent=pi_1',
+    '?payment_intent=pi_1&payment_intent_client_secret=s&redirect_status=succeeded',
+  ]) {
+    await page.goto(`/registration/post-payment${query}`);
+    await expect(back).toBeVisible();
+    await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await expect(page).toHaveURL('/registration/post-payment');
+  }
+  expect(complaints.seen.length).toBeGreaterThanOrEqual(3);
+  await back.click();
+  await expect(page).toHaveURL(CHECKOUT);
+});
+
+test('toasts: 401, 400 and others have their words, stand top right, and go after five seconds or when closed', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.clock.install();
+  await page.goto('/');
+  const fault = await failing(page, 'checkEligibility');
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+
+  fault.with = { status: 401, message: SAID };
+  await button(page, 'Submit').click();
+  const unauthorized = toast(page, 'Unauthorized', 'Please log in again.');
+  await expect(unauthorized).toBeVisible();
+  const box = (await unauthorized.boundingBox())!;
+  expect(box.y).toBeLessThan(120);
+  expect(box.x + box.width).toBeGreaterThan(1280 - 40);
+  await unauthorized.hover();
+  await unauthorized.getByRole('button', { name: 'Close' }).click();
+  await expect(unauthorized).toHaveCount(0);
+
+  fault.with = { status: 400, message: SAID };
+  await button(page, 'Submit').click();
+  const badRequest = toast(page, 'Bad Request', 'There was a problem with your request.');
+  await expect(badRequest).toBeVisible();
+  await page.mouse.move(10, 500);
+  // From here time passes only as told.
+  await page.clock.pauseAt(Date.now() + 1000);
+  await page.clock.runFor(2000);
+  await expect(badRequest).toBeVisible();
+  await page.clock.runFor(3000);
+  await expect(badRequest).toHaveCount(0);
+});
+
+test('a failure that comes again with the same words is one toast', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await atGetStarted(page);
+  const fault = await failing(page, 'checkEligibility');
+  fault.with = { status: 500, message: SAID };
+  for (const presses of [1, 2, 3]) {
+    const answered = page.waitForResponse('**/eligibility/check');
+    await button(page, 'Submit').click();
+    await answered;
+    await expect(button(page, 'Submit'), `after ${presses}`).toBeEnabled();
+  }
+  await expect(page.getByRole('dialog', { name: 'Error', exact: true })).toHaveCount(1);
+});
+
+test('what the server answers with another word than success is said', async ({ page }) => {
+  const answering = (name: CallName) =>
+    page.route(`**${calls[name].path.replace(/\{\w+\}/g, '*')}`, (route) =>
+      route.fulfill({ json: { success: true, status: 'success', data: { status: 'failed' } } }),
+    );
+  await detailedJoin(page);
+  await page.goto('/registration/membership');
+  await answering('setMembership');
+  await button(page, 'Choose this membership: Membership').click();
+  await expect(alert(page)).toHaveText('An error occurred while setting membership.');
+  await page.unrouteAll();
+  await button(page, 'Choose this membership: Membership').click();
+  await button(page, 'Donate $25').click();
+  const remove = button(page, 'Remove Donation to scholarships $25.00');
+  await expect(remove).toBeVisible();
+  await answering('deleteSessionProduct');
+  await remove.click();
+  await expect(alert(page)).toHaveText('Failed to delete donation');
+  await expect(remove).toBeVisible();
+});
+
+test('a session that is gone leaves no form to fill in on Student Details', async ({ page, complaints }) => {
+  complaints.expectFailedRequests();
+  await page.addInitScript(() =>
+    localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
+  );
+  await page.goto('/registration/student-details');
+  await expect(alert(page)).toBeVisible();
+  await expect(button(page, 'Start Over')).toBeVisible();
+  await expect(page.getByRole('textbox')).toHaveCount(0);
+  await expect(button(page, 'Save')).toHaveCount(0);
+});
+
+test('the rules of an invite code are told under its field, and Submit waits for a right one', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const code = page.getByLabel('Invite code');
+  await expect(button(page, 'Submit')).toBeDisabled();
+  await code.fill('LINCOLN-2026');
+  await expect(page.locator('#inviteCode-error')).toHaveText(
+    'Invite code must contain only letters and numbers.',
+  );
+  await expect(button(page, 'Submit')).toBeDisabled();
+  await code.fill('LINCOLN2026');
+  await expect(page.locator('#inviteCode-error')).toHaveCount(0);
+  await expect(button(page, 'Submit')).toBeEnabled();
+});
+
+test('the rules of student details: each under its field, in a summary that takes the focus and leads there', async ({
+  page,
+}) => {
+  await selfNomination(page);
+  await page.goto('/registration/student-details');
+  await page.getByLabel('Personal email').fill('jordan');
+  await button(page, 'Save').click();
+  const required: Record<string, string> = {
+    firstName: 'First name is required.',
+    lastName: 'Last name is required.',
+    personalEmail: 'Invalid email address.',
+    address1: 'Address Line 1 is required.',
+    city: 'City is required.',
+    state: 'State/Province is required.',
+    zipcode: 'Zipcode is required.',
+    highSchoolName: 'High School Name is required.',
+    highSchoolGraduationYear: 'Graduation Year is required.',
+    highSchoolGpa: 'High School GPA is required.',
+    agreeToPolicies: 'You must agree to the policies.',
+  };
+  const summary = page.getByRole('alert', { name: 'There is a problem' });
+  await expect(summary).toBeFocused();
+  await expect(page).toHaveTitle('Error: Student Details');
+  await expect(summary.getByRole('link')).toHaveText(Object.values(required));
+  for (const [name, sentence] of Object.entries(required)) {
+    const field = page.locator(`[name=${name}]`);
+    await expect(page.locator(`#${name}-error`)).toHaveText(sentence);
+    await expect(field).toHaveAttribute('aria-invalid', 'true');
+    await expect(field).toHaveAccessibleDescription(new RegExp(sentence.replace(/[.]/g, '\\.')));
+  }
+  await expect(button(page, 'Save')).toBeDisabled();
+  await expect(button(page, 'Save')).toHaveAccessibleDescription(
+    '11 answers are missing or not right yet: they are marked above, and listed at the top.',
+  );
+  await summary.getByRole('link', { name: 'City is required.' }).click();
+  await expect(page.getByLabel('City')).toBeFocused();
+  await page.keyboard.type('A');
+  await expect(page.locator('#city-error')).toHaveCount(0);
+  await expect(summary.getByRole('link', { name: 'City is required.' })).toHaveCount(0);
+  await page.getByLabel('Personal email').fill('');
+  await page.getByLabel('Country').selectOption('Gibraltar');
+  await expect(page.locator('#state-error')).toHaveCount(0);
+});
+
+test('a custom donation that is no amount sends nothing', async ({ page }) => {
+  await atCheckout(page);
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/api/')) sent.push(request.url());
+  });
+  for (const typed of ['', '0', '-5', 'ten', '1.234']) {
+    await page.getByLabel('Custom amount').fill(typed);
+    await button(page, 'Add donation').click();
+    await expect(page.locator('#customAmount-error')).toHaveText(
+      'Please enter an amount from $0.50 to $10,000.00.',
+    );
+  }
+  expect(sent).toEqual([]);
+});

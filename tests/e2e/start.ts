@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../tools/local/ports.ts';
+import { npmRun, type StartedInduct, startInduct } from '../harness/startedInduct.ts';
+import { hubspot } from './providers.ts';
+
+/** How many personal invitations lie ready; each is used by one test. */
+const INVITATIONS = 60;
+
+/** `npm start` once for all journeys, with data of its own, and invitations to draw from. Returns how to stop it. */
+export default async function start(): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-e2e-'));
+  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LIMITS: 'off' };
+  let induct: StartedInduct | undefined;
+  const stop = async () => {
+    if (induct) {
+      process.kill(-induct.pids.npm, 'SIGINT');
+      await induct.ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    induct = await startInduct(settings);
+    process.env.E2E_INDUCT = JSON.stringify({ folder, ...induct.local });
+    await importInvitations(induct, folder, settings);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return stop;
+}
+
+/** Contacts with a complete record in HubSpot, and their codes by the operator's own command. */
+async function importInvitations(
+  { local }: StartedInduct,
+  folder: string,
+  settings: Record<string, string>,
+): Promise<void> {
+  const lines = ['code,contactId,firstName,lastName,email,school'];
+  for (let number = 1; number <= INVITATIONS; number++) {
+    const { id } = await hubspot(local.hubspot!).create({
+      firstname: 'Jordan',
+      lastname: 'Rivera',
+      email: `jordan.rivera.${number}@example.com`,
+      personal_email: `jordan.rivera.${number}@example.com`,
+      address: '12 Oak Street',
+      address2: 'Apt 4',
+      city: 'Austin',
+      state: 'TX',
+      zip: '78701',
+      country: 'US',
+      high_school_name: 'Lincoln High School',
+      high_school_graduation_year: String(new Date().getFullYear() + 1),
+      high_school_gpa: '3.8',
+    });
+    lines.push(`JOURNEY${number},${id},Jordan,Rivera,jordan.rivera.${number}@example.com,`);
+    writeFileSync(join(folder, `invitation-${number}`), String(id));
+  }
+  const file = join(folder, 'invitations.csv');
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
+  if ((await command.ended) !== 0) throw new Error(command.output());
+}

@@ -1,0 +1,113 @@
+import type { Page } from '@playwright/test';
+import { pdf } from '../harness/documents.ts';
+import { call, detailedJoin, orderingJoin, paidJoin, route } from './arrange.ts';
+import { expect, test } from './fixtures.ts';
+import { button, runClockUntil } from './steps.ts';
+
+// A server that cannot say now answers 503 with a sentence and a Retry-After: no page waits for a hand then.
+
+const LATER = 'We cannot reach our records right now.';
+const status = (page: Page) => page.getByRole('status').filter({ hasText: 'of 3' });
+
+/** Every answer of the call is 503; counts them. */
+async function busy(
+  page: Page,
+  name: Parameters<typeof route>[0],
+  retryAfter: number,
+): Promise<{ calls: number }> {
+  const counted = { calls: 0 };
+  await page.route(route(name), (request) => {
+    counted.calls += 1;
+    return request.fulfill({
+      status: 503,
+      headers: { 'retry-after': String(retryAfter) },
+      json: { success: false, status: 'error', message: LATER },
+    });
+  });
+  return counted;
+}
+
+for (const [name, path, arrange, shown] of [
+  ['getMembershipDetails', '/registration/membership', detailedJoin, 'Choose this membership: Membership'],
+  ['getCheckoutDetails', '/registration/checkout', orderingJoin, 'Buy Now'],
+] as const)
+  test(`${path} asks again by itself, not before the server asked for it, and three times at most`, async ({
+    page,
+    complaints,
+  }) => {
+    complaints.expectFailedRequests();
+    await arrange(page);
+    const counted = await busy(page, name, 10);
+    await page.clock.install();
+    await page.goto(path);
+    await expect(page.getByRole('main').getByRole('alert')).toContainText(LATER);
+    await expect(status(page)).toContainText('(1 of 3)');
+    const before = counted.calls;
+    await page.clock.runFor(8_000);
+    expect(counted.calls).toBe(before);
+    /** Until the next try has its answer: before, the page counts down to nothing. */
+    const retried = async (ms: number) => {
+      const answered = page.waitForResponse(route(name));
+      await page.clock.runFor(ms);
+      await answered;
+    };
+    await retried(5_000);
+    await expect(status(page)).toContainText('(2 of 3)');
+    await retried(13_000);
+    await expect(status(page)).toContainText('(3 of 3)');
+    await retried(16_000);
+    await expect(status(page)).toHaveCount(0);
+    const after = counted.calls;
+    await page.clock.runFor(60_000);
+    expect(counted.calls).toBe(after);
+    await page.unrouteAll();
+    await button(page, 'Try again').click();
+    await expect(button(page, shown)).toBeVisible();
+  });
+
+test('a resume that cannot be looked at now is sent again by itself, and taken', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  const counted = await busy(page, 'uploadResume', 5);
+  await page.clock.install();
+  await page.goto('/upload-resume/101');
+  const file = { name: 'resume.pdf', mimeType: 'application/pdf', buffer: pdf() };
+  await page.getByLabel('Choose your resume').setInputFiles(file);
+  await expect(page.getByRole('main').getByRole('alert')).toContainText(LATER);
+  await expect(status(page)).toContainText('(1 of 3)');
+  await runClockUntil(page, () => status(page).filter({ hasText: '(2 of 3)' }).isVisible());
+  expect(counted.calls).toBe(2);
+  await page.unrouteAll();
+  const uploaded = page.getByRole('heading', { name: 'Resume Uploaded Successfully!' });
+  await runClockUntil(page, () => uploaded.isVisible());
+});
+
+test('a payment return that the server cannot answer now is looked at again by itself, and goes on', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expect(/status of 503/, /ApiError|records/);
+  const { uuid, intent } = await paidJoin(page);
+  await call(page, 'getUpgradeDetails', { uuid });
+  await busy(page, 'postPayment', 2);
+  await page.clock.install();
+  const query = `payment_intent=${intent}&payment_intent_client_secret=${intent}_secret_x&redirect_status=succeeded`;
+  await page.goto(`/registration/post-payment?${query}`);
+  await expect(page.getByText(/Nothing is charged twice/)).toBeVisible();
+  await expect(status(page)).toContainText('(1 of 3)');
+  await page.unrouteAll();
+  await page.route(route('postPayment'), (request) =>
+    request.fulfill({
+      json: {
+        success: true,
+        status: 'success',
+        data: { status: 'succeeded', paymentIntent: intent, refunded: null, goOn: null },
+      },
+    }),
+  );
+  await runClockUntil(page, async () =>
+    page.url().endsWith(`/registration/upgrade?payment_intent=${intent}`),
+  );
+});

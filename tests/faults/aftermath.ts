@@ -1,0 +1,92 @@
+import type Stripe from 'stripe';
+import type { OrderLine } from '#core/orderLine.ts';
+import { sayWhatFor } from '../../apps/server/refunds/assignRefund.ts';
+import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
+import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import type { Person } from './person.ts';
+import type { World } from './world.ts';
+
+/**
+ * What becomes of payments when the day is over, in Stripe's dashboard and at the banks. Resolves with what they do a day
+ * later: a refund comes back from the bank, a dispute is decided.
+ */
+export async function spendTheEvening(world: World, people: readonly Person[]): Promise<() => Promise<void>> {
+  const charges = await world.everything<Stripe.Charge>('charges');
+  const untouched = new Map(
+    charges
+      .filter(
+        ({ status, amount_refunded, disputed }) =>
+          status === 'succeeded' && amount_refunded === 0 && !disputed,
+      )
+      .map((charge) => [String(charge.payment_intent), charge]),
+  );
+  const nextDay: (() => Promise<unknown>)[] = [];
+  for (const person of people) {
+    const { aftermath } = person.join;
+    // What was not paid can neither be refunded nor disputed.
+    const charge = untouched.get(person.screen?.intentId ?? '');
+    if (!aftermath || !charge) continue;
+    const refund = (form: Record<string, string> = {}) =>
+      world.stripe<{ id: string }>('POST', '/v1/refunds', {
+        payment_intent: String(charge.payment_intent),
+        ...form,
+      });
+    switch (aftermath) {
+      case 'refunded':
+        await refund();
+        break;
+      case 'refundFailed': {
+        const { id } = await refund();
+        nextDay.push(() => world.bank(`refunds/${id}/settle`, { status: 'failed' }));
+        break;
+      }
+      case 'itemReturned': {
+        const item = await itemOf(world, charge);
+        if (!item) break;
+        const { id } = await refund({ amount: String(item.priceCents) });
+        person.returned = { refundId: id, productId: item.productId, cents: item.priceCents };
+        break;
+      }
+      default: {
+        const { id } = await world.bank('disputes', { charge: charge.id });
+        const status = aftermath === 'disputeWon' ? 'won' : 'lost';
+        if (aftermath !== 'disputed') nextDay.push(() => world.bank(`disputes/${id}/close`, { status }));
+      }
+    }
+  }
+  return async () => {
+    for (const happens of nextDay) await happens();
+  };
+}
+
+/** A donation or store item of the order that a charge paid for. */
+async function itemOf(world: World, { metadata }: Stripe.Charge): Promise<OrderLine | undefined> {
+  const { rows } = await world.database.query<{ items: OrderLine[] }>(
+    `select items from order_snapshot where session_uuid = $1 and kind = 'join' and revision = $2`,
+    [metadata.session, metadata.revision],
+  );
+  return rows[0]?.items.find(({ type }) => type !== 'membership' && type !== 'membership_upgrade');
+}
+
+/** Staff do what reconciling leaves to them alone: say what a refund was for, and give back an upgrade without a membership. */
+export async function doAsStaff({ wired: { deps } }: World, people: readonly Person[]): Promise<void> {
+  for (const person of people) {
+    const { returned } = person;
+    if (!returned) continue;
+    const { lines } = await deps.database
+      .selectFrom('refund')
+      .select('lines')
+      .where('stripe_id', '=', returned.refundId)
+      .executeTakeFirstOrThrow();
+    if (lines === null)
+      await sayWhatFor(deps, returned.refundId, {
+        membership: false,
+        upgrade: false,
+        items: [returned.productId],
+      });
+  }
+  const { differences } = await reconcile(deps, { graceMinutes: 0 });
+  for (const { kind, subject } of differences)
+    if (kind === 'upgrade_alone')
+      await refundJoin(deps, subject, { membership: false, ineligible: false, upgrade: true, items: 'none' });
+}

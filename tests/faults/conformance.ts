@@ -1,0 +1,52 @@
+import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
+import { matchPath } from '../../emulators/shared/paths.ts';
+import { ApiVersion } from '../../emulators/stripe/api-version.ts';
+import type { FormTree } from '../../emulators/stripe/form.ts';
+import { ROUTES } from '../../emulators/stripe/routes.ts';
+import { readParams } from '../../emulators/stripe/shapes.ts';
+import type { Difference } from './ledger.ts';
+import { operations, type ServerCall, serverCalls } from './operations.ts';
+
+/** Only our server, through Stripe's own client, names the version of the API that it wants. */
+export function fromServer(requests: readonly LedgerEntry[]): LedgerEntry[] {
+  return requests.filter(({ headers }) => headers['stripe-version'] !== undefined);
+}
+
+/**
+ * Whether every request has the published shape of its call, checked anew from what the emulator wrote down: no parameter that
+ * the API does not know, none missing, none of the wrong kind, no call that is not emulated, and the pinned version.
+ */
+export function misshapen(requests: readonly LedgerEntry[]): Difference[] {
+  return fromServer(requests).flatMap(({ method, path, params, status, headers }) => {
+    const wrong = (text: string): Difference[] => [
+      { kind: 'request out of shape', subject: `${method} ${path}`, text },
+    ];
+    if (status === 501) return wrong('not emulated');
+    if (headers['stripe-version'] !== ApiVersion) return wrong(`version ${headers['stripe-version']}`);
+    const route = ROUTES.find((one) => one.method === method && matchPath(one.path, path));
+    if (!route) return wrong('no such call');
+    if (route.shape === null)
+      return Object.keys(params as object).length > 0 ? wrong('takes no parameters') : [];
+    try {
+      readParams(params as FormTree, route.shape, route.params);
+      return [];
+    } catch (error) {
+      return wrong((error as Error).message || JSON.stringify(error));
+    }
+  });
+}
+
+/** How often each call to Stripe was made. */
+export function countCalls(requests: readonly LedgerEntry[]): Record<ServerCall, number> {
+  const counts = Object.fromEntries(serverCalls.map((name) => [name, 0])) as Record<ServerCall, number>;
+  for (const { method, path, params } of fromServer(requests)) {
+    const kind = (params as { metadata?: { kind?: string } }).metadata?.kind;
+    const name = serverCalls.find((one) => {
+      const { method: own, path: pattern, names } = operations[one];
+      const fits = own === method && matchPath(pattern, path) !== undefined;
+      return fits && (!kind || (names !== 'join' && names !== 'upgrade') || names === kind);
+    });
+    if (name) counts[name]++;
+  }
+  return counts;
+}

@@ -1,0 +1,426 @@
+import { createHash } from 'node:crypto';
+import type { Fault } from '../../emulators/shared/faults.ts';
+import { type KillPoint, killPoints, type Operation, operations } from './operations.ts';
+import { type Random, random } from './random.ts';
+
+/** What one person does, and what happens to them. All of it is decided before anything runs. */
+export interface Join {
+  name: string;
+  start: 'invite' | 'school' | 'selfNomination' | 'checkout';
+  /** Which of the run's contacts comes by code or link; two joins may be one contact's. */
+  contact: number | null;
+  undergraduate: boolean;
+  /** Product ids of the catalogue. */
+  membership: 1 | 2 | 3;
+  /** Cents, for a checkout whose link names a price. */
+  overrideCents: number | null;
+  upsell: 10 | null;
+  /** Product ids of donation presets and store items. */
+  extras: readonly number[];
+  /** Dollars, as typed. */
+  typedDonation: string | null;
+  /** Takes the first extra out again. */
+  removesOne: boolean;
+  /** What another tab of the same person changes. */
+  changes: 'donation' | 'membership' | 'email' | null;
+  /**
+   * After a first look at Checkout; between the screen and Buy Now; while it is pressed; after the card was charged. `behind`:
+   * this tab's own change is still on its way to Stripe when the other tab changes the order again and pays. `left`: after an
+   * authentication that nobody finished. `hung`: this tab's change is on its way for longer than anybody waits, and `hungAfter`
+   * its answer; it is given up, another one hangs too, and the first ends before the order is changed again and paid.
+   */
+  changesWhen: 'looking' | 'behind' | 'before' | 'during' | 'after' | 'left' | 'hung' | 'hungAfter';
+  /** Between Buy Now and the card's own confirmation (ms). */
+  hesitatesMs: number;
+  /** `direct`: with the client secret, and without beginning the payment here. */
+  pays: 'begun' | 'direct';
+  /** One after the other, the last again and again. */
+  cards: readonly CardTry[];
+  /** The bank holds the first payment for a while, and lets it succeed or fail. */
+  processing: Processing | null;
+  /** Where the browser is closed for good. */
+  leaves: 'checkout' | 'begun' | 'paid' | null;
+  /**
+   * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item; a refund that
+   * comes back from the bank a day later; a dispute that stays open, or is won or lost a day later.
+   */
+  aftermath: Aftermath | null;
+  /** Whoever left comes back a day later, with the old page still open. */
+  comesBackNextDay: boolean;
+  /** Two tabs press at the same time, at two servers. */
+  pressesTwice: boolean;
+  /** How the return page reports: `lie` says succeeded of what is not paid. */
+  returns: 'once' | 'thrice' | 'atOnce' | 'lie';
+  upgrade: 'take' | 'twice' | 'skip' | 'ignore' | 'declined';
+  webhooks: 'deliver' | 'lost' | 'late' | 'doubled' | 'reordered' | 'forged';
+  faults: readonly PlannedFault[];
+  kill: Kill | null;
+  /** A server's connections to the database end. */
+  breakOff: Kill | null;
+  /** HubSpot has a contact with the email that is typed, with no status or with this one. */
+  known: 'blank' | 'prospect' | 'former' | null;
+  /** The server that the person reaches first. */
+  server: 0 | 1;
+}
+
+export const aftermaths = [
+  'refunded',
+  'itemReturned',
+  'refundFailed',
+  'disputed',
+  'disputeWon',
+  'disputeLost',
+] as const;
+export type Aftermath = (typeof aftermaths)[number];
+
+export interface Processing {
+  /** A moment later, or on the next day, when the person has gone. */
+  until: 'soon' | 'nextDay';
+  succeeds: boolean;
+  /** Looks at Checkout again and presses there, or waits on the return page. */
+  reloads: boolean;
+}
+
+export interface CardTry {
+  /** Suffix of Stripe's test payment methods `pm_card_…`. */
+  card: string;
+  /** What the cardholder does when the bank asks. */
+  authentication: 'complete' | 'fail' | 'leave';
+}
+
+export interface PlannedFault extends Pick<Fault, 'kind' | 'status' | 'times' | 'skip' | 'ms'> {
+  operation: Operation;
+}
+
+/** At a named point of a call for this join, or so many milliseconds after Buy Now. */
+export type Kill = { point: KillPoint } | { afterMs: number };
+
+export interface Plan {
+  seed: number;
+  /** Whether PostgreSQL is to restart, when half of the joins are done. */
+  restartsDatabase: boolean;
+  /** Whether a server is to die at every named point, by further joins for those that were not come by. */
+  killsEverywhere: boolean;
+  /** Joins of one unit run at the same time and meet before they pay. */
+  units: readonly (readonly Join[])[];
+  /** One after the other, in what the servers do in the background after the day. */
+  night: readonly KillPoint[];
+}
+
+/** A join in which nothing happens; a test names what it is about. */
+export function joinOf(change: Partial<Join> = {}): Join {
+  return {
+    name: 'join',
+    start: 'school',
+    contact: null,
+    undergraduate: false,
+    membership: 1,
+    overrideCents: null,
+    upsell: null,
+    extras: [],
+    typedDonation: null,
+    removesOne: false,
+    changes: null,
+    changesWhen: 'before',
+    hesitatesMs: 0,
+    pays: 'begun',
+    cards: [{ card: 'visa', authentication: 'complete' }],
+    processing: null,
+    leaves: null,
+    aftermath: null,
+    comesBackNextDay: false,
+    pressesTwice: false,
+    returns: 'once',
+    upgrade: 'ignore',
+    webhooks: 'deliver',
+    faults: [],
+    kill: null,
+    breakOff: null,
+    known: null,
+    server: 0,
+    ...change,
+  };
+}
+
+const good: CardTry = { card: 'visa', authentication: 'complete' };
+const cardRows: readonly (readonly CardTry[])[] = [
+  [good],
+  [good],
+  [good],
+  [{ card: 'mastercard', authentication: 'complete' }],
+  [{ card: 'visa_chargeDeclined', authentication: 'complete' }, good],
+  [
+    { card: 'visa_chargeDeclinedInsufficientFunds', authentication: 'complete' },
+    { card: 'visa_chargeDeclined', authentication: 'complete' },
+    good,
+  ],
+  [{ card: 'threeDSecure2Required', authentication: 'complete' }],
+  [{ card: 'authenticationRequiredOnSetup', authentication: 'complete' }],
+  [{ card: 'threeDSecure2Required', authentication: 'fail' }, good],
+  [
+    {
+      card: 'authenticationRequiredChargeDeclinedInsufficientFunds',
+      authentication: 'complete',
+    },
+    good,
+  ],
+  [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
+];
+
+const faultKinds: readonly Pick<PlannedFault, 'kind' | 'status' | 'ms'>[] = [
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 409 },
+  { kind: 'status_after', status: 500 },
+  { kind: 'cut' },
+  { kind: 'cut_after' },
+  { kind: 'hang' },
+  { kind: 'hang_after' },
+  { kind: 'slow', ms: 400 },
+  // Done after everybody has given it up.
+  { kind: 'slow', ms: 1300 },
+];
+
+/** Where the database breaks off: in a transaction, between calls, and around what Stripe is asked. */
+const breakPoints: readonly KillPoint[] = [
+  'commit:before',
+  'commit:before',
+  'commit:after',
+  'retrieveIntent:after',
+  'createIntent:after',
+  'updateIntent:before',
+];
+
+/** A call that fails this often fails for good: the client tries it three times by itself. */
+const timesOf = [1, 2, 3, 4];
+
+/** What the background comes by, the first of them with certainty. */
+const atNight: readonly KillPoint[] = [
+  'listEvents:before',
+  'listIntents:after',
+  'listEvents:after',
+  'listIntents:before',
+  'cancelIntent:before',
+  'refund:after',
+  'cancelIntent:after',
+  'refund:before',
+];
+
+/** So many joins are a larger run. */
+const LARGER = 100;
+
+/** The whole plan of a run. `kills` of the servers, about a fifth of them at night. */
+export function planOf({ seed, joins, kills }: { seed: number; joins: number; kills: number }): Plan {
+  const dice = random(seed);
+  const decks = decksOf(dice);
+  const units: Join[][] = [];
+  for (let count = 0, contacts = 0; count < joins; ) {
+    // The first two are charged both, so that every run has a refund.
+    const isPair = count + 2 <= joins && (count === 0 || dice.chance(0.14));
+    const pays = isPair ? (count === 0 ? 'direct' : decks.pair()) : null;
+    const sharesProduct = dice.chance(0.5);
+    const unit = Array.from({ length: isPair ? 2 : 1 }, (_, index) => {
+      const start = isPair ? dice.pick(['invite', 'checkout'] as const) : decks.start();
+      const join = someJoin(dice, decks, `${count + index + 1}`, start);
+      const contact = start === 'invite' || start === 'checkout' ? contacts : null;
+      if (!pays) return { ...join, contact };
+      const membership = (sharesProduct || index === 0 ? 1 : 2) as 1 | 2;
+      const server = index as 0 | 1;
+      const cards = pays === 'direct' ? [good] : join.cards;
+      const faults = count === 0 ? [] : join.faults;
+      return {
+        ...join,
+        contact,
+        undergraduate: false,
+        membership,
+        pays,
+        cards,
+        faults,
+        processing: null,
+        leaves: null,
+        server,
+      };
+    });
+    contacts++;
+    count += unit.length;
+    units.push(unit);
+  }
+  dealHangs(dice, units, Math.floor(joins / 20));
+  const night = Math.min(Math.ceil(kills / 6), kills);
+  dealKills(dice, units, kills - night);
+  return {
+    seed,
+    restartsDatabase: joins >= LARGER,
+    killsEverywhere: kills >= 2 * killPoints.length,
+    units,
+    night: Array.from({ length: night }, (_, index) => atNight[index % atNight.length]!),
+  };
+}
+
+function decksOf(dice: Random) {
+  return {
+    start: dice.deck<Join['start']>(['invite', 'school', 'selfNomination', 'checkout']),
+    cards: dice.deck(cardRows),
+    changes: dice.deck<Join['changes']>(['donation', 'membership', 'email', null, null, null]),
+    changesWhen: dice.deck<Join['changesWhen']>(['looking', 'behind', 'before', 'during', 'after']),
+    leaves: dice.deck<Join['leaves']>(['checkout', 'begun', 'paid', ...Array<null>(9).fill(null)]),
+    returns: dice.deck<Join['returns']>(['once', 'once', 'thrice', 'atOnce', 'lie']),
+    upgrade: dice.deck<Join['upgrade']>(['take', 'take', 'twice', 'skip', 'ignore', 'declined']),
+    webhooks: dice.deck<Join['webhooks']>(['deliver', 'lost', 'late', 'doubled', 'reordered', 'forged']),
+    pays: dice.deck<Join['pays']>(['begun', 'begun', 'begun', 'direct']),
+    operation: dice.deck(
+      (Object.keys(operations) as Operation[]).filter((name) => operations[name].names !== 'nothing'),
+    ),
+    fault: dice.deck(faultKinds),
+    pair: dice.deck<'begun' | 'direct'>(['begun', 'direct']),
+    processing: dice.deck<Processing | null>([
+      { until: 'soon', succeeds: true, reloads: false },
+      { until: 'soon', succeeds: true, reloads: true },
+      { until: 'soon', succeeds: false, reloads: true },
+      { until: 'nextDay', succeeds: true, reloads: false },
+      { until: 'nextDay', succeeds: false, reloads: false },
+      ...Array<null>(15).fill(null),
+    ]),
+    breakOff: dice.deck<Kill | null>([
+      ...breakPoints.map((point) => ({ point })),
+      { afterMs: 100 },
+      ...Array<null>(23).fill(null),
+    ]),
+    known: dice.deck<Join['known']>(['blank', 'prospect', 'former', ...Array<null>(12).fill(null)]),
+    aftermath: dice.deck<Join['aftermath']>([
+      ...aftermaths,
+      ...Array<null>(2 * aftermaths.length).fill(null),
+    ]),
+  };
+}
+
+function someJoin(dice: Random, decks: ReturnType<typeof decksOf>, name: string, start: Join['start']): Join {
+  const undergraduate = (start === 'invite' || start === 'selfNomination') && dice.chance(0.2);
+  const extras = [20, 21, 22, 30, 31, 32, 33].filter(() => dice.chance(0.2));
+  const cards = decks.cards();
+  const isLeft = cards.some(({ authentication }) => authentication === 'leave') && dice.chance(0.5);
+  const membership = undergraduate ? 3 : dice.pick([1, 1, 2] as const);
+  const typesEmail = start === 'school' || start === 'selfNomination';
+  return {
+    ...joinOf(),
+    name,
+    start,
+    undergraduate,
+    membership,
+    overrideCents: start === 'checkout' && dice.chance(0.4) ? 4000 + dice.integer(6000) : null,
+    upsell: start === 'checkout' && dice.chance(0.5) ? 10 : null,
+    extras,
+    typedDonation: dice.chance(0.3) ? (1 + dice.integer(20_000) / 100).toFixed(2) : null,
+    removesOne: dice.chance(0.3),
+    changes: isLeft ? 'donation' : decks.changes(),
+    changesWhen: isLeft ? 'left' : decks.changesWhen(),
+    hesitatesMs: dice.chance(0.2) ? dice.integer(800) : 0,
+    pays: decks.pays(),
+    cards,
+    processing: decks.processing(),
+    leaves: decks.leaves(),
+    // A second payment of a contact goes back anyway, which a dispute would keep from happening.
+    aftermath: typesEmail ? decks.aftermath() : null,
+    comesBackNextDay: dice.chance(0.5),
+    pressesTwice: dice.chance(0.15),
+    returns: decks.returns(),
+    upgrade: decks.upgrade(),
+    webhooks: decks.webhooks(),
+    faults: Array.from({ length: dice.pick([0, 1, 1, 2, 3]) }, () => ({
+      operation: decks.operation(),
+      ...decks.fault(),
+      times: dice.pick(timesOf),
+      skip: dice.pick([0, 0, 0, 1]),
+    })),
+    breakOff: decks.breakOff(),
+    known: typesEmail ? decks.known() : null,
+    server: dice.integer(2) as 0 | 1,
+  };
+}
+
+/** What a join must be like whose changes hang: it comes to Checkout and pays there, and nothing else delays it. */
+const hangs = {
+  changes: 'donation',
+  pays: 'begun',
+  leaves: null,
+  pressesTwice: false,
+  faults: [],
+  processing: null,
+} as const satisfies Partial<Join>;
+
+/** Lets the changes of so many joins hang, each of which is alone in its unit. */
+function dealHangs(dice: Random, units: Join[][], hung: number): void {
+  const singles = units.filter(({ length }) => length === 1);
+  const side = dice.deck(['hung', 'hungAfter'] as const);
+  for (let left = Math.min(hung, singles.length); left > 0; left--) {
+    const [unit] = singles.splice(dice.integer(singles.length), 1);
+    unit![0] = { ...unit![0]!, ...hangs, changesWhen: side() };
+  }
+}
+
+export function isHung({ changes, changesWhen }: Join): boolean {
+  return changes !== null && (changesWhen === 'hung' || changesWhen === 'hungAfter');
+}
+
+/** Gives kills to joins that come by their point. One kill a join; every point in turn, a fourth at any time. */
+function dealKills(dice: Random, units: Join[][], kills: number): void {
+  const ofPair = /^(refund|moneyBack)/;
+  const nextPoint = dice.deck(killPoints.filter((point) => !/^list/.test(point)));
+  const free = units.flatMap((unit, index) =>
+    unit.flatMap((join, place) => (isHung(join) ? [] : { index, place })),
+  );
+  for (let left = kills; left > 0 && free.length > 0; left--) {
+    const point = dice.chance(0.25) ? null : nextPoint();
+    const fits = free.filter(
+      ({ index }) =>
+        point === null ||
+        ofPair.test(point) === (units[index]!.length > 1 && units[index]![0]!.pays === 'direct'),
+    );
+    const { index, place } = dice.pick(fits.length > 0 ? fits : free);
+    free.splice(
+      free.findIndex((one) => one.index === index && one.place === place),
+      1,
+    );
+    units[index]![place] = {
+      ...units[index]![place]!,
+      ...(point ? comesBy(point) : { leaves: null }),
+      kill: point ? { point } : { afterMs: dice.integer(1200) },
+    };
+  }
+}
+
+/** The smallest unit whose first join comes by a point; null for what only the background calls. */
+export function unitAt(point: KillPoint, contact: number): Join[] | null {
+  if (point.startsWith('list')) return null;
+  const join = { ...joinOf({ name: point }), ...comesBy(point), kill: { point } };
+  if (!/^(refund|moneyBack)/.test(point)) return [join];
+  const second = { start: 'checkout', contact, pays: 'direct' } as const;
+  return [
+    { ...join, start: 'invite', contact, pays: 'direct' },
+    joinOf({ name: `${point}, second`, ...second, server: 1 }),
+  ];
+}
+
+/** What a join must be like to reach a point. */
+function comesBy(point: KillPoint): Partial<Join> {
+  if (point.startsWith('confirmWithSavedCard'))
+    return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
+  if (point.startsWith('cancelIntent'))
+    return {
+      leaves: null,
+      pays: 'begun',
+      pressesTwice: false,
+      faults: [],
+      changes: 'donation',
+      changesWhen: 'left',
+      cards: [{ card: 'threeDSecure2Required', authentication: 'leave' }, good],
+    };
+  if (/^(refund|moneyBack)/.test(point)) return { leaves: null, faults: [] };
+  if (point.startsWith('updateIntent'))
+    return { leaves: null, pays: 'begun', faults: [], changes: 'donation', changesWhen: 'looking' };
+  return { leaves: null, pays: 'begun' };
+}
+
+/** A short name for exactly this plan. */
+export function digestOf(plan: Plan): string {
+  return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,257 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { doAsStaff, spendTheEvening } from './aftermath.ts';
+import { countCalls, misshapen } from './conformance.ts';
+import { comeBack, comeBackNextDay, playJoin, settleHeld } from './joiner.ts';
+import { countByHand, type Difference } from './ledger.ts';
+import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
+import type { Person } from './person.ts';
+import { type Join, type Plan, unitAt } from './plan.ts';
+import { emailOf, startWorld, type World } from './world.ts';
+
+/** What a run of a plan came to. */
+export interface Report {
+  people: Person[];
+  /** Joins whose membership is paid and held. */
+  paid: number;
+  kills: (KillPoint | 'any')[];
+  /** How often each kind of fault at Stripe was met, and what became of webhooks. */
+  faults: Record<string, number>;
+  webhooks: Record<string, number>;
+  calls: Record<ServerCall, number>;
+  refunds: number;
+  /** Payments that the bank held, changes of an intent that hung, and how often a server's connections to the database broke off. */
+  held: number;
+  hung: number;
+  breaks: number;
+  /** How often a server ended that nobody had killed. */
+  exits: number;
+  differences: Difference[];
+}
+
+export interface RunOptions {
+  /** Settings of the two servers. */
+  env?: NodeJS.ProcessEnv;
+  slowCommitMs?: number;
+  /** Units at the same time. */
+  atOnce?: number;
+  say?: (line: string) => void;
+  /** Aborted: everything is stopped, and the run rejects with the reason. */
+  signal?: AbortSignal;
+  /** Right before the count: for tests of the count. */
+  meddle?: (world: World, people: readonly Person[]) => Promise<void>;
+}
+
+/** How long the ones of a unit wait for each other (ms). */
+const MEETING_MS = 4000;
+/** How long a server that was told to die at night is given to come by the point (ms). */
+const NIGHT_MS = 6000;
+
+/** Runs a plan on two servers, lets a day pass, and counts. */
+export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Report> {
+  const say = options.say ?? (() => {});
+  const people: Person[] = [];
+  const contacts = Math.max(0, ...plan.units.flat().map(({ contact }) => (contact ?? -1) + 1));
+  const world = await startWorld({
+    contacts: contacts + killPoints.length,
+    known: plan.units
+      .flat()
+      .flatMap(({ name, known }) =>
+        known ? { email: emailOf(name), status: known === 'blank' ? null : known } : [],
+      ),
+    restartsDatabase: plan.restartsDatabase,
+    modeOf: (uuid) => people.find((person) => person.uuid === uuid)?.join.webhooks,
+    ...(options.env && { env: options.env }),
+    ...(options.slowCommitMs && { slowCommitMs: options.slowCommitMs }),
+  });
+  try {
+    // A server that cannot be started ends the run.
+    const ended = Promise.all(world.servers.map((server) => server.ended)).then(() => {
+      throw new Error('a server has stopped');
+    });
+    const aborted = new Promise<never>((_, reject) => {
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+    });
+    return await Promise.race([play(), ended, aborted]);
+  } finally {
+    await world.stop();
+  }
+
+  async function play(): Promise<Report> {
+    let ids = 0;
+    let played = 0;
+    const half = joinsIn(plan).length / 2;
+    const began = Date.now();
+    const playUnit = async (unit: readonly Join[]) => {
+      const meet = meeting(unit.length);
+      const part = meeting(unit.length);
+      await Promise.all(
+        unit.map((join) => {
+          const person = somebody(join);
+          people.push(person);
+          return playJoin({ world, person, nextId: () => ++ids, meet: meet(), part: part() });
+        }),
+      );
+      const before = played;
+      played += unit.length;
+      if (plan.restartsDatabase && before < half && played >= half) await world.restartDatabase();
+      if (Math.floor(played / 50) > Math.floor(before / 50))
+        say(`  ${played} joins, ${killsOf(world).length} kills, ${seconds(began)} s`);
+    };
+    await inParallel(plan.units, options.atOnce ?? 6, playUnit);
+    const faults = await world.clearFaults();
+    await Promise.all(world.servers.map((server) => server.up()));
+    await world.webhooks.idle();
+    if (plan.killsEverywhere)
+      for (const [index, point] of killPoints.entries()) {
+        const unit = killsOf(world).includes(point) ? null : unitAt(point, contacts + index);
+        if (unit) await playUnit(unit);
+      }
+    const waiting = people.filter((person) => person.isWaiting);
+    if (waiting.length > 0) say(`  ${waiting.length} come back to pay`);
+    for (const person of waiting) await comeBack(world, person);
+    await world.webhooks.idle();
+    const nextDay = await spendTheEvening(world, people);
+    await spendTheNight(world, plan.night);
+    await world.pass(26);
+    await world.webhooks.flushLate();
+    await world.settle();
+    for (const person of people)
+      if (person.join.processing?.until === 'nextDay') await settleHeld(world, person);
+    await world.webhooks.idle();
+    await world.settle();
+    for (const person of people)
+      if (person.join.comesBackNextDay && person.ended.startsWith('left'))
+        await comeBackNextDay(world, person);
+    await nextDay();
+    await world.webhooks.idle();
+    await world.pass(26);
+    await world.settle();
+    await doAsStaff(world, people);
+    // What Stripe reports of it makes joins due again.
+    await world.webhooks.idle();
+    await world.tellHubspot();
+    say(`  a day has passed, ${seconds(began)} s`);
+
+    await options.meddle?.(world, people);
+    const requests = await world.requests();
+    const refunds = await world.everything<{ id: string }>('refunds');
+    const { rows } = await world.database.query<{ paid: number }>(
+      `select count(*)::int as paid from membership where type = 'membership' and standing = 'active'`,
+    );
+    return {
+      people,
+      paid: rows[0]!.paid,
+      kills: killsOf(world),
+      faults,
+      webhooks: { ...world.webhooks.counts },
+      calls: countCalls(requests),
+      refunds: refunds.length,
+      held: people.filter(({ held }) => held !== null).length,
+      hung: people.reduce((sum, { hangs }) => sum + hangs, 0),
+      breaks: world.servers.reduce((sum, { breaks }) => sum + breaks.length, 0),
+      exits: world.servers.reduce((sum, { exits }) => sum + exits.length, 0),
+      differences: [
+        ...(await countByHand(world, people)),
+        ...(await byReconcile(world)),
+        ...misshapen(requests),
+        ...byPeople(people),
+        ...world.servers.flatMap(({ url, exits }) =>
+          exits.map((text) => ({ kind: 'a server ended by itself', subject: url, text })),
+        ),
+        ...world.webhooks.complaints.map((text) => ({ kind: 'webhook', subject: 'webhooks', text })),
+      ],
+    };
+  }
+}
+
+function somebody(join: Join): Person {
+  return {
+    join,
+    uuid: null,
+    seen: [],
+    complaints: [],
+    ended: 'nowhere',
+    missed: null,
+    screen: null,
+    returned: null,
+    held: null,
+    hangs: 0,
+    beforeCard: null,
+    isWaiting: false,
+  };
+}
+
+/** The one place where the suite asks the server's own count. Nothing is too young: everything has been settled. */
+async function byReconcile(world: World): Promise<Difference[]> {
+  const { differences } = await reconcile(world.wired.deps, { graceMinutes: 0 });
+  return differences.map(({ kind, subject, text }) => ({ kind: `reconcile: ${kind}`, subject, text }));
+}
+
+function byPeople(people: readonly Person[]): Difference[] {
+  return people.flatMap(({ join, uuid, isWaiting, ended, complaints }) => {
+    const subject = `join ${join.name} (${uuid})`;
+    return [
+      ...(isWaiting ? [{ kind: 'person stuck', subject, text: ended }] : []),
+      ...new Set(complaints).values().map((text) => ({ kind: 'complaint', subject, text })),
+    ];
+  });
+}
+
+/** Kills in what the servers do by themselves: each begins its background when it starts. A day passes before each. */
+async function spendTheNight(world: World, points: readonly KillPoint[]): Promise<void> {
+  for (const [index, point] of points.entries()) {
+    const server = world.servers[index % 2]!;
+    const id = -1 - index;
+    server.arm({ id, point, about: null });
+    // The other server may have taken the turn of a task that only one does.
+    for (let tries = point.startsWith('list') ? 3 : 1; tries > 0 && server.isArmed(id); tries--) {
+      await world.pass(25);
+      await server.kill();
+      const deadline = Date.now() + NIGHT_MS;
+      while (server.isArmed(id) && Date.now() < deadline) await pause(50);
+    }
+    server.disarm(id);
+    await server.up();
+  }
+}
+
+function killsOf({ servers }: World): (KillPoint | 'any')[] {
+  return servers.flatMap(({ kills }) => kills);
+}
+
+/** Every join of a unit comes to `meet` at least once; the first waits for the last, but not for ever. */
+function meeting(size: number): () => () => Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let left = size;
+  return () => {
+    let isHere = false;
+    return async () => {
+      if (isHere) return;
+      isHere = true;
+      if (--left === 0) all.resolve();
+      await Promise.race([all.promise, pause(MEETING_MS, undefined, { ref: false })]);
+    };
+  };
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  lanes: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    }),
+  );
+}
+
+function seconds(since: number): number {
+  return Math.round((Date.now() - since) / 1000);
+}
+
+export function joinsIn(plan: Plan): Join[] {
+  return plan.units.flat();
+}

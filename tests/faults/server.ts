@@ -1,0 +1,127 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readConfig } from '../../apps/server/platform/config.ts';
+import type { Database } from '../../apps/server/platform/database/client.ts';
+import { migrate } from '../../apps/server/platform/database/migrate.ts';
+import { createLog } from '../../apps/server/platform/http/logging.ts';
+import { type PaymentProvider, stripeProvider } from '../../apps/server/providers/stripe/provider.ts';
+import { run } from '../../apps/server/run.ts';
+import { wire } from '../../apps/server/wire.ts';
+import { type KillPoint, type ServerCall, serverCalls } from './operations.ts';
+
+/**
+ * A server process that can be killed or held at a named point: what apps/server/main.ts starts, with its calls to Stripe and
+ * its commits watched. `FAULTS` has the settings below; the runner arms and disarms further points by messages.
+ */
+export interface ServerSettings {
+  /** How long the server waits for Stripe (ms). */
+  timeoutMs: number;
+  /** Every commit takes this much longer (ms), as on a slow disk: what is not locked is seen to be raced. */
+  slowCommitMs: number;
+  /** A line for each kill at a point, written right before it. */
+  killedFile: string;
+  armed: Armed[];
+}
+
+/** At this point, of a call that has `about` in its arguments, or of any call when null: die, or wait to be told to go on. */
+export interface Armed {
+  id: number;
+  point: KillPoint;
+  about: string | null;
+  does: 'die' | 'wait';
+}
+
+/** What the runner says. */
+export interface Order {
+  arm?: Armed;
+  disarm?: number;
+  goOn?: number;
+}
+
+const settings = JSON.parse(process.env.FAULTS!) as ServerSettings;
+let { armed } = settings;
+
+const waiting = new Map<number, () => void>();
+process.on('message', ({ arm, disarm, goOn }: Order) => {
+  if (arm) armed.push(arm);
+  armed = armed.filter(({ id }) => id !== disarm);
+  if (goOn !== undefined) waiting.get(goOn)?.();
+});
+
+const config = readConfig();
+await migrate(config.databaseUrl);
+const wired = await wire(config, createLog(config.logLevel));
+wired.deps.payments = watched(stripeProvider({ ...config.providers.stripe, timeoutMs: settings.timeoutMs }));
+watchCommits(wired.database);
+watchCommits(wired.background);
+const server = await run(wired, {});
+process.send?.({ listening: server.url });
+process.once('SIGTERM', () => void server.stop().then(() => process.exit(0)));
+process.once('disconnect', () => process.exit(0));
+
+/** Dies here if it was told to: `kill -9`, so that nothing is finished and nobody is told. Or waits here. */
+async function reach(point: KillPoint, text: string): Promise<void> {
+  const hit = armed.find(
+    (candidate) => candidate.point === point && (candidate.about === null || text.includes(candidate.about)),
+  );
+  if (!hit) return;
+  if (hit.does === 'wait') {
+    armed = armed.filter((candidate) => candidate !== hit);
+    const goesOn = new Promise<void>((goOn) => waiting.set(hit.id, goOn));
+    process.send?.({ reached: hit.id });
+    return goesOn;
+  }
+  appendFileSync(settings.killedFile, `${JSON.stringify(hit)}\n`);
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is on its way: nothing more may happen.
+  for (;;);
+}
+
+function watched(provider: PaymentProvider): PaymentProvider {
+  const all = provider as unknown as Record<ServerCall, (...args: unknown[]) => unknown>;
+  const watching = Object.fromEntries(
+    serverCalls.map((name) => [
+      name,
+      (...args: unknown[]) => {
+        const text = JSON.stringify(args);
+        const ask = () => all[name](...args);
+        return name.startsWith('list') ? listed(name, text, ask) : asked(name, text, ask);
+      },
+    ]),
+  );
+  return { ...provider, ...watching } as PaymentProvider;
+}
+
+async function asked(name: ServerCall, text: string, ask: () => unknown): Promise<unknown> {
+  await reach(`${name}:before`, text);
+  try {
+    return await ask();
+  } finally {
+    await reach(`${name}:after`, text);
+  }
+}
+
+async function* listed(name: ServerCall, text: string, ask: () => unknown) {
+  await reach(`${name}:before`, text);
+  yield* ask() as AsyncIterable<unknown>;
+  await reach(`${name}:after`, text);
+}
+
+function watchCommits(database: Database): void {
+  const begin = database.transaction.bind(database);
+  database.transaction = () => {
+    const transaction = begin();
+    const execute = transaction.execute.bind(transaction);
+    transaction.execute = async (work) => {
+      const result = await execute(async (trx) => {
+        const done = await work(trx);
+        await reach('commit:before', '');
+        if (settings.slowCommitMs > 0) await pause(settings.slowCommitMs);
+        return done;
+      });
+      await reach('commit:after', '');
+      return result;
+    };
+    return transaction;
+  };
+}

@@ -1,0 +1,182 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Child, startChild } from '../../tools/local/child.ts';
+import { freePort } from '../../tools/local/ports.ts';
+import type { KillPoint } from './operations.ts';
+import type { Armed, Order, ServerSettings } from './server.ts';
+
+const program = resolve(import.meta.dirname, 'server.ts');
+
+/** A server hears a little later (ms) that its connections broke off. */
+const BROKEN_MS = 1_000;
+
+/** What the runner does while a server waits at a point. */
+type WhileWaiting = () => Promise<unknown>;
+
+/** One of the two servers: it comes back on the same port whenever it was killed. */
+export class Server {
+  readonly url: string;
+  /** Where it died: named points, and `any` for kills from outside. */
+  readonly kills: (KillPoint | 'any')[] = [];
+  /** Why it ended each time that nobody had killed it. There must be none. */
+  readonly exits: string[] = [];
+  /** When its connections to the database were broken off (ms since 1970). */
+  readonly breaks: { from: number; to: number }[] = [];
+  readonly #waiting = new Map<number, WhileWaiting>();
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #settings: Omit<ServerSettings, 'armed'>;
+  /** Told of what it was armed with when it has come by the point. */
+  reached: (id: number) => void = () => {};
+  #armed: Armed[] = [];
+  #child: Child | undefined;
+  #up = Promise.withResolvers<void>();
+  #isUp = false;
+  #isStopping = false;
+  #running: Promise<void> = Promise.resolve();
+  #deaths = Promise.withResolvers<void>();
+
+  constructor(port: number, env: NodeJS.ProcessEnv, settings: Omit<ServerSettings, 'armed'>) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#env = { ...env, PORT: String(port) };
+    this.#settings = settings;
+  }
+
+  static async onFreePort(env: NodeJS.ProcessEnv, settings: Omit<ServerSettings, 'armed'>): Promise<Server> {
+    const server = new Server((await freePort()) as number, env, settings);
+    server.#running = server.#keepRunning();
+    await Promise.race([server.up(), server.#running]);
+    return server;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  up(): Promise<void> {
+    return this.#up.promise;
+  }
+
+  /** Resolves at its next death. */
+  nextDeath(): Promise<void> {
+    return this.#deaths.promise;
+  }
+
+  /** Lets it die at this point, once. */
+  arm(armed: Omit<Armed, 'does'>): void {
+    this.#arm({ ...armed, does: 'die' });
+  }
+
+  /** Lets it wait at this point, once, until the work is done. */
+  holdAt(armed: Omit<Armed, 'does'>, work: WhileWaiting): void {
+    this.#waiting.set(armed.id, work);
+    this.#arm({ ...armed, does: 'wait' });
+  }
+
+  #arm(armed: Armed): void {
+    this.#armed.push(armed);
+    this.#tell({ arm: armed });
+  }
+
+  #tell(order: Order): void {
+    if (this.#isUp) this.#child?.process.send(order, () => {});
+  }
+
+  async #reach(id: number, tell: (order: Order) => void): Promise<void> {
+    this.#armed = this.#armed.filter((armed) => armed.id !== id);
+    this.reached(id);
+    await this.#waiting.get(id)?.();
+    tell({ goOn: id });
+  }
+
+  /** Whether its connections were broken off between these moments (ms since 1970), or right before. */
+  wasBroken(from: number, to: number): boolean {
+    return this.breaks.some((one) => one.from <= to && one.to + BROKEN_MS >= from);
+  }
+
+  isArmed(id: number): boolean {
+    return this.#armed.some((armed) => armed.id === id);
+  }
+
+  /** False when it was not armed with this any more: it has died of it. */
+  disarm(id: number): boolean {
+    if (!this.isArmed(id)) return false;
+    this.#armed = this.#armed.filter((armed) => armed.id !== id);
+    this.#tell({ disarm: id });
+    return true;
+  }
+
+  /** Kills it from outside, once it is up, and waits for its death. */
+  async kill(): Promise<void> {
+    await this.up();
+    const death = this.nextDeath();
+    this.#child?.process.kill('SIGKILL');
+    await death;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#child?.stop();
+    await this.#running;
+  }
+
+  /** Rejects when the server cannot be started. */
+  async #keepRunning(): Promise<void> {
+    while (!this.#isStopping) {
+      let child: Child | undefined;
+      const since = Date.now();
+      const before = this.#killsSoFar().length;
+      await startChild(program, {
+        env: { ...this.#env, FAULTS: JSON.stringify({ ...this.#settings, armed: this.#armed }) },
+        started: (started) => {
+          child = started;
+          this.#child = started;
+          const tell = (order: Order) => {
+            if (started.process.connected) started.process.send(order, () => {});
+          };
+          started.process.on('message', ({ reached }: { reached?: number }) => {
+            if (reached !== undefined) void this.#reach(reached, tell);
+          });
+        },
+      }).then(
+        () => {
+          this.#isUp = true;
+          this.#up.resolve();
+        },
+        () => {},
+      );
+      const reason = await child!.ended;
+      const wasUp = this.#isUp;
+      this.#isUp = false;
+      this.#up = Promise.withResolvers<void>();
+      if (this.#isStopping) return;
+      const isKilled = reason === 'signal SIGKILL';
+      if (!isKilled && !wasUp) {
+        // It was started while the database was away.
+        if (this.wasBroken(since, Date.now())) continue;
+        throw new Error(`a server did not start (${reason})`);
+      }
+      const hit = this.#killsSoFar().slice(before);
+      if (isKilled) this.kills.push(hit[0]?.point ?? 'any');
+      else this.exits.push(reason);
+      this.#armed = this.#armed.filter(({ id }) => !hit.some((one) => one.id === id));
+      for (const { id } of hit) this.reached(id);
+      const death = this.#deaths;
+      this.#deaths = Promise.withResolvers<void>();
+      death.resolve();
+    }
+  }
+
+  #killsSoFar(): Armed[] {
+    const { killedFile } = this.#settings;
+    if (!existsSync(killedFile)) return [];
+    return readFileSync(killedFile, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Armed);
+  }
+
+  /** Rejects when it cannot be started again. */
+  get ended(): Promise<void> {
+    return this.#running;
+  }
+}

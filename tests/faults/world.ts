@@ -1,0 +1,436 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { pushDue } from '../../apps/server/contacts/push.ts';
+import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
+import { readConfig } from '../../apps/server/platform/config.ts';
+import { createLog } from '../../apps/server/platform/http/logging.ts';
+import { stripeProvider } from '../../apps/server/providers/stripe/provider.ts';
+import { startSweeping } from '../../apps/server/settlement/sweep.ts';
+import { type Wired, wire } from '../../apps/server/wire.ts';
+import type { SeedContact } from '../../emulators/hubspot/seed.ts';
+import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
+import type { Fault } from '../../emulators/shared/faults.ts';
+import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
+import { startStripeEmulator } from '../../emulators/stripe/server.ts';
+import { startTestPostgres, testDatabase } from '../harness/database.ts';
+import type { Join } from './plan.ts';
+import { Server } from './servers.ts';
+import { startWebhooks, type Webhooks } from './webhooks.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** A fault server gives Stripe up after this, instead of 20 s (ms). */
+const TIMEOUT_MS = 500;
+/** How long HubSpot may take to hear of everything, and PostgreSQL to restart (ms). */
+const TOLD_MS = 30_000;
+const RESTART_MS = 20_000;
+
+export const SCHOOL_CODE = 'FAULTSCHOOL';
+/** The code and the HubSpot id of the run's contacts. */
+export const codeOf = (contact: number) => `FAULT${contact}`;
+export const contactIdOf = (contact: number) => String(900_000 + contact);
+/** What a joiner types, at first and as they correct it later. */
+export const emailOf = (name: string, change = '') => `joiner.${name}${change}@example.com`.toLowerCase();
+
+export interface WorldOptions {
+  contacts: number;
+  modeOf: (uuid: string) => Join['webhooks'] | undefined;
+  /** Further contacts that HubSpot has before anybody joins. */
+  known?: readonly { email: string; status: string | null }[];
+  /** With a PostgreSQL of its own, which can be restarted. */
+  restartsDatabase?: boolean;
+  /** For the two servers alone. */
+  env?: NodeJS.ProcessEnv;
+  slowCommitMs?: number;
+}
+
+/** Two servers on one PostgreSQL, Stripe between them and us, and time, which passes when it is told to. */
+export interface World {
+  stripeUrl: string;
+  servers: readonly [Server, Server];
+  webhooks: Webhooks;
+  /** The same deployment, wired in this process: for what staff and the background do. */
+  wired: Wired;
+  database: pg.Pool;
+  /** Calls the emulated Stripe as its dashboard does. */
+  stripe<T>(method: string, path: string, form?: Record<string, string>): Promise<T>;
+  /** Everything on the account of a kind, read page by page. */
+  everything<T extends { id: string }>(
+    kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes',
+  ): Promise<T[]>;
+  requests(): Promise<LedgerEntry[]>;
+  /** All contacts at HubSpot, read page by page. */
+  contacts(): Promise<{ id: string; email: string | null; status: string | null }[]>;
+  /** Staff write a contact's status in HubSpot. */
+  setStatus(contactId: string, status: string): Promise<void>;
+  /** Sends HubSpot what it has not heard of, until nothing is left. */
+  tellHubspot(): Promise<void>;
+  /** Ends all connections that a server has to the database. */
+  breakOff(server: Server): Promise<void>;
+  /** PostgreSQL stops and starts again, on the same port. */
+  restartDatabase(): Promise<void>;
+  addFault(fault: Fault): Promise<void>;
+  /** Takes away all faults that nobody has met; how often each kind was met. */
+  clearFaults(): Promise<Record<string, number>>;
+  /** What banks do, by a control of the emulated Stripe. */
+  bank(path: string, body: object): Promise<{ id: string }>;
+  /** Whether the bank holds what is paid by this intent from now on. */
+  hold(intentId: string, hold: boolean): Promise<void>;
+  /** The issuer refuses a saved card from now on. */
+  refuseCard(paymentMethod: string): Promise<void>;
+  /** For one join: its Buy Now was so long ago. */
+  wait(uuid: string, seconds: number): Promise<void>;
+  /** For everybody, at Stripe too. */
+  pass(hours: number): Promise<void>;
+  /** What the background does, until it finds nothing more to do. */
+  settle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-faults-'));
+  const stops: (() => Promise<unknown> | unknown)[] = [
+    () => rmSync(folder, { recursive: true, force: true }),
+  ];
+  const stop = async () => {
+    for (const end of stops.reverse()) await end();
+  };
+  try {
+    return await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function start(): Promise<World> {
+    const databaseFolder = join(folder, 'database');
+    let postgres = options.restartsDatabase ? await startTestPostgres(databaseFolder) : undefined;
+    stops.push(() => postgres?.stop());
+    const tested = await testDatabase(postgres?.url);
+    stops.push(() => tested.drop());
+    let listening: readonly Server[] = [];
+    const webhooks = await startWebhooks({ to: () => listening, modeOf: options.modeOf });
+    stops.push(() => webhooks.close());
+    const stripeFolder = join(folder, 'stripe');
+    const stripe = await startStripeEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: stripeFolder,
+      webhook: webhooks,
+      checkAnswers: true,
+    });
+    stops.push(() => stripe.close());
+    const hubspot = await startHubspotEmulator({
+      host: '127.0.0.1',
+      port: 0,
+      dataDir: join(folder, 'hubspot'),
+      limits: 'off',
+      seed: [...invitedContacts(options.contacts), ...knownContacts(options.known ?? [])],
+    });
+    stops.push(() => hubspot.close());
+    const env = {
+      DATABASE_URL: tested.url,
+      STRIPE_EMULATOR_URL: stripe.url,
+      HUBSPOT_EMULATOR_URL: hubspot.url,
+      DATA_DIR: folder,
+      SOCIETY_FILE: join(root, 'society/society.yaml'),
+      LIMITS: 'off',
+      LOG_LEVEL: process.env.FAULTS_LOG_LEVEL ?? 'fatal',
+    };
+    const config = readConfig(env);
+    const wired = await wire(config, createLog('silent'));
+    wired.deps.payments = stripeProvider({ ...config.providers.stripe, timeoutMs: 5_000 });
+    stops.push(() => wired.database.destroy());
+    await invite(wired, folder, options.contacts);
+    const database = new pg.Pool({ connectionString: tested.url, max: 4 });
+    database.on('error', () => {});
+    // One may be cut off while it is taken, or while the pool ends it.
+    database.on('connect', (client) => client.on('error', () => {}));
+    stops.push(() => database.end());
+
+    const { PATH, HOME } = process.env;
+    const startServer = (index: number) =>
+      Server.onFreePort(
+        {
+          PATH,
+          HOME,
+          NODE_COMPILE_CACHE: join(folder, 'compiled'),
+          ...env,
+          DATABASE_URL: `${tested.url}?application_name=${connectionsOf(index)}`,
+          ...options.env,
+        },
+        {
+          timeoutMs: TIMEOUT_MS,
+          slowCommitMs: options.slowCommitMs ?? 0,
+          killedFile: join(folder, `killed-${index}`),
+        },
+      );
+    const first = await startServer(0);
+    stops.push(() => first.stop());
+    const second = await startServer(1);
+    stops.push(() => second.stop());
+    const servers = [first, second] as const;
+    // Both may be armed for the same: only one is to meet it.
+    first.reached = (id) => void second.disarm(id);
+    second.reached = (id) => void first.disarm(id);
+    listening = servers;
+
+    const control = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const response = await fetch(`${stripe.url}/_emulator/${path}`, {
+        method,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
+    };
+    const ask = async <T>(method: string, path: string, form?: Record<string, string>): Promise<T> => {
+      for (let tries = 1; ; tries++) {
+        const response = await fetch(stripe.url + path, {
+          method,
+          headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
+          ...(form && { body: new URLSearchParams(form) }),
+          signal: AbortSignal.timeout(5_000),
+        }).catch(() => undefined);
+        const answer: unknown = await response?.json().catch(() => undefined);
+        if (response?.ok) return answer as T;
+        // A fault that was meant for the server met us.
+        if (tries === 5 || (response && response.status < 500 && response.status !== 409))
+          throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+      }
+    };
+    const askHubspot = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${hubspot.url}/crm/objects/2026-09/contacts${path}`, {
+        method,
+        headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+      return (await response.json()) as {
+        results: { id: string; properties: Record<string, string | null> }[];
+        paging?: { next: { after: string } };
+      };
+    };
+    const planted: Fault[] = [];
+
+    return {
+      stripeUrl: stripe.url,
+      servers,
+      webhooks,
+      wired,
+      database,
+      stripe: ask,
+      async everything<T extends { id: string }>(kind: string) {
+        const all: T[] = [];
+        for (let after = ''; ; ) {
+          const page = await ask<{ data: T[]; has_more: boolean }>(
+            'GET',
+            `/v1/${kind}?limit=100${after && `&starting_after=${after}`}`,
+          );
+          all.push(...page.data);
+          if (!page.has_more) return all;
+          after = page.data.at(-1)!.id;
+        }
+      },
+      requests: () => control('GET', 'requests') as Promise<LedgerEntry[]>,
+      async contacts() {
+        const all = [];
+        for (let after = ''; ; ) {
+          const page = await askHubspot(
+            'GET',
+            `?limit=100&properties=email,membership_status${after && `&after=${after}`}`,
+          );
+          for (const { id, properties } of page.results)
+            all.push({
+              id,
+              email: properties.email ?? null,
+              status: properties.membership_status || null,
+            });
+          if (!page.paging) return all;
+          after = page.paging.next.after;
+        }
+      },
+      async setStatus(contactId, status) {
+        await askHubspot('PATCH', `/${contactId}`, { properties: { membership_status: status } });
+      },
+      async tellHubspot() {
+        const due = `profile_revision <> crm_revision and crm_refusal is null`;
+        const deadline = Date.now() + TOLD_MS;
+        for (let round = 0; Date.now() < deadline; round++) {
+          if (round % 20 === 0)
+            await database.query(`update join_session set crm_next_try_at = now() where ${due}`);
+          while ((await pushDue(wired.deps, wired.hubspot)).taken > 0);
+          const { rowCount } = await database.query(`select from join_session where ${due} limit 1`);
+          if (rowCount === 0) return;
+          await pause(100);
+        }
+      },
+      async breakOff(server) {
+        const broken = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+        server.breaks.push(broken);
+        await retried(() =>
+          database.query(
+            `select pg_terminate_backend(pid, 2000) from pg_stat_activity
+             where datname = current_database() and application_name = $1`,
+            [connectionsOf(servers.indexOf(server))],
+          ),
+        );
+        broken.to = Date.now();
+      },
+      async restartDatabase() {
+        if (!postgres) throw new Error('This world has no PostgreSQL of its own.');
+        const broken = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+        for (const server of servers) server.breaks.push(broken);
+        process.kill(postgres.pid, 'SIGINT');
+        await postgres.lost;
+        postgres = await startTestPostgres(databaseFolder);
+        broken.to = Date.now();
+      },
+      async addFault(fault) {
+        planted.push(fault);
+        await control('POST', 'faults', fault);
+      },
+      async clearFaults() {
+        const counts: Record<string, number> = {};
+        const count = ({ kind, status, times }: Fault, sign: 1 | -1) => {
+          const name = kind === 'status' ? String(status ?? 500) : kind;
+          counts[name] = (counts[name] ?? 0) + sign * (times ?? 1);
+        };
+        for (const fault of planted.splice(0)) count(fault, 1);
+        for (const fault of (await control('GET', 'faults')) as Fault[]) count(fault, -1);
+        await control('DELETE', 'faults');
+        return counts;
+      },
+      bank: (path, body) => control('POST', path, body) as Promise<{ id: string }>,
+      async hold(intent, hold) {
+        await control('POST', 'processing', { hold, intent });
+      },
+      async refuseCard(paymentMethod) {
+        await control('POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
+      },
+      async wait(uuid, seconds) {
+        await retried(() =>
+          database.query(
+            `update join_session set paying_since = paying_since - make_interval(secs => $2) where uuid = $1`,
+            [uuid, seconds],
+          ),
+        );
+      },
+      async pass(hours) {
+        await ageDatabase(database, hours);
+        ageStripe(stripeFolder, hours);
+      },
+      async settle() {
+        for (let open = -1, round = 0; round < 200; round++) {
+          // One round of the background; `stop` waits for it.
+          await startSweeping(wired.deps)();
+          const { rows } = await database.query<{ open: number }>(
+            `select (select count(*)::int from payment where status = 'open')
+              + (select count(*)::int from join_session where state = 'paying') as open`,
+          );
+          if (rows[0]!.open === open) return;
+          open = rows[0]!.open;
+          await ageDatabase(database, 2);
+          ageStripe(stripeFolder, 2);
+        }
+      },
+      stop,
+    };
+  }
+}
+
+/** What a server calls itself at the database. */
+function connectionsOf(server: number): string {
+  return `server-${server}`;
+}
+
+/** Who comes by code or link. */
+function invitedContacts(contacts: number): SeedContact[] {
+  return Array.from({ length: contacts }, (_, contact) => ({
+    id: contactIdOf(contact),
+    properties: {
+      firstname: 'Robin',
+      lastname: `Number ${contact}`,
+      email: `robin.${contact}@example.com`,
+      invitation_code: codeOf(contact),
+    },
+  }));
+}
+
+/** Whose email somebody types who is not proven to be them. */
+function knownContacts(known: NonNullable<WorldOptions['known']>): SeedContact[] {
+  return known.map(({ email, status }, index) => ({
+    id: String(800_000 + index),
+    properties: { email, ...(status && { membership_status: status }) },
+  }));
+}
+
+async function invite({ database, deps }: Wired, folder: string, contacts: number): Promise<void> {
+  const file = join(folder, 'invitations.csv');
+  const lines = Array.from(
+    { length: contacts },
+    (_, contact) =>
+      `${codeOf(contact)},${contactIdOf(contact)},Robin,Number ${contact},robin.${contact}@example.com,`,
+  );
+  writeFileSync(
+    file,
+    ['code,contactId,firstName,lastName,email,school', ...lines, `${SCHOOL_CODE},,,,,Fault School`].join(
+      '\n',
+    ),
+  );
+  const { refused } = await importInvitations(database, file, Object.keys(deps.society.programmes));
+  if (refused > 0) throw new Error(`${refused} of the run's invitations were not taken`);
+}
+
+/**
+ * Time passes: since everything here goes by PostgreSQL's own clock, every moment that is written down moves back instead.
+ */
+async function ageDatabase(database: pg.Pool, hours: number): Promise<void> {
+  const { rows } = await database.query<{ name: string; columns: string[] }>(
+    `select table_name as name, array_agg(quote_ident(column_name))::text[] as columns
+     from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and data_type = 'timestamp with time zone'
+     group by table_name order by table_name`,
+  );
+  for (const { name, columns } of rows) {
+    const moved = columns.map((column) => `${column} = ${column} - make_interval(hours => ${hours})`);
+    await retried(() => database.query(`update "${name}" set ${moved.join(', ')}`));
+  }
+}
+
+/** The servers go on working meanwhile, PostgreSQL may choose us to end a deadlock, and it may be restarting. */
+async function retried(work: () => Promise<unknown>): Promise<void> {
+  const deadline = Date.now() + RESTART_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      if (!/^(40P01|57P|ECONN|08)/.test(code) || Date.now() > deadline) throw error;
+      await pause(50);
+    }
+  }
+}
+
+/** The same at Stripe: its objects and its idempotency keys were made so much earlier. */
+function ageStripe(folder: string, hours: number): void {
+  const database = new DatabaseSync(join(folder, 'stripe.sqlite'));
+  try {
+    database.exec('pragma busy_timeout = 5000');
+    database
+      .prepare(
+        `update object set body = json_set(body, '$.created', json_extract(body, '$.created') - ?)
+         where json_type(body, '$.created') = 'integer'`,
+      )
+      .run(hours * 3600);
+    database.prepare('update idempotency set time = time - ?').run(hours * 3600);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { migrate, readMigrations } from '../../apps/server/platform/database/migrate.ts';
+import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
+import { isRunning } from '../../tools/local/processes.ts';
+
+/** Held while the template is made and leftovers are cleared. */
+const preparing = 7_368_276;
+
+export interface TestDatabase {
+  url: string;
+  /** Ends what is still connected, removes the database, and stops the server if nobody else uses it. */
+  drop(): Promise<void>;
+}
+
+/**
+ * A fresh, migrated, empty database on a real PostgreSQL. `npm test` starts one server for all files and names it in
+ * TEST_POSTGRES_URL, and one that needs another names its own; a test file run by hand starts or joins one of this checkout under the system's temporary folder.
+ */
+export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promise<TestDatabase> {
+  const server = given ? undefined : await startTestPostgres(byHandFolder());
+  const serverUrl = given ?? server!.url;
+  const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
+  await asAdmin(serverUrl, async (admin) => {
+    await createFrom(admin, name, await template(admin, serverUrl));
+  });
+  return {
+    url: named(serverUrl, name),
+    async drop() {
+      await asAdmin(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+      await server?.stop();
+    },
+  };
+}
+
+/**
+ * A PostgreSQL for tests. It is quick because it forgoes fsync: after a crash of the machine its databases are worthless,
+ * which is fine for tests and for nothing else. What tests say about durability is said with `startPostgres`.
+ */
+export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
+  return startPostgres({
+    dataDir,
+    durable: false,
+    settings: { max_connections: '300', shared_buffers: '128MB' },
+  });
+}
+
+/** One folder for each checkout and user, closed to everybody else. */
+function byHandFolder(): string {
+  const checkout = resolve(import.meta.dirname, '../..');
+  const key = createHash('sha256').update(checkout).digest('hex').slice(0, 12);
+  const uid = process.getuid?.() ?? 0;
+  const folder = join(tmpdir(), `induct-test-${uid}-${key}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (process.getuid && statSync(folder).uid !== uid)
+    throw new Error(`${folder} belongs to somebody else: remove it.`);
+  return folder;
+}
+
+/** The name of a migrated database to copy from, made once for each set of migration files. */
+async function template(admin: pg.Client, serverUrl: string): Promise<string> {
+  const files = await readMigrations();
+  const hash = createHash('sha256').update(files.map((file) => `${file.name} ${file.checksum}`).join('\n'));
+  const name = `template_${hash.digest('hex').slice(0, 16)}`;
+  await admin.query('select pg_advisory_lock($1)', [preparing]);
+  try {
+    const { rows } = await admin.query<{ datname: string }>('select datname from pg_database');
+    const existing = rows.map((row) => row.datname);
+    if (existing.includes(name)) return name;
+    // The first to come also clears what killed tests and older migrations left.
+    for (const left of existing) {
+      const maker = /^test_(\d+)_/.exec(left)?.[1];
+      if (
+        /^template_[0-9a-f]{16}$/.test(left) ||
+        left === 'unfinished' ||
+        (maker && !isRunning(Number(maker)))
+      ) {
+        await admin.query(`drop database if exists ${left} with (force)`);
+      }
+    }
+    await admin.query('create database unfinished');
+    await migrate(named(serverUrl, 'unfinished'));
+    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
+      'unfinished',
+    ]);
+    await admin.query(`alter database unfinished rename to ${name}`);
+    return name;
+  } finally {
+    await admin.query('select pg_advisory_unlock($1)', [preparing]);
+  }
+}
+
+/** A connection that has just ended may count for some milliseconds more, and then PostgreSQL refuses the copy. */
+async function createFrom(admin: pg.Client, name: string, source: string): Promise<void> {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    try {
+      await admin.query(`create database ${name} template ${source}`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55006' || Date.now() > deadline) throw error;
+      await pause(20);
+    }
+  }
+}
+
+async function asAdmin(serverUrl: string, work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
+  const admin = new pg.Client({ connectionString: named(serverUrl, 'postgres') });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+function named(url: string, database: string): string {
+  const address = new URL(url);
+  address.pathname = `/${database}`;
+  return address.href;
+}

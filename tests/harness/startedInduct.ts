@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type LocalFile, readLocalFile } from '../../tools/local/localFile.ts';
+import { type Holder, readHolder } from '../../tools/local/lock.ts';
+import { isRunning, isZombie, parentOf } from '../../tools/local/processes.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** A command of package.json as somebody types it, with what it printed so far. */
+export interface Command {
+  process: ChildProcess;
+  output(): string;
+  /** Its exit code, or 128 and the signal that ended it. */
+  ended: Promise<number>;
+}
+
+/** Every process of every start of this test file. A failed test must leave none, or the file would never end. */
+const pidsSoFar: number[] = [];
+after(() => {
+  for (const pid of pidsSoFar.filter((each) => !hasEnded(each))) process.kill(pid, 'SIGKILL');
+});
+
+/** Which checkout a command is run in, and by whom; this one and ourselves unless said otherwise. */
+export interface Whereabouts {
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
+/** Runs `npm run --silent NAME -- ARGS` with these settings and no others. */
+export function npmRun(
+  name: string,
+  settings: Record<string, string>,
+  args: string[] = [],
+  whereabouts: Whereabouts = {},
+): Command {
+  const { PATH, HOME } = process.env;
+  const program = spawn('npm', ['run', '--silent', name, '--', ...args], {
+    cwd: root,
+    ...whereabouts,
+    // A group of its own, so that a test can press Ctrl-C: that reaches the whole group.
+    detached: true,
+    env: { PATH, HOME, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  pidsSoFar.push(program.pid!);
+  let output = '';
+  program.stdout?.on('data', (chunk) => (output += chunk));
+  program.stderr?.on('data', (chunk) => (output += chunk));
+  const ended = new Promise<number>((done) => {
+    program.once('close', (code, signal) => done(signal ? 128 + constants.signals[signal] : code!));
+  });
+  return { process: program, output: () => output, ended };
+}
+
+export interface StartedInduct extends Command {
+  url: string;
+  local: LocalFile;
+  /** The processes by what they are. */
+  pids: Record<'npm' | 'bootstrap' | 'start' | 'emulators' | 'server' | 'postgres', number>;
+}
+
+/** `npm start`, resolved when it says that it is ready. Rejects with what it printed when it ends before. */
+export async function startInduct(
+  settings: { DATA_DIR: string; PORT: string } & Record<string, string>,
+  whereabouts: Whereabouts = {},
+): Promise<StartedInduct> {
+  const command = npmRun('start', settings, [], whereabouts);
+  let code: number | undefined;
+  void command.ended.then((value) => {
+    code = value;
+  });
+  try {
+    await until(() => {
+      if (code !== undefined) throw new Error(`npm start ended with ${code}:\n${command.output()}`);
+      return command.output().includes('Induct is ready');
+    }, 60_000);
+  } catch (error) {
+    if (code === undefined) process.kill(-command.process.pid!, 'SIGINT');
+    throw error;
+  }
+  const local = readLocalFile(settings.DATA_DIR)!;
+  const { pid: start, children } = readHolder(settings.DATA_DIR) as Holder;
+  const postgres = Number(
+    readFileSync(join(settings.DATA_DIR, 'postgres/postmaster.pid'), 'utf8').split('\n')[0],
+  );
+  const pids = {
+    npm: command.process.pid!,
+    bootstrap: parentOf(start),
+    start,
+    emulators: children[0]!.pid,
+    server: children[1]!.pid,
+    postgres,
+  };
+  pidsSoFar.push(...Object.values(pids));
+  return {
+    ...command,
+    url: local.server.url,
+    local,
+    pids,
+  };
+}
+
+/** Whether the process has ended, reaped or not. */
+export function hasEnded(pid: number): boolean {
+  return !isRunning(pid) || isZombie(pid);
+}
+
+/** Looks until it holds; rejects after `patience` (ms). */
+export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
+  const deadline = Date.now() + patience;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`This did not hold within ${patience} ms: ${holds}`);
+    await pause(25);
+  }
+}

@@ -1,0 +1,134 @@
+import { join, resolve } from 'node:path';
+import { type Browser, chromium } from '@playwright/test';
+import { screens } from '../../../tests/e2e/screens.ts';
+import { fillDetails } from '../../../tests/e2e/steps.ts';
+import { startInduct } from '../../../tests/harness/induct.ts';
+import { watchOthers } from '../../../tests/harness/usage.ts';
+import { findLighthouse, install, type Scores, scoreScreen } from '../browser/lighthouse.ts';
+import {
+  CPU_SLOWDOWN,
+  LINE,
+  launchOptions,
+  openSlowPage,
+  type Painting,
+  timePainting,
+  timeStep,
+} from '../browser/slowPhone.ts';
+import { compare } from '../compare.ts';
+import { spreadOf } from '../numbers.ts';
+import { atMost, section, type Verdict } from '../report.ts';
+import { makeOurDatabase } from '../subjects.ts';
+import { type Bench, startWorld } from '../world.ts';
+
+/** Loads of Get Started for one walk: a load varies by a fifth. */
+const LOADS = 3;
+const GET_STARTED = '/registration/get-started';
+/** What Lighthouse is not asked about: screens that answer with an error, or whose state is the test's own. */
+const UNSCORED = ['Congratulations, refunded', 'a payment that failed', 'Page not found'];
+
+type Load = Painting & { otherCores: number };
+type Steps = Record<'Student Details' | 'Membership' | 'Checkout', number>;
+
+/** Get Started on a slow phone beside a plain shell, the steps from there to Checkout, and Lighthouse on every screen. */
+export async function benchmarkBrowser(bench: Bench): Promise<string> {
+  const { options, scope, say, folder } = bench;
+  const world = await startWorld(bench);
+  const { url: databaseUrl } = await makeOurDatabase(world);
+  const induct = await startInduct(scope, { databaseUrl, folder: join(folder, 'ours') });
+  // The journeys' helpers, which bring a browser to a state of the join, look here for what runs.
+  const { url, stripe, hubspot } = induct;
+  process.env.E2E_INDUCT = JSON.stringify({ folder, server: { url }, stripe, hubspot });
+  const shell = await scope.start<{ listening: string }>(resolve(import.meta.dirname, '../floor/shell.ts'), {
+    args: [url],
+  });
+  const browser = await chromium.launch(await launchOptions());
+  scope.onEnd(() => browser.close());
+
+  const { ratio, report } = await compare(world, {
+    title: 'Get Started',
+    ours: () => load(browser, url + GET_STARTED),
+    other: () => load(browser, shell.ready.listening + GET_STARTED),
+    names: ['shell', 'Induct'],
+    metrics: {
+      'first contentful paint, ms': ({ first }) => first,
+      'largest contentful paint, ms': ({ largest }) => largest,
+    },
+    rounds: options.repeat * LOADS,
+  });
+  const walks: Steps[] = [];
+  for (let round = 1; round <= options.repeat; round++) {
+    const steps = await walk(browser, url);
+    walks.push(steps);
+    const each = Object.entries(steps).map(([name, ms]) => `${name} ${Math.round(ms)} ms`);
+    say(`walk ${round}: ${each.join(', ')} after the answer`);
+  }
+  const version = browser.version().split('.')[0];
+  await browser.close();
+
+  const lighthouse = await findLighthouse();
+  const scores: Verdict[] = [];
+  for (const screen of lighthouse ? screens.filter(({ name }) => !UNSCORED.includes(name)) : []) {
+    const score = await scoreScreen(lighthouse!, { profile: join(folder, 'profile'), url, screen });
+    scores.push(scoreVerdict(screen.name, score));
+    say(`Lighthouse, ${screen.name}: ${score.join(', ')}`);
+  }
+  return section(
+    'Browser',
+    [
+      atMost('first paint of Get Started, of the plain shell’s', 0.35, ratio('first contentful paint, ms')),
+      atMost(
+        'largest paint of Get Started, of the plain shell’s',
+        0.35,
+        ratio('largest contentful paint, ms'),
+      ),
+      ...(Object.keys(walks[0]!) as (keyof Steps)[]).map((name) =>
+        atMost(
+          `${name} is shown after the answer to the press (ms)`,
+          100,
+          spreadOf(walks.map((steps) => steps[name])),
+        ),
+      ),
+      ...scores,
+    ],
+    `Chromium ${version}, with a processor ${CPU_SLOWDOWN} times slower than this machine’s, ${(LINE.downloadThroughput * 8) / 1e6} Mbit/s and ${LINE.latency} ms for each request; nothing in the cache. The shell is the same build with an empty page and its style sheet as a file.`,
+    report,
+    ...(lighthouse ? [] : [`Lighthouse is not installed: \`${install}\``]),
+  );
+}
+
+async function load(browser: Browser, url: string): Promise<Load> {
+  const page = await openSlowPage(browser);
+  const others = watchOthers();
+  const painting = await timePainting(page, url);
+  const otherCores = others();
+  await page.context().close();
+  return { ...painting, otherCores };
+}
+
+/** One joiner by a school's code, from Get Started to Checkout. */
+async function walk(browser: Browser, url: string): Promise<Steps> {
+  const page = await openSlowPage(browser);
+  /** Somebody reads and types meanwhile: what the page fetches ahead has come. */
+  const idle = () => page.waitForLoadState('networkidle');
+  await page.goto(url + GET_STARTED);
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await idle();
+  const details = await timeStep(page, 'button:has-text("Submit")', '/initiate-school');
+  await fillDetails(page);
+  await idle();
+  const Membership = await timeStep(page, 'button:has-text("Save")', '/submit-student-details');
+  await idle();
+  const Checkout = await timeStep(page, '[aria-label^="Choose this membership"]', '/set-membership');
+  await page.context().close();
+  return { 'Student Details': details, Membership, Checkout };
+}
+
+function scoreVerdict(name: string, [performance, accessibility, bestPractices]: Scores): Verdict {
+  const least = name === 'Get Started' ? 100 : 95;
+  return {
+    what: `Lighthouse, ${name}: performance; accessibility, best practices`,
+    budget: `≥ ${least}; 100, 100`,
+    measured: `${performance}; ${accessibility}, ${bestPractices}`,
+    isMet: performance >= least && accessibility === 100 && bestPractices === 100,
+  };
+}

@@ -1,0 +1,90 @@
+import { disagreements, untilTold } from '../../../tests/harness/agreement.ts';
+import { controlStripe } from '../../../tests/harness/providers.ts';
+import { watchOthers } from '../../../tests/harness/usage.ts';
+import { openLoop, type TimedCall } from '../load.ts';
+import { flatMemory, sampleMemory } from '../measure.ts';
+import { percentile, spreadOf } from '../numbers.ts';
+import { atMost, figure, megabytes, section, table } from '../report.ts';
+import { makeOurDatabase, startOurs } from '../subjects.ts';
+import { type Bench, startWorld } from '../world.ts';
+
+/** How long Stripe takes for every call (ms), and how many calls to it each call of ours may wait for. */
+const STRIPE_MS = 350;
+const STRIPE_CALLS: Record<string, number> = { createPaymentIntent: 1, postPayment: 1 };
+/** So long joins arrive before those that count (s): afterwards the server has compiled what it runs often. */
+const WARM_UP_SECONDS = 10;
+/** How long HubSpot may take to be told of all joins (ms). */
+const TOLD_WITHIN_MS = 600_000;
+
+/**
+ * The rush after a mailing: whole joins with their payment arrive in an open loop, each call to Stripe is answered after
+ * {@link STRIPE_MS}, every webhook is delivered. Afterwards our payments and memberships must be Stripe's and HubSpot's.
+ */
+export async function benchmarkRush(bench: Bench): Promise<string> {
+  const { options, say, scope } = bench;
+  const { perSecond } = options;
+  const minutes = options.minutes ?? 5;
+  const count = minutes * 60 * perSecond;
+  const warmUpCount = WARM_UP_SECONDS * perSecond;
+  const world = await startWorld(bench);
+  const database = await makeOurDatabase(world);
+  const ours = await startOurs(world, database, { known: count + warmUpCount });
+  const slow = { kind: 'slow', ms: STRIPE_MS, times: Number.MAX_SAFE_INTEGER };
+  const { stripe } = ours.induct;
+  await controlStripe(stripe, 'POST', 'faults', slow);
+  const nextPerson = await ours.people(count + warmUpCount);
+  const arrive = (joins: number) =>
+    openLoop(ours.flow, nextPerson, { count: joins, perSecond, paying: true }, scope.signal);
+  const warmUp = await arrive(warmUpCount);
+  const memory = sampleMemory(ours.pid);
+  scope.onEnd(() => memory.stop());
+  const others = watchOthers();
+  const { calls, failures } = await arrive(count);
+  const otherCores = others();
+  memory.stop();
+  failures.push(...warmUp.failures);
+  for (const failure of failures.slice(0, 10)) say(failure);
+  say(`${count} joins have come; waiting until HubSpot has been told of them`);
+  await controlStripe(stripe, 'DELETE', 'faults');
+  await controlStripe(stripe, 'POST', 'webhooks/idle');
+  const undelivered = await controlStripe<{ failed: number }>(stripe, 'POST', 'webhooks/flush');
+  await untilTold(database.client, TOLD_WITHIN_MS);
+  const { lines, members } = await disagreements(database.client, ours.induct);
+  for (const line of lines.slice(0, 10)) say(line);
+
+  const added = addedByCall(calls);
+  const worst = (share: number) =>
+    spreadOf([Math.max(...[...added.values()].map((times) => percentile(times, share)))]);
+  const { samples } = memory;
+  return section(
+    'Rush',
+    [
+      atMost('joins that failed', 0, spreadOf([failures.length])),
+      atMost('what we add to a call beyond Stripe’s own time, p95 of the slowest call (ms)', 60, worst(0.95)),
+      atMost('the same, p99 (ms)', 200, worst(0.99)),
+      flatMemory(samples, `${minutes} minutes of the rush`),
+      atMost('webhooks that were not delivered', 0, spreadOf([undelivered.failed])),
+      atMost('joins without a membership', 0, spreadOf([count + warmUpCount - members])),
+      atMost('payments and members on which Stripe, we and HubSpot differ', 0, spreadOf([lines.length])),
+    ],
+    `${count} whole joins, ${perSecond} a second in an open loop. The stand-in for Stripe waits ${STRIPE_MS} ms before it does what a request says; these are taken off the calls that wait for one, and what it takes itself counts as ours. The most memory was ${megabytes(Math.max(...samples))}. Other programs used ${figure(otherCores)} of a core.`,
+    table(
+      ['call', 'p50 ms', 'p95 ms', 'p99 ms', 'most ms'],
+      [...added].map(([call, times]) => [
+        call,
+        ...[0.5, 0.95, 0.99, 1].map((share) => figure(percentile(times, share))),
+      ]),
+    ),
+  );
+}
+
+/** How much longer than Stripe's own time each call took (ms), ascending. */
+function addedByCall(calls: readonly TimedCall[]): Map<string, number[]> {
+  const added = new Map<string, number[]>();
+  for (const { call, ms } of calls) {
+    if (!added.has(call)) added.set(call, []);
+    added.get(call)!.push(Math.max(0, ms - STRIPE_MS * (STRIPE_CALLS[call] ?? 0)));
+  }
+  for (const times of added.values()) times.sort((a, b) => a - b);
+  return added;
+}

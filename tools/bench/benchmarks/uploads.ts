@@ -1,0 +1,110 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { Client } from 'undici';
+import { largePdf } from '../../../tests/harness/documents.ts';
+import { memoryOf, watchOthers } from '../../../tests/harness/usage.ts';
+import { compare } from '../compare.ts';
+import { contactIdOf } from '../flow.ts';
+import { spreadOf } from '../numbers.ts';
+import { atLeast, atMost, section, type Verdict } from '../report.ts';
+import { makeOurDatabase, type OurDatabase, startOurs } from '../subjects.ts';
+import { type Bench, startWorld, type World, within } from '../world.ts';
+
+const MIB = 1_048_576;
+const PIECE = Buffer.alloc(MIB, '.');
+const BOUNDARY = 'form-boundary-7d1c';
+
+/** A server that takes documents. */
+interface Target {
+  url: string;
+  pid: number;
+  /** Where it writes them. Emptied after each one. */
+  folder: string;
+}
+
+/** One large document at a time, beside a bare multipart stream; and the most memory while documents of two sizes come. */
+export async function benchmarkUploads(bench: Bench): Promise<string> {
+  const { options } = bench;
+  const bytes = (options.isQuick ? 64 : 1024) * MIB;
+  const world = await startWorld(bench);
+  const database = await makeOurDatabase(world);
+  const [ours, floor] = [await startOurTarget(world, database), await startFloorTarget(world)];
+  // Afterwards both have compiled what they run often.
+  for (let round = 0; round < 3; round++) for (const target of [ours, floor]) await send(target, bytes);
+  const { ratio, report } = await compare(world, {
+    title: `${bytes / MIB} MiB at a time`,
+    ours: () => send(ours, bytes),
+    other: () => send(floor, bytes),
+    names: ['floor', 'Induct'],
+    metrics: { 'MB/s': ({ megabytesPerSecond }) => megabytesPerSecond },
+  });
+  const peaks: Verdict[] = [];
+  for (const size of options.isQuick ? [20, 200] : [100, 2048])
+    await within(world, async (inner) => {
+      const target = await startOurTarget(inner, database);
+      for (let round = 0; round < 3; round++) await send(target, size * MIB);
+      const peak = spreadOf([memoryOf(target.pid, 'peak') / 1e6]);
+      peaks.push(atMost(`peak memory while three documents of ${size} MiB come (MB)`, 300, peak));
+    });
+  return section(
+    'Uploads',
+    [atLeast('MB/s synced to disk, of a bare multipart stream’s', 0.8, ratio('MB/s')), ...peaks],
+    'Resumes; ours are also hashed, inspected and written into the database.',
+    report,
+  );
+}
+
+/** Takes resumes of somebody whom HubSpot knows. */
+async function startOurTarget(world: World, database: OurDatabase): Promise<Target> {
+  const { induct, pid } = await startOurs(world, database);
+  const folder = join(induct.folder, 'documents');
+  return { url: `${induct.url}/api/public/upload-resume`, pid, folder };
+}
+
+async function startFloorTarget({ scope, folder: parent }: World): Promise<Target> {
+  const folder = join(parent, 'floor');
+  const program = resolve(import.meta.dirname, '../floor/multipart.ts');
+  const { process: server, ready } = await scope.start<{ listening: string }>(program, { args: [folder] });
+  return { url: `${ready.listening}/upload`, pid: server.pid!, folder };
+}
+
+/** Sends a PDF of so many bytes as a form; from its first byte to the answer. */
+async function send(
+  { url, folder }: Target,
+  bytes: number,
+): Promise<{ megabytesPerSecond: number; otherCores: number }> {
+  const others = watchOthers();
+  const part = (name: string, value: string) =>
+    `--${BOUNDARY}\r\ncontent-disposition: form-data; name=${name}\r\n\r\n${value}`;
+  const { start, padding, end } = largePdf(bytes);
+  const field = part('"contactId"', `${contactIdOf(0)}\r\n`);
+  const head = field + part('"file"; filename="transcript.pdf"', start);
+  const tail = `${end}\r\n--${BOUNDARY}--\r\n`;
+  const { origin, pathname } = new URL(url);
+  const connection = new Client(origin, { headersTimeout: 0, bodyTimeout: 0 });
+  const began = performance.now();
+  const { statusCode, body } = await connection.request({
+    method: 'POST',
+    path: pathname,
+    headers: {
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      'content-length': String(head.length + padding + tail.length),
+    },
+    body: Readable.from(pieces(head, padding, tail)),
+  });
+  const text = await body.text();
+  const seconds = (performance.now() - began) / 1000;
+  const otherCores = others();
+  await connection.close();
+  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${text.slice(0, 300)}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return { megabytesPerSecond: bytes / 1e6 / seconds, otherCores };
+}
+
+async function* pieces(head: string, padding: number, tail: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(head);
+  for (let left = padding; left > 0; left -= PIECE.length) yield PIECE.subarray(0, left);
+  yield Buffer.from(tail);
+}

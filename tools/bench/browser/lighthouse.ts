@@ -1,0 +1,70 @@
+import { existsSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from '@playwright/test';
+import { screens as paths } from '#core/navigation.ts';
+import type { Screen } from '../../../tests/e2e/screens.ts';
+import { freePort } from '../../local/ports.ts';
+import { launchOptions } from './slowPhone.ts';
+
+/** Beside the checkout's packages and not among them: with all that it brings it is larger than most of them together. */
+const VERSION = '13.5.0';
+const program = resolve(import.meta.dirname, '../../../out/lighthouse/node_modules/lighthouse/core/index.js');
+const categories = ['performance', 'accessibility', 'best-practices'];
+
+interface Outcome {
+  lhr: {
+    categories: Record<string, { score: number | null }>;
+    finalDisplayedUrl: string;
+    runtimeError?: { message: string };
+  };
+}
+export type Lighthouse = (url: string, flags: object) => Promise<Outcome | undefined>;
+
+/** Performance, accessibility and best practices, from 0 to 100. */
+export type Scores = [number, number, number];
+
+/** How to get it. */
+export const install = `npm install --prefix out/lighthouse lighthouse@${VERSION}`;
+
+/** Undefined where it is not installed. */
+export async function findLighthouse(): Promise<Lighthouse | undefined> {
+  if (!existsSync(program)) return undefined;
+  return ((await import(pathToFileURL(program).href)) as { default: Lighthouse }).default;
+}
+
+/** A screen's scores for a phone, with Lighthouse's own settings, in a browser that has nothing in its cache. */
+export async function scoreScreen(
+  lighthouse: Lighthouse,
+  { profile, url, screen }: { profile: string; url: string; screen: Screen },
+): Promise<Scores> {
+  const port = (await freePort())!;
+  rmSync(profile, { recursive: true, force: true });
+  const options = await launchOptions();
+  const context = await chromium.launchPersistentContext(profile, {
+    ...options,
+    args: [...options.args, `--remote-debugging-port=${port}`],
+  });
+  try {
+    // Opened once, so that the session is in the browser's storage, which Lighthouse is told to leave as it is.
+    const page = await context.newPage();
+    const path = await screen.arrange(page);
+    await page.goto(`${url}/static/`);
+    await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
+    const flags = { port, output: 'json', logLevel: 'silent', disableStorageReset: true };
+    const outcome = await lighthouse(url + path, { ...flags, onlyCategories: categories });
+    if (!outcome || outcome.lhr.runtimeError)
+      throw new Error(`Lighthouse: ${screen.name}: ${outcome?.lhr.runtimeError?.message ?? 'no outcome'}`);
+    const shown = new URL(outcome.lhr.finalDisplayedUrl).pathname;
+    if (shown === paths.getStarted && path !== '/')
+      throw new Error(`Lighthouse was sent from ${path} to ${shown}: the browser did not hold the session.`);
+    return scoresOf(outcome);
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+}
+
+function scoresOf({ lhr }: Outcome): Scores {
+  return categories.map((name) => Math.round((lhr.categories[name]?.score ?? 0) * 100)) as Scores;
+}

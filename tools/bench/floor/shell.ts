@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import staticFiles from '@fastify/static';
+import Fastify from 'fastify';
+import { listen } from './listen.ts';
+
+/**
+ * The floor of the first page: the same app as a plain shell, with an empty page, its style sheet a file of its own and
+ * nothing written by the server but the society's data. `shell.ts SERVER` asks that server for the rest.
+ */
+const server = process.argv[2]!;
+const dist = resolve(import.meta.dirname, '../../../apps/web/dist');
+
+const { data } = (await (await fetch(`${server}/api/public/site`)).json()) as { data: object };
+const site = JSON.stringify(data).replaceAll('<', '\\u003c');
+const page = readFileSync(join(dist, 'index.html'), 'utf8')
+  .replace('<!--app-->', '')
+  .replace('<!--site-->', () => `<script type="application/json" id="site">${site}</script>`);
+
+const app = Fastify({ logger: false });
+const forever = { immutable: true, maxAge: '365d', preCompressed: true };
+await app.register(staticFiles, { root: join(dist, 'static'), prefix: '/static/', ...forever });
+app.get('/api/*', async (request, reply) => {
+  const answer = await fetch(server + request.url);
+  return reply
+    .code(answer.status)
+    .type(answer.headers.get('content-type') ?? 'application/json')
+    .send(await answer.text());
+});
+app.get('/*', (_, reply) => reply.type('text/html; charset=utf-8').send(page));
+
+await listen(app);

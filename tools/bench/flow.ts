@@ -1,0 +1,144 @@
+import type { Dispatcher } from 'undici';
+import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { readSociety } from '../../apps/server/society/readSociety.ts';
+import { details } from '../../apps/server/testing/steps.ts';
+import { societyFile } from '../../tests/harness/induct.ts';
+import { confirmCard } from '../../tests/harness/providers.ts';
+import { floorCalls } from './floor/calls.ts';
+
+/** Makes a call and notes what is to be known of it. */
+export type Observe = <Answer>(call: string, make: () => Promise<Answer>) => Promise<Answer>;
+
+/** How a server is joined. The person is made of the `number`, which differs for all joins of a benchmark. */
+export interface Flow {
+  url: string;
+  /** The first eight calls, which ask no provider: up to an order. Resolves with the session's id. */
+  order(browser: Browser, number: number): Promise<string>;
+  /** The rest of a join: up to being a member. */
+  pay(browser: Browser, number: number, id: string): Promise<void>;
+}
+export const ORDER_CALLS = 8;
+
+/** A joiner's browser, with a connection of its own. */
+export class Browser {
+  readonly #connection: Dispatcher;
+  readonly #observe: Observe;
+  readonly #headers: Record<string, string> = {};
+
+  constructor(connection: Dispatcher, observe: Observe) {
+    this.#connection = connection;
+    this.#observe = observe;
+  }
+
+  /** The address that it is seen to come from, behind a proxy. */
+  set address(address: string) {
+    this.#headers['x-forwarded-for'] = address;
+  }
+
+  /** The answer's body. Rejects when it is not a success: a join that failed measures nothing. */
+  send(call: string, method: string, path: string, body?: unknown): Promise<string> {
+    return this.#observe(call, async () => {
+      const answer = await this.#connection.request({
+        method,
+        path,
+        headers:
+          body === undefined ? this.#headers : { ...this.#headers, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.body.text();
+      if (answer.statusCode >= 400)
+        throw new Error(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 300)}`);
+      const cookies = answer.headers['set-cookie'];
+      if (cookies) this.#headers.cookie = [cookies].flat().at(-1)!.split(';')[0]!;
+      return text;
+    });
+  }
+}
+
+/** Contacts and codes of the people who join, as `subjects.ts` writes them into the database. */
+export const contactIdOf = (number: number) => String(5_000_000_000 + number);
+export const inviteCodeOf = (number: number) => `BENCH${number}`;
+export const emailOf = (number: number) => `person${number}@example.com`;
+
+/** Ten joins come from one address, as from a family or a class: if all did, the limits would rightly refuse them. */
+function addressOf(number: number): string {
+  const host = Math.floor(number / 10);
+  return `10.${(host >> 16) & 255}.${(host >> 8) & 255}.${host & 255}`;
+}
+
+/** What a joiner of the default programme buys: its default membership and the first donation on offer. */
+function bought() {
+  const society = readSociety(societyFile);
+  const membership = society.product(society.programme(society.defaultProgramme).defaultMembership)!;
+  const donation = society.catalogue.find(({ type }) => type === 'donation')!;
+  const amount = membership.priceCents! + donation.priceCents!;
+  return { membershipId: membership.id, productUuid: donation.uuid, amount };
+}
+
+/**
+ * The ten calls of a join, and between the intent and the return what the page does: it begins the payment, and Stripe's
+ * script confirms the card, which asks Stripe and not the server.
+ */
+export function ourFlow(url: string, stripe: { url: string; secretKey: string }): Flow {
+  const { membershipId, productUuid, amount } = bought();
+  const filledIn = { ...details(), isTOLA: true };
+  const ask = async <Data>(browser: Browser, name: CallName, uuid: string, body?: object): Promise<Data> => {
+    const text = await browser.send(name, calls[name].method, pathOf(name, { uuid }), body);
+    return (JSON.parse(text) as { data: Data }).data;
+  };
+  return {
+    url,
+    async order(browser, number) {
+      browser.address = addressOf(number);
+      const code = { invitationCode: inviteCodeOf(number), isTOLA: true };
+      await ask(browser, 'checkEligibility', '', code);
+      const contactId = contactIdOf(number);
+      const { uuid } = await ask<{ uuid: string }>(browser, 'initiateJoin', '', { ...code, contactId });
+      await ask(browser, 'getContact', uuid);
+      await ask(browser, 'submitDetails', uuid, { ...filledIn, personalEmail: emailOf(number) });
+      await ask(browser, 'getMembershipDetails', uuid);
+      await ask(browser, 'setMembership', uuid, { membershipId });
+      await ask(browser, 'getCheckoutDetails', uuid);
+      await ask(browser, 'setSessionProduct', uuid, { productUuid });
+      return uuid;
+    },
+    async pay(browser, number, uuid) {
+      const wanted = { amount, currency: 'usd', billingEmail: emailOf(number) };
+      const { clientSecret, revision } = await ask<{ clientSecret: string; revision: number }>(
+        browser,
+        'createPaymentIntent',
+        uuid,
+        wanted,
+      );
+      const paymentIntent = clientSecret.split('_secret_')[0]!;
+      await ask(browser, 'beginPayment', uuid, { revision });
+      await confirmCard(stripe, paymentIntent, `${url}/registration/post-payment`);
+      const { status } = await ask<{ status: string }>(browser, 'postPayment', uuid, {
+        paymentIntent,
+        paymentIntentClientSecret: clientSecret,
+        redirectStatus: 'succeeded',
+      });
+      if (status !== 'succeeded') throw new Error(`A payment came back as ${status}.`);
+    },
+  };
+}
+
+/** The same calls as the floor takes them. */
+export function floorFlow(url: string): Flow {
+  return {
+    url,
+    async order(browser, number) {
+      let id = `new${number}@example.org`;
+      for (const { name, method, path, body } of floorCalls.slice(0, ORDER_CALLS)) {
+        const sent = method === 'GET' ? undefined : body;
+        const text = await browser.send(name, method, path.replace(':id', id), sent);
+        if (name === 'initiateJoin') id = (JSON.parse(text) as { rows: [{ id: string }] }).rows[0].id;
+      }
+      return id;
+    },
+    async pay(browser, _, id) {
+      for (const { name, method, path, body } of floorCalls.slice(ORDER_CALLS))
+        await browser.send(name, method, path.replace(':id', id), body);
+    },
+  };
+}

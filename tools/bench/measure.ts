@@ -1,0 +1,81 @@
+import { cpuSecondsOf, memoryOf, watchOthers } from '../../tests/harness/usage.ts';
+import { closedLoop, type Load } from './load.ts';
+import { spreadOf } from './numbers.ts';
+import { atMost, type Verdict } from './report.ts';
+import type { Subject } from './subjects.ts';
+import type { World } from './world.ts';
+
+/** One measurement of one side under load. */
+export interface Run extends Load {
+  joinsPerSecond: number;
+  /** CPU time for one join (ms), of the server and of PostgreSQL. */
+  nodeMs: number;
+  postgresMs: number;
+  /** What other programs used of one core. */
+  otherCores: number;
+  /** The most resident memory of the server (bytes). */
+  rssBytes: number;
+}
+
+/** What is compared of two sides under load. */
+export const runMetrics = {
+  'joins/s': (run: Run) => run.joinsPerSecond,
+  'CPU ms a join': ({ nodeMs, postgresMs }: Run) => nodeMs + postgresMs,
+  'of that, node': (run: Run) => run.nodeMs,
+  'p99 of a call, ms': (run: Run) => run.callP99,
+  'memory, MB': ({ rssBytes }: Run) => rssBytes / 1e6,
+};
+
+/** More joins than any server makes in a second: so many people are made ready. */
+const FASTEST = 2_000;
+const SAMPLE_MS = 500;
+
+/** Measures one side once, by joins up to their order on a vacuumed database, and leaves nothing for the next measurement. */
+export async function measure(world: World, subject: Subject, concurrency: number): Promise<Run> {
+  const { seconds, warmUpSeconds } = world.options;
+  const nextPerson = await subject.people((seconds + warmUpSeconds) * FASTEST);
+  await subject.database.query('vacuum (analyze)');
+  await subject.database.query('checkpoint');
+  const cpuSeconds = () => [cpuSecondsOf(subject.pid), cpuSecondsOf(world.postgres.pid)] as const;
+  let [before, after] = [cpuSeconds(), cpuSeconds()];
+  let others = watchOthers();
+  let otherCores = 0;
+  const memory = sampleMemory(subject.pid, SAMPLE_MS);
+  const how = { concurrency, warmUpMs: warmUpSeconds * 1000, measureMs: seconds * 1000 };
+  const load = await closedLoop(subject.flow, nextPerson, how, {
+    begins() {
+      before = cpuSeconds();
+      others = watchOthers();
+    },
+    ends() {
+      after = cpuSeconds();
+      otherCores = others();
+    },
+  }).finally(() => memory.stop());
+  await subject.settle();
+  const forOneJoin = (part: 0 | 1) => ((after[part] - before[part]) * 1000) / load.joins;
+  return {
+    ...load,
+    joinsPerSecond: load.joins / load.seconds,
+    nodeMs: forOneJoin(0),
+    postgresMs: forOneJoin(1),
+    otherCores,
+    rssBytes: Math.max(...memory.samples),
+  };
+}
+
+/** A process' resident memory (bytes), now and every so many milliseconds until it is stopped. */
+export function sampleMemory(pid: number, everyMs = 1000): { samples: number[]; stop(): void } {
+  const samples = [memoryOf(pid, 'now')];
+  const timer = setInterval(() => samples.push(memoryOf(pid, 'now')), everyMs);
+  return { samples, stop: () => clearInterval(timer) };
+}
+
+/** Whether memory was flat: without the first tenth, in which the server warms up, its second half against its first. */
+export function flatMemory(samples: readonly number[], during: string): Verdict {
+  const steady = samples.slice(Math.ceil(samples.length / 10));
+  const half = Math.ceil(steady.length / 2);
+  const [first, second] = [spreadOf(steady.slice(0, half)), spreadOf(steady.slice(half))];
+  const growth = spreadOf([(100 * second.median) / first.median - 100]);
+  return atMost(`memory in the second half of ${during}, more than in the first (%)`, 5, growth);
+}

@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { Client } from 'undici';
+import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
+import type { Induct } from '../../tests/harness/induct.ts';
+import { controlStripe } from '../../tests/harness/providers.ts';
+import { Browser, type Observe } from './flow.ts';
+import { openLoop } from './load.ts';
+import { spreadOf } from './numbers.ts';
+import type { Subject } from './subjects.ts';
+
+/** What one call of a join asks of others. */
+export interface CallCount {
+  call: string;
+  /** With BEGIN and COMMIT: each is a round trip to the database. */
+  statements: number;
+  /** Requests to Stripe that it waits for. */
+  stripe: number;
+}
+
+const JOINS = 20;
+/** How long Stripe takes to make a customer (ms), which follows the last answer: no call may seem to wait for it. */
+const CUSTOMER_MS = 300;
+
+/**
+ * Counts for every call of a join, one join after the other; the median of {@link JOINS}, since the background asks
+ * now and then. Stripe's webhooks are held back. Needs a PostgreSQL that counts statements.
+ */
+export async function countCalls(subject: Subject, induct?: Induct): Promise<CallCount[]> {
+  const { database, flow } = subject;
+  const nextPerson = await subject.people(2 * JOINS);
+  const counts = new Map<string, Omit<CallCount, 'call'>[]>();
+  const observe: Observe = async (call, make) => {
+    await database.query('select pg_stat_statements_reset()');
+    if (induct) await controlStripe(induct.stripe, 'DELETE', 'requests');
+    const answer = await make();
+    const statements = await statementsSinceReset(database);
+    // Requests that have been answered by now.
+    const asked = induct ? await controlStripe<LedgerEntry[]>(induct.stripe, 'GET', 'requests') : [];
+    if (!counts.has(call)) counts.set(call, []);
+    counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });
+    return answer;
+  };
+
+  await database.query('create extension if not exists pg_stat_statements');
+  // Afterwards every connection of the pools has prepared its statements.
+  await openLoop(flow, nextPerson, { count: JOINS, perSecond: 100, paying: true });
+  if (induct) {
+    await controlStripe(induct.stripe, 'POST', 'webhooks', { mode: 'hold' });
+    const slow = { kind: 'slow', ms: CUSTOMER_MS, path: '/v1/customers', times: JOINS };
+    await controlStripe(induct.stripe, 'POST', 'faults', slow);
+  }
+  const connection = new Client(flow.url);
+  for (let join = 0; join < JOINS; join++) {
+    const [browser, number] = [new Browser(connection, observe), nextPerson()];
+    await flow.pay(browser, number, await flow.order(browser, number));
+    // What is done after the last answer must not fall into the next join.
+    if (induct) await pause(2 * CUSTOMER_MS);
+  }
+  await connection.close();
+  return [...counts].map(([call, each]) => ({
+    call,
+    statements: spreadOf(each.map(({ statements }) => statements)).median,
+    stripe: spreadOf(each.map(({ stripe }) => stripe)).median,
+  }));
+}
+
+async function statementsSinceReset(database: pg.Client): Promise<number> {
+  const { rows } = await database.query<{ calls: number }>(
+    `select coalesce(sum(calls), 0)::int as calls from pg_stat_statements
+     where dbid = (select oid from pg_database where datname = current_database()) and query !~ 'pg_stat_statements'`,
+  );
+  return rows[0]!.calls;
+}

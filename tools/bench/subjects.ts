@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { type Induct, startInduct } from '../../tests/harness/induct.ts';
+import { controlStripe } from '../../tests/harness/providers.ts';
+import type { Scope } from '../../tests/harness/scope.ts';
+import { contactIdOf, emailOf, type Flow, floorFlow, inviteCodeOf, ourFlow } from './flow.ts';
+import { createDatabase, type World } from './world.ts';
+
+/** A server under load, with its database. */
+export interface Subject {
+  flow: Flow;
+  pid: number;
+  database: pg.Client;
+  /** Makes ready `count` people who may join once each, and gives out their numbers. */
+  people(count: number): Promise<() => number>;
+  /** Does away with what the joins of a measurement left for later, so that it does not fall into another one. */
+  settle(): Promise<void>;
+}
+
+/** The bare server, with its tables in a schema of their own. */
+export async function startFloor(
+  scope: Scope,
+  { url, client }: { url: string; client: pg.Client },
+): Promise<Subject> {
+  const folder = join(import.meta.dirname, 'floor');
+  await client.query('create schema floor');
+  await client.query('set search_path = floor, public');
+  await client.query(readFileSync(join(folder, 'schema.sql'), 'utf8'));
+  const env = { DATABASE_URL: `${url}?options=-c%20search_path%3Dfloor` };
+  const { process: server, ready } = await scope.start<{ listening: string }>(join(folder, 'server.ts'), {
+    env,
+  });
+  let last = 0;
+  return {
+    flow: floorFlow(ready.listening),
+    pid: server.pid!,
+    database: client,
+    people: async () => () => ++last,
+    settle: async () => {},
+  };
+}
+
+/** A migrated database for servers of ours. */
+export interface OurDatabase {
+  url: string;
+  client: pg.Client;
+  /** How many people have been invited so far: their numbers are 1 to this. */
+  invited: number;
+}
+
+export async function makeOurDatabase(world: World): Promise<OurDatabase> {
+  return { ...(await createDatabase(world)), invited: 0 };
+}
+
+/**
+ * Our server as it runs in production, its limits on and its log at `info`; joiners come through a proxy. HubSpot's stand-in
+ * knows the people with the numbers 0 to `known`; nobody joins as number 0.
+ */
+export async function startOurs(
+  world: World,
+  database: OurDatabase,
+  { known = 0, settings = {} }: { known?: number; settings?: Record<string, string> } = {},
+): Promise<Subject & { induct: Induct }> {
+  const { client, url } = database;
+  const induct = await startInduct(world.scope, {
+    databaseUrl: url,
+    folder: join(world.folder, new URL(url).pathname),
+    contacts: Array.from({ length: known + 1 }, (_, number) => ({
+      id: contactIdOf(number),
+      properties: { firstname: 'Jordan', lastname: 'Rivera', email: emailOf(number) },
+    })),
+    settings: { TRUST_PROXY: '127.0.0.1', ...settings },
+  });
+  return {
+    induct,
+    flow: ourFlow(induct.url, induct.stripe),
+    pid: induct.pid,
+    database: client,
+    async people(count) {
+      let next = database.invited + 1;
+      database.invited += count;
+      const last = database.invited;
+      await invite(client, next, last);
+      return () => {
+        if (next > last) throw new Error(`More than the ${count} people who are invited would have joined.`);
+        return next++;
+      };
+    },
+    async settle() {
+      await controlStripe(induct.stripe, 'POST', 'webhooks/idle');
+      // As if HubSpot had been told: it would be, two minutes later.
+      await client.query(
+        'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',
+      );
+    },
+  };
+}
+
+/**
+ * Writes people with an invite code each into the mirror, as if they had just been read from HubSpot: their first eight
+ * calls ask no provider.
+ */
+export async function invite(database: pg.Client, first: number, last: number): Promise<void> {
+  const place = { address: '12 Oak Street', city: 'Austin', state: 'TX', zip: '78701', country: 'US' };
+  const profile = { firstName: 'Jordan', lastName: 'Rivera', ...place };
+  for (let from = first; from <= last; from += 10_000) {
+    const numbers = Array.from({ length: Math.min(10_000, last - from + 1) }, (_, index) => from + index);
+    await database.query(
+      `with person (id, email, code) as (select * from unnest($1::text[], $2::text[], $3::text[])), known as (
+         insert into contact (id, profile, email, fetched_at)
+         select id, $4::jsonb || jsonb_build_object('email', email, 'personalEmail', email), email, now() from person
+       )
+       insert into invitation (code, contact_id) select code, id from person`,
+      [numbers.map(contactIdOf), numbers.map(emailOf), numbers.map(inviteCodeOf), JSON.stringify(profile)],
+    );
+  }
+}

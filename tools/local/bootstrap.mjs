@@ -1,0 +1,100 @@
+// The first program of every command. It may run on the machine's own, older Node, so it is plain JavaScript and imports
+// nothing but what Node brings: it installs the packages when they are not those of the lockfile, finds Node 24, and
+// hands over to tools/local/<command>.ts.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const wanted = 24;
+const commands = [
+  'start',
+  'dev',
+  'build',
+  'operator',
+  'test',
+  'faults',
+  'drift',
+  'check',
+  'gallery',
+  'bench',
+  'mutants',
+];
+const [command = '', ...args] = process.argv.slice(2);
+
+if (!commands.includes(command)) fail(`Say which command: ${commands.join(', ')}.`);
+install();
+run(findNode());
+
+/** Installs when there is nothing yet or when the lockfile has changed since. Says nothing on standard output. */
+function install() {
+  const mark = join(root, 'node_modules', '.installed');
+  const fingerprint = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(`${process.platform} ${process.arch}`)
+    .digest('hex');
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === fingerprint) return;
+
+  console.error('Installing packages, which takes a minute the first time …');
+  // --include: NODE_ENV=production must not leave out what builds the page. --no-save: the lockfile stays as it is.
+  const options = [
+    'install',
+    '--no-save',
+    '--include=dev',
+    '--include=optional',
+    '--loglevel=error',
+    '--no-audit',
+    '--no-fund',
+  ];
+  const npm = process.env.npm_execpath ?? '';
+  const [file, first] = /npm-cli\.c?js$/.test(npm) ? [process.execPath, [npm]] : ['npm', []];
+  const result = spawnSync(file, [...first, ...options], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    // On Windows `npm` is a script, which only a shell can run.
+    shell: file === 'npm' && process.platform === 'win32',
+  });
+  if (result.error) fail(`npm could not be run (${result.error.message}): install Node.js with its npm.`);
+  if (result.signal) process.exit(128 + constants.signals[result.signal]);
+  if (result.status !== 0)
+    fail(`${result.stdout}${result.stderr}\nThe packages could not be installed; the reason is above.`);
+  writeFileSync(mark, fingerprint);
+}
+
+/** This Node when it is new enough, else the one among the packages. */
+function findNode() {
+  if (Number.parseInt(process.versions.node, 10) >= wanted) return process.execPath;
+  const names = [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`];
+  const pinned = names.map((name) => join(root, 'node_modules', name, 'bin', 'node')).find(existsSync);
+  return pinned ?? tooOld();
+}
+
+function run(node) {
+  const program = spawn(
+    node,
+    ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+    },
+  );
+  program.on('error', tooOld);
+  // Ctrl-C reaches the program by itself; a signal sent to this process alone does not. Either way it decides when to end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => program.kill(signal));
+  program.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+function tooOld() {
+  fail(
+    `This needs Node.js ${wanted} or newer. This is ${process.version}, and there is no ${wanted} for ${process.platform} on ${process.arch} among the packages: install it from nodejs.org.`,
+  );
+}
+
+function fail(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}

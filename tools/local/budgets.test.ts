@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { before, test } from 'node:test';
+import { buildWeb } from './builds.ts';
+
+/** What the first page and the whole flow may weigh, as they are sent (bytes; a kB is 1000 of them). */
+const dist = resolve(import.meta.dirname, '../../apps/web/dist');
+before(() => buildWeb());
+
+/** The files of one kind that the page names: what every first visit loads. */
+function firstLoad(kind: 'js' | 'css'): string[] {
+  const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  const files = [...html.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map((match) => join(dist, match[1]!));
+  const found = files.filter((file) => file.endsWith(`.${kind}`));
+  assert.ok(found.length > 0, `the page names no ${kind} at all`);
+  return found;
+}
+
+/** The sizes of files with gzip, the largest first when they are too much together. */
+function assertAtMost(most: number, files: readonly string[]): void {
+  const sizes = files.map((file) => ({ file: basename(file), bytes: statSync(`${file}.gz`).size }));
+  const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  const told = sizes.sort((a, b) => b.bytes - a.bytes).map(({ file, bytes }) => `${file} ${bytes}`);
+  assert.ok(total <= most, `${total} bytes of ${most}: ${told.join(', ')}`);
+}
+
+test('the scripts of the first load weigh at most 112 kB with gzip', () => {
+  assertAtMost(112_000, firstLoad('js'));
+});
+
+test('the style sheet, which has that of every screen, weighs at most 9 kB with gzip', () => {
+  assertAtMost(9_000, firstLoad('css'));
+  assert.deepEqual(
+    globSync('static/css/**/*.css', { cwd: dist }).map((file) => basename(file)),
+    firstLoad('css').map((file) => basename(file)),
+    'no screen has a style sheet of its own',
+  );
+});
+
+test('all scripts of all screens together weigh at most 215 kB with gzip', () => {
+  assertAtMost(215_000, globSync(join(dist, 'static/js/**/*.js')));
+});

@@ -1,0 +1,22 @@
+import { join, resolve } from 'node:path';
+import { createRsbuild, loadConfig, mergeRsbuildConfig } from '@rsbuild/core';
+
+/** The web app with hot reload, as a child of `npm run dev`: at WEB_PORT, with the server's calls passed on to API_ORIGIN. */
+const root = resolve(import.meta.dirname, '../../apps/web');
+const { content } = await loadConfig({ cwd: root, path: join(root, 'rsbuild.config.ts') });
+const rsbuild = await createRsbuild({
+  cwd: root,
+  rsbuildConfig: mergeRsbuildConfig(content, {
+    server: { host: '127.0.0.1', port: Number(process.env.WEB_PORT) },
+  }),
+});
+const { server, port } = await rsbuild.startDevServer();
+
+const stop = async () => {
+  await server.close();
+  process.exit(0);
+};
+process.on('SIGTERM', () => void stop());
+process.on('SIGINT', () => void stop());
+process.on('disconnect', () => void stop());
+process.send?.({ url: `http://127.0.0.1:${port}` });

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
+import { startStripeEmulator } from '../../emulators/stripe/server.ts';
+import { npmRun } from '../../tests/harness/startedInduct.ts';
+
+// Emulators that act as the real accounts: one for all tests, as a real account is.
+let stripe: { url: string; close(): Promise<void> };
+let hubspot: { url: string; close(): Promise<void> };
+let settings: { stripe: Record<string, string>; hubspot: Record<string, string> };
+const folder = mkdtempSync(join(tmpdir(), 'induct-drift-'));
+before(async () => {
+  const options = { host: '127.0.0.1', port: 0 };
+  stripe = await startStripeEmulator({ ...options, dataDir: folder });
+  hubspot = await startHubspotEmulator({ ...options, dataDir: folder, searchLagMs: 500, limits: 'off' });
+  settings = {
+    stripe: {
+      DRIFT_STRIPE_SECRET_KEY: STRIPE_SECRET_KEY,
+      DRIFT_STRIPE_PUBLISHABLE_KEY: STRIPE_PUBLISHABLE_KEY,
+      DRIFT_STRIPE_URL: stripe.url,
+    },
+    hubspot: { DRIFT_HUBSPOT_ACCESS_TOKEN: HUBSPOT_ACCESS_TOKEN, DRIFT_HUBSPOT_URL: hubspot.url },
+  };
+});
+after(async () => {
+  await Promise.all([stripe.close(), hubspot.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  for (const { url } of [stripe, hubspot])
+    for (const what of ['faults', 'requests']) await fetch(`${url}/_emulator/${what}`, { method: 'DELETE' });
+});
+
+async function drift(env: Record<string, string>): Promise<{ code: number; output: string }> {
+  const command = npmRun('test:drift', env);
+  const code = await command.ended;
+  return { code, output: command.output() };
+}
+
+async function requestsTo(url: string): Promise<{ method: string; path: string }[]> {
+  return (await (await fetch(`${url}/_emulator/requests`)).json()) as { method: string; path: string }[];
+}
+
+async function fault(url: string, body: object): Promise<void> {
+  const answer = await fetch(`${url}/_emulator/faults`, { method: 'POST', body: JSON.stringify(body) });
+  assert.equal(answer.status, 204);
+}
+
+test('without keys both providers are skipped, which nobody can overlook, and nothing failed', async () => {
+  const { code, output } = await drift({});
+  assert.equal(code, 0, output);
+  assert.match(output, /Stripe +SKIPPED: DRIFT_STRIPE_SECRET_KEY and .* not set\. Nothing was compared/);
+  assert.match(output, /HubSpot +SKIPPED: DRIFT_HUBSPOT_ACCESS_TOKEN is not set\. Nothing was compared/);
+  assert.match(output, /\nStripe SKIPPED; HubSpot SKIPPED\n$/);
+  assert.doesNotMatch(output, /passed/);
+});
+
+test('accounts that behave as the emulators do pass, were really asked, and are left as they were', async () => {
+  // As when somebody else has used up the limit.
+  const headers = { 'retry-after': '1' };
+  await fault(hubspot.url, { kind: 'status', status: 429, path: '/crm/**', skip: 9, headers });
+  const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });
+  assert.equal(code, 0, output);
+  assert.match(output, /\nStripe [1-9]\d* passed, 0 failed; HubSpot [1-9]\d* passed, 0 failed\n$/);
+  const [toStripe, toHubspot] = [await requestsTo(stripe.url), await requestsTo(hubspot.url)];
+  assert.ok(toStripe.length > 100 && toHubspot.length > 40, `${toStripe.length}, ${toHubspot.length}`);
+
+  const left = async (url: string, path: string, key: string) => {
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+    return (await answer.json()) as {
+      data: { status: string; enabled: boolean }[];
+      results: { id: string }[];
+    };
+  };
+  const ofStripe = (path: string) => left(stripe.url, path, STRIPE_SECRET_KEY);
+  assert.deepEqual((await ofStripe('/v1/customers')).data, []);
+  assert.deepEqual((await ofStripe('/v1/webhook_endpoints')).data, []);
+  assert.deepEqual(
+    (await ofStripe('/v1/payment_method_domains')).data.map(({ enabled }) => enabled),
+    [false],
+  );
+  const contacts = await left(hubspot.url, '/crm/objects/2026-09/contacts?limit=100', HUBSPOT_ACCESS_TOKEN);
+  assert.deepEqual(
+    contacts.results.map(({ id }) => id),
+    ['101', '102', '103', '104', '105'],
+    'the people of the demo alone',
+  );
+});
+
+test('one provider alone is run, and the other is skipped aloud', async () => {
+  const { code, output } = await drift(settings.hubspot);
+  assert.equal(code, 0, output);
+  assert.match(output, /\nStripe SKIPPED; HubSpot [1-9]\d* passed, 0 failed\n$/);
+});
+
+test('an account that answers once otherwise fails, by the name of the test', async () => {
+  await fault(stripe.url, { kind: 'status', status: 404, method: 'POST', path: '/v1/refunds' });
+  await fault(hubspot.url, { kind: 'status_after', status: 200, method: 'POST', path: '/crm/**', body: {} });
+  const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });
+  assert.equal(code, 1, output);
+  assert.match(output, /✖ refunds add up to the charge and never beyond it/);
+  assert.match(output, /\nStripe \d+ passed, 1 failed; HubSpot \d+ passed, 1 failed\n$/);
+});
+
+const refused: [string, Record<string, string>, RegExp][] = [
+  [
+    'a live key of Stripe',
+    { DRIFT_STRIPE_SECRET_KEY: 'sk_live_1', DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_test_1' },
+    /DRIFT_STRIPE_SECRET_KEY is a live key/,
+  ],
+  [
+    'a live restricted key of Stripe',
+    { DRIFT_STRIPE_SECRET_KEY: 'rk_live_1', DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
+    /DRIFT_STRIPE_SECRET_KEY is a live key.*\n.*DRIFT_STRIPE_PUBLISHABLE_KEY is a live key/,
+  ],
+  ['half of the keys', { DRIFT_STRIPE_SECRET_KEY: 'sk_test_1' }, /Set both/],
+  [
+    'the address of another machine',
+    {
+      DRIFT_STRIPE_SECRET_KEY: 'sk_test_1',
+      DRIFT_STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
+      DRIFT_STRIPE_URL: 'http://127.0.0.1.example.com',
+    },
+    /DRIFT_STRIPE_URL may only be an address of this machine/,
+  ],
+  [
+    'an address of another machine for HubSpot',
+    { DRIFT_HUBSPOT_ACCESS_TOKEN: 'pat-1', DRIFT_HUBSPOT_URL: 'https://api.example.com' },
+    /DRIFT_HUBSPOT_URL may only be/,
+  ],
+];
+for (const [what, env, sentence] of refused)
+  test(`${what} is refused with a sentence before anything runs`, async () => {
+    const { code, output } = await drift(env);
+    assert.equal(code, 1, output);
+    assert.match(output, /^Nothing was run:\n/);
+    assert.match(output, sentence);
+    assert.doesNotMatch(output, /\n +at /);
+  });
+
+test('the token of an account with real people, and one that HubSpot refuses, run nothing', async () => {
+  const body = { accountType: 'STANDARD' };
+  await fault(hubspot.url, { kind: 'status', status: 200, path: '/account-info/**', body });
+  const standard = await drift(settings.hubspot);
+  assert.equal(standard.code, 1);
+  assert.match(standard.output, /it is the token of a STANDARD account/);
+  const wrong = await drift({ ...settings.hubspot, DRIFT_HUBSPOT_ACCESS_TOKEN: 'pat-wrong' });
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.output, /HubSpot answers 401/);
+  const asked = (await requestsTo(hubspot.url)).filter(({ path }) => path.startsWith('/crm/'));
+  assert.deepEqual(asked, []);
+});

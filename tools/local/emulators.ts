@@ -1,0 +1,42 @@
+import { join, resolve } from 'node:path';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
+import { type Child, startChild } from './child.ts';
+import type { LocalFile } from './localFile.ts';
+import { freePort } from './ports.ts';
+
+const program = resolve(import.meta.dirname, '../../emulators/main.ts');
+
+/** Starts the stand-ins for Stripe and HubSpot, where they were last time when those ports are free. */
+export async function startEmulators(options: {
+  dataDir: string;
+  /** Where the server listens: browsers come to the stand-in for Stripe as they come to the server. */
+  host?: string;
+  /** Where the server is or will be; without it no webhooks are sent. */
+  serverUrl?: string;
+  before: LocalFile | undefined;
+  started?: (child: Child) => void;
+}): Promise<{
+  child: Child;
+  stripe: { url: string; secretKey: string };
+  hubspot: { url: string; accessToken: string };
+}> {
+  const port = async (url: string | undefined) =>
+    String((url && (await freePort(Number(new URL(url).port)))) || 0);
+  const { child, ready } = await startChild<{ stripe: { url: string }; hubspot: { url: string } }>(program, {
+    env: {
+      ...process.env,
+      EMULATORS_HOST: '127.0.0.1',
+      STRIPE_EMULATOR_HOST: options.host ?? '127.0.0.1',
+      EMULATORS_DATA_DIR: join(options.dataDir, 'emulators'),
+      STRIPE_EMULATOR_PORT: await port(options.before?.stripe?.url),
+      HUBSPOT_EMULATOR_PORT: await port(options.before?.hubspot?.url),
+      ...(options.serverUrl && { STRIPE_WEBHOOK_URL: `${options.serverUrl}/api/webhooks/stripe` }),
+    },
+    ...(options.started && { started: options.started }),
+  });
+  return {
+    child,
+    stripe: { url: ready.stripe.url, secretKey: STRIPE_SECRET_KEY },
+    hubspot: { url: ready.hubspot.url, accessToken: HUBSPOT_ACCESS_TOKEN },
+  };
+}

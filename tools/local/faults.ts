@@ -1,0 +1,2 @@
+/** `npm run test:faults`. */
+import '../../tests/faults/main.ts';

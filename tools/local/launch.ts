@@ -1,0 +1,249 @@
+import { relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { stopMs } from '../../apps/server/platform/http/stopping.ts';
+import { watchAncestors } from './ancestors.ts';
+import { type Child, NotReady, startChild } from './child.ts';
+import { startEmulators } from './emulators.ts';
+import { readLocalFile, writeLocalFile } from './localFile.ts';
+import { takeLock } from './lock.ts';
+import { freePort, tryPort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { explain, type Plan, planFrom } from './settings.ts';
+
+/** Beyond what the server may take, everything that was asked to stop counts as stuck after this long (ms). */
+const patience = 15_000;
+
+/** What runs by the time the web part is asked for. */
+export interface Running {
+  plan: Plan;
+  /** Where the server listens. */
+  url: string;
+  /** Ends when everything is to stop. */
+  signal: AbortSignal;
+  /** Starts the server again, after a change of its sources. */
+  restartServer(): Promise<void>;
+}
+
+export interface LaunchOptions {
+  /** What was typed, for sentences. */
+  command: string;
+  /** The server's program. */
+  server: string;
+  /** Done beside the start of the database. */
+  prepare?: (signal: AbortSignal) => Promise<unknown>;
+  /** Done when the server listens; gives the address to open and how to stop it. */
+  serve?: (running: Running) => Promise<{ url: string; stop(): Promise<void> }>;
+}
+
+/**
+ * Starts everything that the settings leave to us, says where it is, and stops it in order when asked to (Ctrl-C, SIGTERM),
+ * when a part ends, or when the npm that started us was killed. Resolves with the exit code.
+ */
+export async function launch(options: LaunchOptions): Promise<number> {
+  const abort = new AbortController();
+  const { signal } = abort;
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => abort.abort('asked'));
+  watchAncestors(() => abort.abort('orphaned'));
+  // A terminal that has gone must not keep us from stopping the rest.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+
+  /** How to stop what was started, in the order of starting. */
+  const stops: (() => Promise<void> | void)[] = [];
+  let failure: unknown;
+  let serverMs = 0;
+  try {
+    const plan = planFrom(process.env);
+    serverMs = stopMs(plan.config);
+    await bringUp(plan, options, abort, stops);
+    await aborted(signal);
+  } catch (error) {
+    if (!signal.aborted) failure = error;
+  }
+  if (signal.reason instanceof Error) failure = signal.reason;
+  if (failure && !(failure instanceof NotReady)) console.error(explain(failure));
+  if (signal.reason === 'orphaned') console.error('The process that started this was killed: stopping.');
+  const stuck = setTimeout(() => process.exit(1), serverMs + patience);
+  abort.abort('failed');
+  for (const stop of stops.reverse())
+    await Promise.resolve(stop()).catch((error) => console.error(explain(error)));
+  clearTimeout(stuck);
+  return failure || signal.reason === 'orphaned' ? 1 : 0;
+}
+
+async function bringUp(
+  plan: Plan,
+  { command, server: program, prepare, serve }: LaunchOptions,
+  abort: AbortController,
+  stops: (() => Promise<void> | void)[],
+): Promise<void> {
+  const { signal } = abort;
+  const { config } = plan;
+  const { dataDir, host } = config;
+  const port = config.port || ((await freePort(0)) as number);
+  const url = `http://${reachable(host)}:${port}`;
+
+  const lock = await takeLock(dataDir, command, url);
+  stops.push(() => lock.release());
+  signal.addEventListener('abort', () => lock.stopping());
+  await untilFree(port, host, lock.afterCrash ? 10_000 : 1_500);
+  signal.throwIfAborted();
+
+  const before = readLocalFile(dataDir);
+  /** A part that ends without being asked ends everything. */
+  const guard = (name: string, ended: Promise<string>) => {
+    void ended.then((reason) =>
+      abort.abort(new Error(`${name} ended unexpectedly (${reason}): everything else is stopped too.`)),
+    );
+  };
+  const note = (child: Child) => {
+    stops.push(() => child.stop());
+    if (child.process.pid) lock.addChild(child.process.pid);
+  };
+
+  const preparing = prepare?.(signal) ?? Promise.resolve();
+  // Awaited below; until then its failure must not count as nobody's.
+  preparing.catch(() => {});
+  let databaseUrl = config.databaseUrl;
+  if (plan.bringsDatabase) {
+    const postgres = await startPostgres({ dataDir });
+    stops.push(() => postgres.stop());
+    guard(
+      'PostgreSQL',
+      postgres.lost.then(() => `its log is ${dataDir}/postgres.log`),
+    );
+    databaseUrl = postgres.url;
+    signal.throwIfAborted();
+  }
+  const emulators =
+    plan.bringsStripe || plan.bringsHubspot
+      ? await startEmulators({ dataDir, host, serverUrl: url, before, started: note })
+      : undefined;
+  if (emulators) guard('The stand-in for Stripe and HubSpot', emulators.child.ended);
+  await preparing;
+  signal.throwIfAborted();
+
+  const stripe = plan.bringsStripe ? emulators?.stripe : undefined;
+  const hubspot = plan.bringsHubspot ? emulators?.hubspot : undefined;
+  writeLocalFile(dataDir, {
+    server: { url },
+    ...(stripe && { stripe }),
+    ...(hubspot && { hubspot }),
+    database: { url: databaseUrl },
+  });
+  const env = {
+    ...process.env,
+    HOST: host,
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    ...(stripe && {
+      STRIPE_EMULATOR_URL: stripe.url,
+      STRIPE_EMULATOR_BROWSER_URL:
+        process.env.STRIPE_EMULATOR_BROWSER_URL ?? besidePublicUrl(config.publicUrl, stripe.url),
+    }),
+    ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
+    // On somebody's own machine the lines below are what matters; LOG_LEVEL=info shows every request.
+    LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
+  };
+
+  let server: Child | undefined;
+  stops.push(() => server?.stop());
+  const startServer = async () => {
+    const started = await startChild(program, {
+      env,
+      // It gives up by itself a moment before.
+      patience: stopMs(config) + 1_000,
+      started: (child) => {
+        server = child;
+        if (child.process.pid) lock.addChild(child.process.pid);
+      },
+    });
+    if (!serve) guard('The server', started.child.ended);
+  };
+  if (serve) await startServer().catch(() => {});
+  else await startServer();
+  signal.throwIfAborted();
+
+  const page = await serve?.({
+    plan,
+    url,
+    signal,
+    async restartServer() {
+      await server?.stop();
+      if (!signal.aborted) await startServer();
+    },
+  });
+  if (page) stops.push(() => page.stop());
+  signal.throwIfAborted();
+  console.log(welcome(plan, page?.url ?? (process.env.PUBLIC_URL?.trim() ? config.publicUrl : url)));
+}
+
+/** Waits for a dying predecessor to leave the port; throws a sentence that names the setting when it stays taken. */
+async function untilFree(port: number, host: string, wait: number): Promise<void> {
+  const deadline = Date.now() + wait;
+  for (;;) {
+    const answer = await tryPort(port, host);
+    if (typeof answer === 'number') return;
+    if (answer !== 'EADDRINUSE' || Date.now() > deadline) throw new Error(portSentence(port, host, answer));
+    await pause(50);
+  }
+}
+
+function portSentence(port: number, host: string, reason: string): string {
+  if (reason === 'EADDRINUSE')
+    return `PORT ${port} is taken by another program: choose another one, as in \`PORT=${port + 1} npm start\`.`;
+  if (reason === 'EACCES') return `PORT ${port} is reserved by the system: choose one above 1023.`;
+  return `HOST ${host} is not an address that this machine can listen on (${reason}).`;
+}
+
+/** Where browsers reach the stand-in: at the name under which they come to the server, on the stand-in's own port. */
+function besidePublicUrl(publicUrl: string, standIn: string): string {
+  const address = new URL(standIn);
+  address.hostname = new URL(publicUrl).hostname;
+  return address.origin;
+}
+
+/** The host that a browser on this machine can open. */
+function reachable(host: string): string {
+  if (['0.0.0.0', '::', '*'].includes(host)) return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done());
+  });
+}
+
+function welcome({ config, bringsDatabase, bringsStripe, bringsHubspot }: Plan, url: string): string {
+  const rows = [
+    [
+      'Database',
+      bringsDatabase
+        ? `PostgreSQL of its own, in ${relative(process.cwd(), config.dataDir) || '.'}/postgres`
+        : 'the one of DATABASE_URL',
+    ],
+    ['Payments', bringsStripe ? 'a stand-in for Stripe: no card is charged' : 'Stripe'],
+    ['Contacts', bringsHubspot ? 'a stand-in for HubSpot, with demo people' : 'HubSpot'],
+  ];
+  const codes = [
+    ['HONOR101', 'a complete record'],
+    ['LINCOLN2026', 'a school code'],
+    ['EXPIRED2025', 'expired'],
+  ];
+  const table = (pairs: string[][], width: number) =>
+    pairs.map(([name, text]) => `  ${name!.padEnd(width)}  ${text}`);
+  return [
+    '',
+    `  Induct is ready: ${url}`,
+    '',
+    ...table(rows, 11),
+    ...(bringsHubspot ? ['', '  Invite codes to try', ...table(codes, 11)] : []),
+    ...(bringsStripe ? ['', '  Test card    4242 4242 4242 4242, any later date, any three digits'] : []),
+    '',
+    '  Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}

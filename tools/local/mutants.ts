@@ -1,0 +1,2 @@
+/** `npm run test:mutants`. */
+import '../mutants/run.ts';

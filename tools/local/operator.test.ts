@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pg from 'pg';
+import { npmRun, startInduct } from '../../tests/harness/startedInduct.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { freePort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+
+const header = 'code,contactId,firstName,lastName,email,school\n';
+
+test('the operator imports while nothing runs, stops what it brought, and prints nothing but its answer', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
+  const settings = { DATA_DIR: join(folder, 'data') };
+  const early = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await early.ended, 1);
+  assert.match(
+    early.output(),
+    /^The database is not at this version yet: .*npm run operator -- migrate`\.\n$/,
+  );
+  const migrated = npmRun('operator', settings, ['migrate']);
+  assert.equal(await migrated.ended, 0, migrated.output());
+  const first = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await first.ended, 0, first.output());
+  assert.equal(first.output(), '1 imported, 0 unchanged, 0 not taken.\n');
+  const again = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await again.ended, 0);
+  assert.equal(again.output(), '0 imported, 1 unchanged, 0 not taken.\n');
+  const postgres = await startPostgres({ dataDir: settings.DATA_DIR });
+  t.after(() => postgres.stop());
+  assert.equal(postgres.adopted, false);
+});
+
+test('the operator works on what a running start serves and leaves it running', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
+  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+  const induct = await startInduct(settings);
+  t.after(async () => {
+    induct.process.kill('SIGTERM');
+    await induct.ended;
+  });
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await command.ended, 0, command.output());
+  const client = new pg.Client({ connectionString: induct.local.database.url });
+  await client.connect();
+  const { rows } = await client.query("select school from invitation where code = 'NEW1'");
+  await client.end();
+  assert.deepEqual(rows, [{ school: 'North High' }]);
+  assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
+});
+
+test('a refused line gives the exit code that the operator gives', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'codes.csv');
+  writeFileSync(file, `${header}NEW1,,,,,\n`);
+  const settings = { DATA_DIR: join(folder, 'data') };
+  assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
+  assert.equal(await command.ended, 1);
+  assert.match(command.output(), /line 2/);
+});
+
+test('the operator ends, and says why, when the society cannot be read', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { DATA_DIR: join(folder, 'data'), SOCIETY_FILE: join(folder, 'none.json') };
+  assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
+  const command = npmRun('operator', settings, ['invitations', 'import', join(folder, 'codes.csv')]);
+  assert.equal(await command.ended, 1, command.output());
+  assert.match(command.output(), /none\.json/);
+});
+
+test('help needs neither a database nor a folder', async (t) => {
+  const command = npmRun('operator', { DATA_DIR: join(temporaryFolder(t), 'data') }, ['help']);
+  assert.equal(await command.ended, 0);
+  assert.match(command.output(), /invitations import FILE\.csv/);
+});

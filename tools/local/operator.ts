@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { startEmulators } from './emulators.ts';
+import { readLocalFile } from './localFile.ts';
+import { readHolder, takeLock } from './lock.ts';
+import { startPostgres } from './postgres.ts';
+import { lives } from './processes.ts';
+import { explain, planFrom } from './settings.ts';
+
+/** `npm run operator -- …`: the staff command line on what a running start uses, or on the same things brought up for it. */
+const args = process.argv.slice(2);
+const program = resolve(import.meta.dirname, '../../apps/server/operator.ts');
+const asksForHelp = args.length === 0 || ['help', '--help', '-h'].includes(args[0]!);
+
+/** How to end what was brought up, in the order of starting. */
+const stops: (() => Promise<void> | void)[] = [];
+let code = 1;
+try {
+  code = await run(asksForHelp ? {} : await surroundings());
+} catch (error) {
+  console.error(explain(error));
+}
+for (const stop of stops.reverse()) await stop();
+process.exit(code);
+
+/** The settings that the command needs beside those that were given. */
+async function surroundings(): Promise<NodeJS.ProcessEnv> {
+  const { config, bringsDatabase, bringsStripe, bringsHubspot } = planFrom(process.env);
+  const { dataDir } = config;
+  if (!bringsDatabase && !bringsStripe && !bringsHubspot) return {};
+
+  const holder = readHolder(dataDir);
+  let found = readLocalFile(dataDir);
+  if (!(holder && lives(holder) && found && isStart(holder.command))) {
+    const lock = await takeLock(dataDir, 'npm run operator');
+    stops.push(() => lock.release());
+    const before = found;
+    found = { server: { url: '' }, database: { url: config.databaseUrl } };
+    if (bringsStripe || bringsHubspot) {
+      const { child, stripe, hubspot } = await startEmulators({
+        dataDir,
+        before,
+        started: (started) => {
+          stops.push(() => started.stop());
+          if (started.process.pid) lock.addChild(started.process.pid);
+        },
+      });
+      void child.ended;
+      found = { ...found, stripe, hubspot };
+    }
+    if (bringsDatabase) found.database.url = await database(dataDir);
+  } else if (bringsDatabase) {
+    // Held like this, it also outlives a start that is stopped while the command runs.
+    found.database.url = await database(dataDir);
+  }
+  return {
+    DATA_DIR: dataDir,
+    ...(bringsDatabase && { DATABASE_URL: found.database.url }),
+    ...(bringsStripe && found.stripe && { STRIPE_EMULATOR_URL: found.stripe.url }),
+    ...(bringsHubspot && found.hubspot && { HUBSPOT_EMULATOR_URL: found.hubspot.url }),
+  };
+}
+
+function isStart(command: string): boolean {
+  return command !== 'npm run operator';
+}
+
+async function database(dataDir: string): Promise<string> {
+  const postgres = await startPostgres({ dataDir });
+  stops.push(() => postgres.stop());
+  return postgres.url;
+}
+
+function run(env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  // The command decides when to end; we stay to clear up after it.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((done) => {
+    child.once('error', () => done(1));
+    child.once('exit', (status) => done(status ?? 1));
+  });
+}

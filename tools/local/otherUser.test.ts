@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { npmRun, startInduct, until } from '../../tests/harness/startedInduct.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { freePort } from './ports.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** The account that owns nothing, on every Unix. */
+const nobody = { uid: 65534, gid: 65534 };
+const skip =
+  (process.getuid?.() !== 0 && 'only root can start a program as another user') ||
+  (spawnSync('npm', ['--version'], { ...nobody, cwd: '/' }).status !== 0 &&
+    'another user cannot run the npm of this machine');
+
+/** A copy of this checkout that root owns, where everybody may read and nobody else may write; as a clone and `npm install` leave it. */
+function checkout(t: TestContext): string {
+  const tree = join(temporaryFolder(t), 'induct');
+  chmodSync(resolve(tree, '..'), 0o755);
+  cpSync(root, tree, {
+    recursive: true,
+    filter: (path) =>
+      !/^(node_modules|data|out|test-results|\.git|tools\/mutants\/node_modules|apps\/\w+\/dist[^/]*)$/.test(
+        path.slice(root.length + 1),
+      ),
+  });
+  const packages = [join(root, 'node_modules'), join(tree, 'node_modules')];
+  // Links where the file system can, which is all but free.
+  if (spawnSync('cp', ['-al', ...packages]).status !== 0)
+    assert.equal(spawnSync('cp', ['-a', ...packages]).status, 0);
+  return tree;
+}
+
+test('what root has built runs as another user, who may write to DATA_DIR alone: by npm start, and as the image starts it', {
+  skip,
+}, async (t) => {
+  const tree = checkout(t);
+  const build = npmRun('build', {}, [], { cwd: tree });
+  assert.equal(await build.ended, 0, build.output());
+  const state = join(tree, '../state');
+  mkdirSync(state);
+  chownSync(state, nobody.uid, nobody.gid);
+
+  const settings = { DATA_DIR: join(state, 'data'), PORT: String(await freePort()), HOME: '/nonexistent' };
+  const induct = await startInduct(settings, { cwd: tree, ...nobody });
+  t.after(async () => {
+    induct.process.kill('SIGTERM');
+    await induct.ended;
+  });
+  assert.equal((await fetch(induct.url)).status, 200);
+  assert.doesNotMatch(induct.output(), /Building/);
+
+  // The database and the stand-ins in the place of real ones; all else as the image has it.
+  const { local } = induct;
+  const image = readFileSync(join(tree, 'Dockerfile'), 'utf8');
+  const [program, ...args] = JSON.parse(/^CMD (\[.*\])$/m.exec(image)![1]!) as [string, ...string[]];
+  const imageSettings = Object.fromEntries(
+    [.../^ENV (.*)$/m.exec(image)![1]!.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [
+      name,
+      value!.replace('/data', join(state, 'image')),
+    ]),
+  );
+  const port = String(await freePort());
+  const server = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: tree,
+    ...nobody,
+    env: {
+      ...imageSettings,
+      MODE: 'local',
+      HOST: '127.0.0.1',
+      PORT: port,
+      DATABASE_URL: local.database.url,
+      STRIPE_EMULATOR_URL: local.stripe!.url,
+      HUBSPOT_EMULATOR_URL: local.hubspot!.url,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  server.stdout.on('data', (chunk) => (output += chunk));
+  server.stderr.on('data', (chunk) => (output += chunk));
+  const ended = once(server, 'exit');
+  t.after(async () => {
+    server.kill('SIGTERM');
+    await ended;
+  });
+  await until(() => {
+    assert.equal(server.exitCode, null, output);
+    return fetch(`http://127.0.0.1:${port}/`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }, 20_000);
+  assert.doesNotMatch(output, /EACCES|EROFS|EPERM/);
+  assert.equal(existsSync(join(tree, 'data')), false);
+});

@@ -1,0 +1,40 @@
+import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config.ts';
+
+/** What the settings leave for us to bring. */
+export interface Plan {
+  config: Config;
+  bringsDatabase: boolean;
+  bringsStripe: boolean;
+  bringsHubspot: boolean;
+}
+
+// Stand for what we are about to start, so that only real faults remain.
+const someDatabase = 'postgres://127.0.0.1/induct';
+const someUrl = 'http://127.0.0.1:1';
+
+/**
+ * Reads the settings as the server does and decides what stands in: only what has no real setting, and in live mode
+ * nothing but a database that was asked for. Throws `ConfigFaults` with every fault at once, before anything is started.
+ */
+export function planFrom(env: NodeJS.ProcessEnv): Plan {
+  const has = (name: string) => Boolean(env[name]?.trim());
+  const live = env.MODE?.trim() === 'live';
+  const bringsDatabase = env.DATABASE_URL?.trim() === 'embedded' || (!live && !has('DATABASE_URL'));
+  const stripeIsReal = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'].some(has);
+  const bringsStripe = !live && !stripeIsReal && !has('STRIPE_EMULATOR_URL');
+  const bringsHubspot = !live && !has('HUBSPOT_ACCESS_TOKEN') && !has('HUBSPOT_EMULATOR_URL');
+  const config = readConfig({
+    ...env,
+    ...(bringsDatabase && { DATABASE_URL: someDatabase }),
+    ...(bringsStripe && { STRIPE_EMULATOR_URL: someUrl }),
+    ...(bringsHubspot && { HUBSPOT_EMULATOR_URL: someUrl }),
+  });
+  return { config, bringsDatabase, bringsStripe, bringsHubspot };
+}
+
+/** The message for the person at the terminal: faults as a list, an error of ours as its sentence. */
+export function explain(error: unknown): string {
+  if (error instanceof ConfigFaults)
+    return `Nothing was started:\n${error.faults.map((fault) => `  ${fault}`).join('\n')}`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { pdf } from '../../tests/harness/documents.ts';
+import {
+  hasEnded,
+  npmRun,
+  type StartedInduct,
+  startInduct,
+  until,
+} from '../../tests/harness/startedInduct.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { freePort } from './ports.ts';
+
+async function settings(t: TestContext) {
+  return { DATA_DIR: join(temporaryFolder(t), 'data'), PORT: String(await freePort()) };
+}
+
+/** Ctrl-C reaches the whole group of the terminal. */
+async function pressCtrlC({ process: { pid }, ended }: StartedInduct): Promise<number> {
+  process.kill(-pid!, 'SIGINT');
+  return ended;
+}
+
+async function write(induct: StartedInduct, sql: string) {
+  const client = new pg.Client({ connectionString: induct.local.database.url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+test('npm start serves, says where, and Ctrl-C stops everything that it started', async (t) => {
+  const own = await settings(t);
+  const induct = await startInduct(own);
+  assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
+  assert.match(induct.output(), /HONOR101 +a complete record/);
+  // The built server finds what lies beside its packages.
+  for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
+    assert.equal((await fetch(induct.url + path)).status, 200, path);
+  assert.equal(induct.local.stripe?.secretKey, 'sk_test_emulated');
+  assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
+  const began = Date.now();
+  // npm ends as the terminal expects of a program that Ctrl-C ended.
+  assert.equal(await pressCtrlC(induct), 130);
+  assert.ok(Date.now() - began < 5000);
+  assert.deepEqual(
+    Object.entries(induct.pids).filter(([, pid]) => !hasEnded(pid)),
+    [],
+  );
+});
+
+test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
+  const induct = await startInduct(await settings(t));
+  const form = new FormData();
+  form.append('contactId', '101');
+  form.append('file', new Blob([Buffer.from(pdf())], { type: 'application/pdf' }), 'resume.pdf');
+  const whole = new Request(induct.url, { method: 'POST', body: form });
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const upload = request(`${induct.url}/api/public/upload-resume`, {
+    method: 'POST',
+    headers: { 'content-type': whole.headers.get('content-type')!, 'content-length': bytes.length },
+  });
+  const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
+  upload.write(bytes.subarray(0, bytes.length / 2));
+  // Its beginning has arrived: the server has answered somebody who came later.
+  assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
+  const began = Date.now();
+  const ended = pressCtrlC(induct);
+  // A phone at the edge of its network: longer than a child that does nothing is given.
+  await pause(7_000);
+  upload.end(bytes.subarray(bytes.length / 2));
+  assert.equal((await answered)[0].statusCode, 200);
+  assert.equal(await ended, 130);
+  assert.ok(Date.now() - began < 15_000);
+});
+
+test('SIGTERM to npm alone stops everything, and a restart has the same addresses and data', async (t) => {
+  const own = await settings(t);
+  const first = await startInduct(own);
+  await write(first, 'create table kept as select 1 as one');
+  first.process.kill('SIGTERM');
+  await first.ended;
+  await until(() => Object.values(first.pids).every(hasEnded), 5000);
+  const second = await startInduct(own);
+  t.after(() => pressCtrlC(second));
+  assert.deepEqual(second.local, first.local);
+  assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
+});
+
+for (const victim of ['npm', 'bootstrap', 'start'] as const) {
+  test(`after kill -9 of ${victim} the rest ends by itself, and npm start works again at once`, async (t) => {
+    const own = await settings(t);
+    const first = await startInduct(own);
+    await write(first, 'create table kept as select 1 as one');
+    process.kill(first.pids[victim], 'SIGKILL');
+    const second = await startInduct(own);
+    t.after(() => pressCtrlC(second));
+    const { postgres, ...others } = first.pids;
+    assert.deepEqual(
+      Object.entries(others).filter(([, pid]) => !hasEnded(pid)),
+      [],
+    );
+    assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
+    assert.equal((await fetch(`${second.url}/api/openapi.json`)).status, 200);
+  });
+
+  test(`after kill -9 of ${victim} nothing but the database is left, even when nobody starts again`, async (t) => {
+    const first = await startInduct(await settings(t));
+    const { postgres, ...others } = first.pids;
+    t.after(() => hasEnded(postgres) || process.kill(postgres, 'SIGINT'));
+    process.kill(first.pids[victim], 'SIGKILL');
+    await until(() => Object.values(others).every(hasEnded), 8000);
+  });
+}
+
+for (const victim of ['server', 'emulators', 'postgres'] as const) {
+  test(`after kill -9 of the ${victim} everything ends with a sentence, and npm start works again`, async (t) => {
+    const own = await settings(t);
+    const first = await startInduct(own);
+    process.kill(first.pids[victim], 'SIGKILL');
+    assert.equal(await first.ended, 1);
+    assert.match(first.output(), /ended unexpectedly .*: everything else is stopped too\./);
+    assert.deepEqual(
+      Object.entries(first.pids).filter(([, pid]) => !hasEnded(pid)),
+      [],
+    );
+    const second = await startInduct(own);
+    assert.equal(await pressCtrlC(second), 130);
+  });
+}
+
+test('kill -9 of all of it at once is recovered from', async (t) => {
+  const own = await settings(t);
+  const first = await startInduct(own);
+  await write(first, 'create table kept as select 1 as one');
+  for (const pid of Object.values(first.pids)) process.kill(pid, 'SIGKILL');
+  const second = await startInduct(own);
+  t.after(() => pressCtrlC(second));
+  assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
+});
+
+test('a second start on the same data says where the first one runs', async (t) => {
+  const own = await settings(t);
+  const first = await startInduct(own);
+  t.after(() => pressCtrlC(first));
+  const second = npmRun('start', { ...own, PORT: String(await freePort()) });
+  assert.equal(await second.ended, 1);
+  assert.equal(
+    second.output(),
+    `\`npm start\` already runs on ${own.DATA_DIR} at ${first.url} (process ${first.pids.start}). Stop it first, or start this one with another DATA_DIR and PORT.\n`,
+  );
+  assert.equal((await fetch(`${first.url}/api/openapi.json`)).status, 200);
+});
+
+test('a taken port is one sentence that names the setting', async (t) => {
+  const own = await settings(t);
+  const other = createServer().listen(Number(own.PORT), '127.0.0.1');
+  t.after(() => other.close());
+  const command = npmRun('start', own);
+  assert.equal(await command.ended, 1);
+  assert.equal(
+    command.output(),
+    `PORT ${own.PORT} is taken by another program: choose another one, as in \`PORT=${Number(own.PORT) + 1} npm start\`.\n`,
+  );
+});
+
+test('faults in the settings are listed at once and nothing starts', async (t) => {
+  const own = await settings(t);
+  const command = npmRun('start', { ...own, PORT: 'three', HUBSPOT_ACCESS_TOKEN: 'pat-real', MODE: 'loud' });
+  assert.equal(await command.ended, 1);
+  assert.match(command.output(), /PORT must be/);
+  assert.match(command.output(), /MODE must be/);
+  assert.match(command.output(), /HubSpot is real and Stripe is not/);
+  assert.throws(() => statSync(own.DATA_DIR), /ENOENT/);
+});
+
+test('MODE=live brings no database that nobody asked for', async (t) => {
+  const own = await settings(t);
+  const command = npmRun('start', { ...own, MODE: 'live' });
+  assert.equal(await command.ended, 1);
+  assert.match(command.output(), /DATABASE_URL is missing/);
+  assert.match(command.output(), /MODE=live needs STRIPE_SECRET_KEY/);
+});

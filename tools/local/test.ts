@@ -1,0 +1,193 @@
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startTestPostgres } from '../../tests/harness/database.ts';
+import { buildAll } from './builds.ts';
+import { programs, runProgram } from './checks.ts';
+import { compiledCode } from './child.ts';
+import { findChromium } from './chromium.ts';
+import { explain } from './settings.ts';
+
+/** `npm test`: everything that must hold. Every suite runs, whatever the ones before it found. */
+interface Counts {
+  passed: number;
+  failed: number;
+  /** What this machine cannot run; each says why. Neither passed nor failed. */
+  skipped?: number;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
+const { values, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
+});
+/** `npm run test:long`: the same code with larger numbers, where a test reads TEST_LENGTH. */
+const env = {
+  ...compiledCode,
+  ...cleanEnvironment(process.env),
+  ...(values.long ? { TEST_LENGTH: 'long' } : {}),
+};
+const TEST_TIMEOUT_MS = values.long ? 3_600_000 : 180_000;
+
+const suites: Record<string, () => Promise<Counts>> = {
+  types: () => check(runProgram(programs.types)),
+  lint: () => check(runProgram(programs.lint)),
+  unit: runNodeTests,
+  faults: () =>
+    check(
+      runProgram(['--disable-warning=ExperimentalWarning', join(root, 'tests/faults/main.ts')], smallRun()),
+    ),
+  build: () => check(buildAll().then(() => true)),
+  e2e: runJourneys,
+  browsers: runOtherBrowsers,
+};
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  // Two ways to run a part during development: suites by name, files by a piece of their path.
+  const chosen = values.only ?? (filters.length > 0 ? ['unit', 'e2e', 'browsers'] : Object.keys(suites));
+  const unknown = chosen.filter((name) => !(name in suites));
+  if (unknown.length > 0) {
+    console.error(`There is no suite "${unknown.join(', ')}"; there are ${Object.keys(suites).join(', ')}.`);
+    return 1;
+  }
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  const lines: string[] = [];
+  for (const name of chosen) {
+    if (name === 'e2e' && !existsSync(join(root, 'tests/e2e/playwright.config.ts'))) continue;
+    console.log(`\n── ${name}`);
+    const began = Date.now();
+    const counts: Counts = await suites[name]!().catch((error: unknown) => {
+      console.error(explain(error));
+      return { passed: 0, failed: 1 };
+    });
+    const { skipped = 0 } = counts;
+    if (counts.passed + counts.failed + skipped === 0 && filters.length === 0) {
+      console.error('No test ran, which is not what was meant.');
+      counts.failed = 1;
+    }
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += skipped;
+    const seconds = ((Date.now() - began) / 1000).toFixed(1);
+    const notRun = skipped > 0 ? `, ${skipped} skipped` : '';
+    lines.push(`  ${name.padEnd(8)} ${counts.passed} passed, ${counts.failed} failed${notRun}, ${seconds} s`);
+  }
+  rmSync(scratch, { recursive: true, force: true });
+  if (total.passed + total.failed + total.skipped === 0) {
+    console.error(`No test matches ${filters.join(', ') || 'that'}.`);
+    total.failed = 1;
+  }
+  console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
+  return total.failed > 0 ? 1 : 0;
+}
+
+async function check(outcome: Promise<boolean>): Promise<Counts> {
+  return (await outcome) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/** Unit and integration tests, all on one PostgreSQL that is thrown away. */
+async function runNodeTests(): Promise<Counts> {
+  // What starts whole programs waits more than it reckons: first, so that the rest runs beside it.
+  const files = [
+    'tools/local',
+    'tests/faults',
+    'tests/harness',
+    'emulators',
+    'apps',
+    'packages',
+    'society',
+    'tools/bench',
+    'tools/mutants',
+  ].flatMap((folder) =>
+    globSync(`${folder}/**/*.test.ts`, {
+      cwd: root,
+      exclude: (name) => name === 'node_modules' || name.startsWith('dist'),
+    })
+      .filter(isChosen)
+      .sort(),
+  );
+  if (files.length === 0) return { passed: 0, failed: 0 };
+  const postgres = await startTestPostgres(join(scratch, 'database'));
+  const stop = () => void postgres.stop().finally(() => process.exit(130));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    return await nodeTests(files, { TEST_POSTGRES_URL: postgres.url });
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await postgres.stop();
+  }
+}
+
+/** The whole join in Firefox and in WebKit, where they are installed. */
+async function runOtherBrowsers(): Promise<Counts> {
+  const files = globSync('tests/e2e/browsers/*.browsers.ts', { cwd: root }).filter(isChosen).sort();
+  return files.length === 0 ? { passed: 0, failed: 0 } : nodeTests(files);
+}
+
+async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
+  const output = join(scratch, 'counts.json');
+  const succeeded = await runProgram(
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--test',
+      `--test-concurrency=${availableParallelism() + 1}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      '--test-reporter=./tests/harness/terseReporter.ts',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./tests/harness/countsReporter.ts',
+      `--test-reporter-destination=${output}`,
+      ...files,
+    ],
+    { ...env, ...settings },
+  );
+  const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
+    'tests' | 'passed' | 'skipped' | 'todo',
+    number
+  >;
+  const { passed, skipped } = counts;
+  const failed = counts.tests - passed - skipped - counts.todo;
+  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+/** Journeys in a real browser. One that passes only when repeated counts as failed. */
+async function runJourneys(): Promise<Counts> {
+  const journeys = globSync('tests/e2e/**/*.{test,spec}.ts', { cwd: root }).filter(isChosen);
+  if (filters.length > 0 && journeys.length === 0) return { passed: 0, failed: 0 };
+  const output = join(scratch, 'journeys.json');
+  const succeeded = await runProgram(
+    [
+      join(root, 'node_modules/@playwright/test/cli.js'),
+      'test',
+      '-c',
+      'tests/e2e/playwright.config.ts',
+      '--reporter=line,json',
+      ...(filters.length > 0 ? journeys : []),
+    ],
+    { ...env, CHROMIUM_PATH: await findChromium(), PLAYWRIGHT_JSON_OUTPUT_NAME: output, CI: '1' },
+  );
+  const { stats } = JSON.parse(readFileSync(output, 'utf8')) as {
+    stats: Record<'expected' | 'unexpected' | 'flaky', number>;
+  };
+  const failed = stats.unexpected + stats.flaky;
+  return { passed: stats.expected, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+/** The fault suite at a tenth of its size; SEED, JOINS and KILLS say otherwise. */
+function smallRun(): NodeJS.ProcessEnv {
+  return values.long ? env : { SEED: '1', JOINS: '30', KILLS: '6', ...env };
+}
+
+function isChosen(file: string): boolean {
+  return filters.length === 0 || filters.some((filter) => file.includes(filter));
+}
+
+/** Somebody's own keys and settings must neither reach the tests nor decide how they end. */
+function cleanEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const ours =
+    /^(MODE|HOST|PORT|DATA_DIR|PUBLIC_URL|API_URL|TRUST_PROXY|DATABASE_URL|LINK_SECRET|ALLOW_.*|STORAGE_.*|UPLOAD_MAX_BYTES|CLAMD_URL|MAIL_FROM|SOCIETY_FILE|OPERATOR_NAME|LIMITS?(_.*)?|LOG_LEVEL|DATABASE_WAIT_SECONDS|STOP_DELAY_SECONDS|NODE_ENV|EMULATORS_.*|DRIFT_.*|(STRIPE|HUBSPOT|SMTP|PG)_?[A-Z_]*)$/;
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !ours.test(name)));
+}

@@ -1,0 +1,87 @@
+import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+/**
+ * Which folder of apps/server may import which others. A new arrow is written here to pass, and together they never lead back.
+ * Not held to it: files at the top (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the rooms together, and tests.
+ */
+export const arrows: Readonly<Record<string, readonly string[]>> = {
+  checkout: ['contacts', 'join', 'links', 'payments', 'platform', 'session', 'society'],
+  contacts: ['platform', 'providers', 'session'],
+  doctor: ['platform', 'providers', 'society'],
+  documents: ['contacts', 'notices', 'platform', 'providers', 'refunds', 'session'],
+  eligibility: ['platform', 'session'],
+  fulfilment: ['platform', 'session', 'society'],
+  invitations: ['platform'],
+  join: ['contacts', 'eligibility', 'links', 'payments', 'platform', 'session', 'society'],
+  ledger: ['payments', 'platform', 'providers'],
+  links: ['contacts', 'platform', 'session'],
+  membership: ['payments', 'platform', 'session', 'society'],
+  notices: ['platform', 'providers', 'reports'],
+  payments: ['contacts', 'notices', 'platform', 'providers', 'refunds', 'session'],
+  platform: ['society'],
+  providers: ['platform'],
+  refunds: ['contacts', 'notices', 'platform', 'providers', 'session'],
+  reports: ['platform'],
+  session: ['platform', 'society'],
+  settlement: ['notices', 'payments', 'platform', 'providers', 'refunds', 'session'],
+  setup: ['doctor', 'platform', 'providers', 'society'],
+  story: ['platform'],
+  upgrade: ['payments', 'platform', 'providers', 'session', 'society'],
+  welcome: ['documents', 'payments', 'platform', 'session'],
+};
+
+/** A sentence for each import that crosses a wall, for arrows that lead back to where they began, and for those that nobody needs. */
+export function wallFaults(
+  sources: readonly { path: string; text: string }[],
+  allowed: Readonly<Record<string, readonly string[]>> = arrows,
+): string[] {
+  const faults: string[] = [];
+  const needed = new Set<string>();
+  for (const { path, text } of sources) {
+    const from = roomOf(path);
+    if (from === null) continue;
+    for (const [, specifier] of text.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)) {
+      const to = roomOf(posix.join(posix.dirname(path), specifier!));
+      if (to === null || to === from) continue;
+      needed.add(`${from} ${to}`);
+      if (!allowed[from]?.includes(to))
+        faults.push(
+          `${path}: ${from} does not import ${to}. If it should, write the arrow down in tools/local/walls.ts.`,
+        );
+    }
+  }
+  for (const [from, rooms] of Object.entries(allowed))
+    for (const to of rooms) {
+      if (!needed.has(`${from} ${to}`))
+        faults.push(`The arrow from ${from} to ${to} is not needed any more.`);
+      if (reaches(allowed, to, from)) faults.push(`The arrow from ${from} to ${to} leads back to ${from}.`);
+    }
+  return faults;
+}
+
+/** The folder of apps/server that a file is in; null for files at its top and elsewhere. */
+function roomOf(path: string): string | null {
+  return /^apps\/server\/([^/]+)\/.+$/.exec(path)?.[1] ?? null;
+}
+
+function reaches(
+  allowed: Readonly<Record<string, readonly string[]>>,
+  from: string,
+  to: string,
+  seen = new Set<string>(),
+): boolean {
+  if (from === to) return true;
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return (allowed[from] ?? []).some((next) => reaches(allowed, next, to, seen));
+}
+
+/** The faults of this checkout. */
+export function checkWalls(root: string): string[] {
+  const paths = globSync('apps/server/*/**/*.ts', {
+    cwd: root,
+    exclude: ['apps/server/dist/**', 'apps/server/testing/**', '**/*.test.ts'],
+  });
+  return wallFaults(paths.map((path) => ({ path, text: readFileSync(posix.join(root, path), 'utf8') })));
+}
