@@ -1,14 +1,12 @@
 import { defineConfig } from '@rsbuild/core';
 
-/** The server in one file, and its other threads in one each (docs/decisions/0027). */
+/** The server in one file, and the process that looks into documents in another (docs/decisions/0027). */
 export default defineConfig({
   root: import.meta.dirname,
-  source: { entry: { server: './main.ts' } },
+  source: { entry: { server: './main.ts', inspector: './documents/inspectorProcess.ts' } },
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
-    // A thread's file lies beside the server's.
-    assetPrefix: 'auto',
     // The first has files beside it, the second is large and needed for buckets alone.
     externals: ['@fastify/swagger-ui', /^@aws-sdk\//],
   },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import { sql } from 'kysely';
 import {
   compoundFile,
@@ -459,11 +459,13 @@ for (const order of [
 
 test('a file that nobody can finish looking at is refused with a sentence, and leaves nothing behind', async (t) => {
   const { inspector } = server.deps;
-  const started: Worker[] = [];
+  const started: ChildProcess[] = [];
   server.deps.inspector = openInspector({
     patience: () => 50,
     start: () => {
-      started.push(new Worker('for (;;);', { eval: true }));
+      started.push(
+        spawn(process.execPath, ['-e', 'for (;;);'], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
+      );
       return started.at(-1)!;
     },
   });
@@ -477,8 +479,8 @@ test('a file that nobody can finish looking at is refused with a sentence, and l
     ],
   );
   assert.deepEqual(
-    started.map(({ threadId }) => threadId),
-    [-1],
+    started.map(({ signalCode }) => signalCode),
+    ['SIGKILL'],
     'what looked at it has ended',
   );
 });

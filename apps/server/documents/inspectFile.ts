@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { Inflate } from 'fflate';
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import {
   type Bytes,
   type Inflated,
@@ -8,21 +9,17 @@ import {
   inspectDocument,
 } from '#documents/inspectDocument.ts';
 
-/** Of what is packed, in bytes: at most a thousand times as much comes out of it at once. */
-const PIECE = 4096;
-
-/** What a file is by its content. Constant memory. Reads and waits for the disk: for a thread of its own. */
+/** What a file is by its content. Constant memory. Reads synchronously: for a process of its own. */
 export async function inspectFile(path: string, size: number): Promise<Inspection> {
   const fd = openSync(path, 'r');
-  const read = (start: number, length: number, memory?: Uint8Array) => {
-    const wanted = Math.max(0, Math.min(length, size - start));
-    const buffer = memory ?? Buffer.allocUnsafe(wanted);
-    return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
-  };
   const bytes: Bytes = {
     size,
-    read: async (start, length, memory) => read(start, length, memory),
-    inflate: async (start, length, limits) => inflate(read, start, length, limits),
+    read: async (start, length, memory) => {
+      const wanted = Math.max(0, Math.min(length, size - start));
+      const buffer = memory ?? Buffer.allocUnsafe(wanted);
+      return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
+    },
+    inflate: (start, length, limits) => inflate(path, bytes, start, length, limits),
   };
   try {
     return await inspectDocument(bytes);
@@ -31,30 +28,41 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
   }
 }
 
-type Read = (start: number, length: number) => Uint8Array;
-
-/**
- * Inflates on this thread, at its priority: Node's own streams inflate in the pool that all who join need. What cannot be
- * inflated ends the count.
- */
-function inflate(
-  read: Read,
+/** What cannot be inflated ends the count. */
+async function inflate(
+  path: string,
+  bytes: Bytes,
   start: number,
   length: number,
   { mostBytes, headBytes }: InflateLimits,
-): Inflated {
+): Promise<Inflated> {
   const head = new Uint8Array(Math.min(headBytes, mostBytes));
   let size = 0;
-  const inflator = new Inflate((chunk) => {
+  const take = (chunk: Uint8Array) => {
     if (size < head.length) head.set(chunk.subarray(0, head.length - size), size);
     size += chunk.length;
-  });
-  const end = start + length;
+  };
   try {
-    for (let at = start; at < end && size <= mostBytes; at += PIECE)
-      inflator.push(read(at, Math.min(PIECE, end - at)), at + PIECE >= end);
-  } catch {
-    size = Math.min(size, mostBytes - 1);
+    // A stream for each of a thousand small parts would cost more than all of their content.
+    if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
+      take(inflateRawSync(await bytes.read(start, length), { maxOutputLength: mostBytes + 1 }));
+    else
+      await pipeline(
+        createReadStream(path, { start, end: start + length - 1 }),
+        createInflateRaw({ chunkSize: CHUNK_BYTES }),
+        async (chunks: AsyncIterable<Uint8Array>) => {
+          for await (const chunk of chunks) {
+            take(chunk);
+            if (size > mostBytes) break;
+          }
+        },
+      );
+  } catch (error) {
+    const isMore = size > mostBytes || (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    size = isMore ? mostBytes + 1 : Math.min(size, mostBytes - 1);
   }
   return { size, head: head.subarray(0, Math.min(size, head.length)) };
 }
+
+const AT_ONCE_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
 import {
   docx,
   docxOfParts,
@@ -17,14 +17,20 @@ import {
 import { openInspector } from './inspector.ts';
 
 const anyJob = { path: '/nowhere', sizeBytes: 1 };
-/** A thread that does this with each file; `post` answers. */
-const thread = (code: string) => () =>
-  new Worker(
-    `const { parentPort } = require('node:worker_threads');
-    const post = (inspection) => parentPort.postMessage({ inspection });
-    parentPort.on('message', (job) => { ${code} });`,
-    { eval: true },
-  );
+/** A process that does this with each file; `post` answers. */
+const program =
+  (code: string, ...options: string[]) =>
+  () => {
+    const script = `const post = (inspection) => process.send({ inspection });
+      process.on('message', (job) => { ${code} });
+      process.on('disconnect', () => process.exit());`;
+    const started = spawn(process.execPath, [...options, '-e', script], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    started.unref();
+    started.channel!.unref();
+    return started;
+  };
 
 function keep(t: TestContext, content: Buffer) {
   const folder = mkdtempSync(join(tmpdir(), 'induct-inspector-'));
@@ -34,6 +40,7 @@ function keep(t: TestContext, content: Buffer) {
   return { path, sizeBytes: content.length };
 }
 
+const ours = openInspector();
 const large = { name: 'word/media/a.bmp', data: randomText(5_000_000) };
 for (const [what, content, inspection] of [
   ['a PDF', pdf(), { type: 'application/pdf' }],
@@ -68,38 +75,34 @@ for (const [what, content, inspection] of [
     { type: docxType() },
   ],
 ] as const)
-  test(`${what}, on a thread, is what it is`, async (t) => {
-    assert.deepEqual(await openInspector().inspect(keep(t, content), 'anybody'), inspection);
+  test(`${what}, in a process, is what it is`, async (t) => {
+    assert.deepEqual(await ours.inspect(keep(t, content), 'anybody'), inspection);
   });
 function docxType() {
   return 'application/vnd.openxmlformats-officedocument.wordprocessingml.document' as const;
 }
 
 test('a file that cannot be read is a failure of ours, and the next one is looked at', async (t) => {
-  const inspector = openInspector({ threads: 1 });
+  const inspector = openInspector({ processes: 1 });
   await assert.rejects(inspector.inspect(anyJob, 'a'), /ENOENT/);
   assert.deepEqual(await inspector.inspect(keep(t, pdf()), 'a'), { type: 'application/pdf' });
 });
 
-/** A thread that keeps all it makes, and may not keep much. */
-const greedy = () =>
-  new Worker(
-    `require('node:worker_threads').parentPort.on('message', () => {
-      const all = [];
-      for (;;) all.push({ number: all.length });
-    });`,
-    { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } },
-  );
+/** A process that keeps all it makes, and may not keep much. */
+const greedy = program(
+  'const all = []; for (;;) all.push({ number: all.length });',
+  '--max-old-space-size=16',
+);
 for (const [what, stuck, patienceMs] of [
-  ['never ends', thread('for (;;);'), 100],
-  ['waits for ever', thread(''), 100],
+  ['never ends', program('for (;;);'), 100],
+  ['waits for ever', program(''), 100],
   ['takes all the memory there is', greedy, 60_000],
 ] as const)
   test(`looking at a file that ${what} is ended and said so, and the next file has its turn`, async () => {
-    const ways = [stuck, thread(`post({ type: 'image/png' })`)];
-    const started: Worker[] = [];
+    const ways = [stuck, program(`post({ type: 'image/png' })`)];
+    const started: ChildProcess[] = [];
     const inspector = openInspector({
-      threads: 1,
+      processes: 1,
       patience: ({ path }) => (path === 'stuck' ? patienceMs : 60_000),
       start: () => {
         started.push(ways.shift()!());
@@ -108,18 +111,18 @@ for (const [what, stuck, patienceMs] of [
     });
     const both = [inspector.inspect({ path: 'stuck', sizeBytes: 1 }, 'a'), inspector.inspect(anyJob, 'b')];
     assert.deepEqual(await Promise.all(both), [{ fault: 'unchecked' }, { type: 'image/png' }]);
-    assert.equal(started[0]!.threadId, -1, 'it has ended');
+    assert.notEqual(started[0]!.signalCode, null, 'it has ended');
   });
 
-test('a thread that fails by itself is a failure of ours, and the next file has its turn', async () => {
-  const threads = [thread(`throw new Error('bug')`), thread(`post({ type: 'image/png' })`)];
-  const inspector = openInspector({ threads: 1, start: () => threads.shift()!() });
-  await assert.rejects(inspector.inspect(anyJob, 'a'), /bug/);
+test('a process that fails by itself is a failure of ours, and the next file has its turn', async () => {
+  const programs = [program(`throw new Error('bug')`), program(`post({ type: 'image/png' })`)];
+  const inspector = openInspector({ processes: 1, start: () => programs.shift()!() });
+  await assert.rejects(inspector.inspect(anyJob, 'a'), /ended with 1/);
   assert.deepEqual(await inspector.inspect(anyJob, 'b'), { type: 'image/png' });
 });
 
 test('senders take turns, however many files one of them has', async () => {
-  const inspector = openInspector({ threads: 1, start: thread(`post({ type: 'image/png' })`) });
+  const inspector = openInspector({ processes: 1, start: program(`post({ type: 'image/png' })`) });
   const done: string[] = [];
   const send = async (sender: string, name: string) => {
     await inspector.inspect(anyJob, sender);
@@ -133,22 +136,22 @@ test('senders take turns, however many files one of them has', async () => {
   assert.deepEqual(done, ['many 1', 'few 1', 'other 1', 'many 2', 'many 3', 'many 4']);
 });
 
-test('no more files are looked at at once than there are threads, and of one sender one', async () => {
+test('no more files are looked at at once than there are processes, and of one sender one', async () => {
   let [running, most, mostOfOne] = [0, 0, 0];
-  const started: Worker[] = [];
+  const started: ChildProcess[] = [];
   const ofSender = new Map<string, number>();
   const inspector = openInspector({
-    threads: 3,
+    processes: 3,
     start: () => {
-      const worker = thread(`setImmediate(() => post({ type: 'image/png' }))`)();
+      const worker = program(`setImmediate(() => post({ type: 'image/png' }))`)();
       started.push(worker);
-      const post = worker.postMessage.bind(worker);
-      worker.postMessage = (job: { path: string }) => {
+      const send = worker.send.bind(worker) as (job: object) => boolean;
+      worker.send = (job: { path: string }) => {
         running += 1;
         most = Math.max(most, running);
         ofSender.set(job.path, (ofSender.get(job.path) ?? 0) + 1);
         mostOfOne = Math.max(mostOfOne, ofSender.get(job.path)!);
-        post(job);
+        return send(job);
       };
       return worker;
     },

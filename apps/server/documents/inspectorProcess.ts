@@ -1,0 +1,30 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import type { Inspection } from '#documents/inspectDocument.ts';
+import { inspectFile } from './inspectFile.ts';
+
+/** Linux has a priority for each thread. */
+const THREADS = '/proc/self/task';
+
+/** A file that has arrived. Its name is our own. */
+export interface Job {
+  path: string;
+  sizeBytes: number;
+}
+/** What it is, or a failure of ours. */
+export type Answer = { inspection: Inspection } | { failed: string };
+
+// Those who join come first.
+const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
+for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
+
+process.on('message', ({ path, sizeBytes }: Job) => {
+  const answer = (given: Answer) => process.send!(given);
+  inspectFile(path, sizeBytes).then(
+    (inspection) => answer({ inspection }),
+    (error: Error) => answer({ failed: error.stack ?? error.message }),
+  );
+});
+process.once('disconnect', () => process.exit());
+// They are sent to all processes of a service: the server still answers for what is looked at.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
