@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
-import { until } from '../../tests/harness/startedInduct.ts';
+import { until } from '../../tests/harness/npmStart.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './platform/config.ts';
-import { details, orderingJoin, paidJoin, startJoin } from './testing/steps.ts';
-import { startTestServer, type TestServer } from './testing/testServer.ts';
 
 let server: TestServer;
 /** A session in each kind of state, and the line of one of them. */

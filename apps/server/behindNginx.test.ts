@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../tests/harness/startedInduct.ts';
+import { otherConnections, startInterruptible } from '../../tests/harness/interruptible.ts';
+import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
+import { until } from '../../tests/harness/npmStart.ts';
+import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
+import { paidJoin } from '../../tests/harness/steps.ts';
+import { browser, type Client } from '../../tests/harness/testServer.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
 import { reconcile } from './settlement/reconcile.ts';
-import { otherConnections, startInterruptible } from './testing/interruptible.ts';
-import { nginxProgram, startNginx } from './testing/nginx.ts';
-import { type ServerProcess, startServerProcess, withSettings } from './testing/serverProcess.ts';
-import { paidJoin } from './testing/steps.ts';
-import { browser, type Client } from './testing/testServer.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';
 /** Joiners at the same time. */

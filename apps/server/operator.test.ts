@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { settingsOf } from './testing/serverProcess.ts';
-import { paidJoin } from './testing/steps.ts';
-import { startTestServer, type TestServer } from './testing/testServer.ts';
+import { settingsOf } from '../../tests/harness/serverProcess.ts';
+import { paidJoin } from '../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 
 let server: TestServer;
 before(async () => {

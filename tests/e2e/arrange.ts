@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { details as validDetails } from '../../apps/server/testing/steps.ts';
 import { type CallName, calls, pathOf } from '../../packages/contract/calls.ts';
+import { details as validDetails } from '../harness/steps.ts';
 import { theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 

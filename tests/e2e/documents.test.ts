@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { doc, docx, encryptedPdf, jpeg, pdf, permissions, png, program } from '../harness/documents.ts';
-import { npmRun } from '../harness/startedInduct.ts';
+import { npmRun } from '../harness/npmStart.ts';
 import { call, paidJoin, selfNomination } from './arrange.ts';
 import { expect, test, theInduct } from './fixtures.ts';
 import { button, heading } from './steps.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../tools/local/ports.ts';
-import { startInduct } from '../harness/startedInduct.ts';
+import { startInduct } from '../harness/npmStart.ts';
 import { expect, test } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import {

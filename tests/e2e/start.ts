@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../tools/local/ports.ts';
-import { npmRun, type StartedInduct, startInduct } from '../harness/startedInduct.ts';
+import { npmRun, type StartedInduct, startInduct } from '../harness/npmStart.ts';
 import { hubspot } from './providers.ts';
 
 /** How many personal invitations lie ready; each is used by one test. */

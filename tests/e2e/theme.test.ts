@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { freePort } from '../../tools/local/ports.ts';
-import { startInduct } from '../harness/startedInduct.ts';
+import { startInduct } from '../harness/npmStart.ts';
 import { test as base, expect, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
 import {
   button,

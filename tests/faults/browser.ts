@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import type { Body } from '#contract/schemas.ts';
-import type { Answered } from '../../apps/server/testing/testServer.ts';
+import type { Answered } from '../harness/testServer.ts';
 import type { Person } from './person.ts';
 import type { World } from './world.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pushDue } from '../../apps/server/contacts/push.ts';
-import { paidJoin } from '../../apps/server/testing/steps.ts';
-import { startTestServer } from '../../apps/server/testing/testServer.ts';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { disagreements, untilTold } from './agreement.ts';
+import { paidJoin } from './steps.ts';
+import { startTestServer } from './testServer.ts';
 
 test('Stripe, the database and HubSpot agree on a join, until one of them is changed', async (t) => {
   const server = await startTestServer();

@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { readSociety } from '../../apps/server/society/readSociety.ts';
-import { details } from '../../apps/server/testing/steps.ts';
 import { societyFile } from '../../tests/harness/induct.ts';
 import { confirmCard } from '../../tests/harness/providers.ts';
+import { details } from '../../tests/harness/steps.ts';
 import { floorCalls } from './floor/calls.ts';
 
 /** Makes a call and notes what is to be known of it. */

@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
-import { npmRun } from '../../tests/harness/startedInduct.ts';
+import { npmRun } from '../../tests/harness/npmStart.ts';
 
 // Emulators that act as the real accounts: one for all tests, as a real account is.
 let stripe: { url: string; close(): Promise<void> };

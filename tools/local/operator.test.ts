@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { npmRun, startInduct } from '../../tests/harness/startedInduct.ts';
+import { npmRun, startInduct } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';

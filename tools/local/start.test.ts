@@ -7,13 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { pdf } from '../../tests/harness/documents.ts';
-import {
-  hasEnded,
-  npmRun,
-  type StartedInduct,
-  startInduct,
-  until,
-} from '../../tests/harness/startedInduct.ts';
+import { hasEnded, npmRun, type StartedInduct, startInduct, until } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
 

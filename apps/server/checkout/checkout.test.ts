@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { changeSociety } from '../testing/changeSociety.ts';
-import { details, orderingJoin, payOrder, startJoin } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { details, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
+import { deliver } from '../../../tests/harness/deliver.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { deliver } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, startJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { failedCommand, retryCommand } from './commands.ts';
 
 let server: TestServer;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../tests/harness/startedInduct.ts';
-import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { diffCommand, failedCommand, retryCommand, statusCommand, syncCommand } from './commands.ts';
 
 let server: TestServer;

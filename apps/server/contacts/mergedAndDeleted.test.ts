@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { syncContacts } from './syncContacts.ts';
 
 let server: TestServer;

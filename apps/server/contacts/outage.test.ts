@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type CallName, calls } from '#contract/calls.ts';
-import { deliver } from '../testing/deliver.ts';
-import { beginPayment, details, openIntent, payByCard, reportPayment } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { deliver } from '../../../tests/harness/deliver.ts';
+import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const isLong = process.env.TEST_LENGTH === 'long';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { details, orderingJoin, paidJoin, startJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
 let server: TestServer;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { details } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { details } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
 /** The first status is looked at in full; the others take the same way. */

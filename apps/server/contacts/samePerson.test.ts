@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import {
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { openIntent, orderingJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { linkCommand } from './commands.ts';
 
 let server: TestServer;

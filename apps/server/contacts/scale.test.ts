@@ -7,11 +7,11 @@ import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { testDatabase } from '../../../tests/harness/database.ts';
-import { until } from '../../../tests/harness/startedInduct.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
+import { details } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
-import { details } from '../testing/steps.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const JOINS = process.env.TEST_LENGTH === 'long' ? 20_000 : 1_000;

@@ -3,12 +3,12 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { diffCommand, linkCommand, statusCommand } from './commands.ts';
 
 let server: TestServer;

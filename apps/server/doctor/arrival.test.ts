@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { askArrival, CLAIMED_ADDRESS, doctorToken, isDoctorToken } from './arrival.ts';
 import { diagnose } from './doctorCommand.ts';
 

@@ -9,10 +9,10 @@ import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { Config } from '../platform/config.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { diagnose } from './doctorCommand.ts';
 
 // One account for all tests, which put it in order before each; only the doctor looks, and it changes nothing.

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
+import { deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
-import { deliver } from '../testing/deliver.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { paidJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsRejectCommand } from './commands.ts';
 

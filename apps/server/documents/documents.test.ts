@@ -19,12 +19,12 @@ import {
   program,
   zip,
 } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { signedLinks } from '../links/links.ts';
 import { readConfig } from '../platform/config.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { orderingJoin, paidJoin } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { openInspector } from './inspector.ts';
 import { clamd } from './scanner.ts';
 import { sweepDocuments } from './sweepDocuments.ts';

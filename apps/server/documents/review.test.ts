@@ -7,10 +7,10 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { openIntent, paidJoin, payByCard } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import {
   documentsAcceptCommand,
   documentsDueCommand,

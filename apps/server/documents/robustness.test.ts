@@ -8,10 +8,10 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { jpeg } from '../../../tests/harness/documents.ts';
+import { type ServerProcess, startServerProcess } from '../../../tests/harness/serverProcess.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { Storage } from '../providers/storage/storage.ts';
-import { type ServerProcess, startServerProcess } from '../testing/serverProcess.ts';
-import { paidJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { sweepDocuments, unknownDocuments } from './sweepDocuments.ts';
 
 const isLong = process.env.TEST_LENGTH === 'long';

@@ -5,10 +5,10 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { readConfig } from '../platform/config.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { orderingJoin, paidJoin } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 import { documentsRejectCommand } from './commands.ts';
 
 let server: TestServer;

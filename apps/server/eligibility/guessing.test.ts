@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
-import { startServerProcess } from '../testing/serverProcess.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
 const LIMIT = 5;

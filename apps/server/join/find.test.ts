@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, openIntent, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, openIntent, payOrder, startJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { findCommand } from './findCommand.ts';
 
 let server: TestServer;

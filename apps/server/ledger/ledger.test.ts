@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, payOrder } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
 
 let server: TestServer;

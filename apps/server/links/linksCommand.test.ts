@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runCommand } from '../testing/runCommand.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
 
 let server: TestServer;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { troubleTeller } from './providerTrouble.ts';
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openIntent, orderingJoin, payByCard } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 

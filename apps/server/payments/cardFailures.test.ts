@@ -9,8 +9,8 @@ import {
   orderingJoin,
   payByCard,
   reportPayment,
-} from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { handleEvent } from './handleEvent.ts';
 
 let server: TestServer;

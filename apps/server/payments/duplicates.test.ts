@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, openIntent, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { details, openIntent, paidJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 let server: TestServer;

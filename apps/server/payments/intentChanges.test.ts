@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { changeSociety } from '../testing/changeSociety.ts';
-import { stateOf } from '../testing/rows.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
@@ -11,8 +11,8 @@ import {
   payByCard,
   payOrder,
   reportPayment,
-} from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { sweepPayments } from '../settlement/sweep.ts';
-import { startServerProcess } from '../testing/serverProcess.ts';
+import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import {
   beginPayment,
   openIntent,
@@ -9,8 +8,9 @@ import {
   paidJoin,
   payByCard,
   reportPayment,
-} from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sweepPayments } from '../settlement/sweep.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 
 let server: TestServer;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { ALREADY_MEMBER } from '../session/members.ts';
-import { firstLine } from '../session/orderLines.ts';
-import { membershipsOf, stateOf } from '../testing/rows.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
@@ -13,8 +11,10 @@ import {
   payByCard,
   reportPayment,
   startJoin,
-} from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { ALREADY_MEMBER } from '../session/members.ts';
+import { firstLine } from '../session/orderLines.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 

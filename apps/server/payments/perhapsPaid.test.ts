@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
+import {
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  reportPayment,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { details, openIntent, paidJoin, payByCard, reportPayment, startJoin } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, openIntent, orderingJoin, payOrder } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
 let server: TestServer;
 before(async () => {

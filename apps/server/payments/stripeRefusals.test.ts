@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
-import { until } from '../../../tests/harness/startedInduct.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import {
+  type Answered,
+  type Client,
+  startTestServer,
+  type TestServer,
+} from '../../../tests/harness/testServer.ts';
 import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import type { IntentMetadata, PaymentProvider } from '../providers/stripe/provider.ts';
-import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
-import { type Answered, type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
 before(async () => {

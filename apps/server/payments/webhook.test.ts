@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Stripe from 'stripe';
-import { membershipsOf, stateOf } from '../testing/rows.ts';
-import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from '../testing/steps.ts';
-import { STRIPE_WEBHOOK_SECRET, startTestServer, type TestServer } from '../testing/testServer.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import {
+  STRIPE_WEBHOOK_SECRET,
+  startTestServer,
+  type TestServer,
+} from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 let server: TestServer;

@@ -3,16 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { noticesOf } from '../testing/rows.ts';
-import { details, openIntent, orderingJoin, paidJoin, payByCard, reportPayment } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { followPayment } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
 import { NotRefundable, refundJoin } from './refundJoin.ts';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
-import { changeSociety } from '../testing/changeSociety.ts';
-import { details, orderingJoin, payOrder } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { followPayment } from './followPayment.ts';
 import { NotRefundable, refundJoin } from './refundJoin.ts';
 

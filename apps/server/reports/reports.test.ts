@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { blockedKinds, readReports } from './reports.ts';
 
 let server: TestServer;

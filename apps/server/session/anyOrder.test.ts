@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { openIntent, orderingJoin, payByCard, reportPayment } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 
 /** How many people live through how many things. */
 const PEOPLE = 8;

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { confirmPayment } from '../payments/confirmPayment.ts';
-import { refundJoin } from '../refunds/refundJoin.ts';
-import { atHubspot, deliver, editAtHubspot } from '../testing/deliver.ts';
-import { membershipsOf, stateOf } from '../testing/rows.ts';
+import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
@@ -14,8 +12,10 @@ import {
   payByCard,
   payOrder,
   reportPayment,
-} from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { ALREADY_MEMBER } from './members.ts';
 
 let server: TestServer;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { stateOf } from '../testing/rows.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { stateOf } from '../../../tests/harness/rows.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import type { Command } from '../platform/command.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { settleCommand } from './commands.ts';
 import { refundCommand } from './refundCommands.ts';
 

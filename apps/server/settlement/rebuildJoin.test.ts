@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { runCommand } from '../testing/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../tests/harness/startedInduct.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
-import { runCommand } from '../testing/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';

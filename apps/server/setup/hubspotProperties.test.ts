@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { CrmUnavailable, type ExistingProperty } from '../providers/hubspot/client.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
-import { atHubspot, deliver } from '../testing/deliver.ts';
-import { paidJoin } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 
 let server: TestServer;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { restrictedKeyPage } from '../providers/stripe/permissions.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { setUp } from './setupCommand.ts';
 
 const PUBLIC_URL = 'https://join.society.example';

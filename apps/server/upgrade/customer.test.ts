@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../tests/harness/startedInduct.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { prepareCustomer } from '../payments/cardCustomer.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import {
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
-import { details, openIntent, paidJoin, payByCard, payOrder, reportPayment } from '../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../testing/testServer.ts';
 
 let server: TestServer;
 before(async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
-import { details, orderingJoin, paidJoin, payOrder } from '../testing/steps.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { freePort } from '../../../tools/local/ports.ts';
 import { png } from '../../harness/documents.ts';
-import { type StartedInduct, startInduct } from '../../harness/startedInduct.ts';
+import { type StartedInduct, startInduct } from '../../harness/npmStart.ts';
 import { details } from '../arrange.ts';
 import { stripe } from '../providers.ts';
 import { firefoxProgram, startFirefox } from './firefox.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../harness/startedInduct.ts';
+import { until } from '../../harness/npmStart.ts';
 import { PATIENCE_MS } from './hands.ts';
 
 /**

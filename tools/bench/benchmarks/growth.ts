@@ -1,4 +1,4 @@
-import { fillDatabase } from '../../../apps/server/testing/fillDatabase.ts';
+import { fillDatabase } from '../../../tests/harness/fillDatabase.ts';
 import { compare } from '../compare.ts';
 import { measure, runMetrics } from '../measure.ts';
 import { atMost, figure, section } from '../report.ts';

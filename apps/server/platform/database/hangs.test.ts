@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../../tests/harness/startedInduct.ts';
 import {
   type Interruptible,
   otherConnections,
   paidCalls,
   startInterruptible,
-} from '../../testing/interruptible.ts';
-import { startServerProcess, withSettings } from '../../testing/serverProcess.ts';
+} from '../../../../tests/harness/interruptible.ts';
+import { until } from '../../../../tests/harness/npmStart.ts';
+import { startServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 import { connect as connectDatabase } from './client.ts';
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../../tests/harness/startedInduct.ts';
 import {
   type Answered,
   type Interruptible,
   otherConnections,
   paidCalls,
   startInterruptible,
-} from '../../testing/interruptible.ts';
-import { startServerProcess } from '../../testing/serverProcess.ts';
+} from '../../../../tests/harness/interruptible.ts';
+import { until } from '../../../../tests/harness/npmStart.ts';
+import { startServerProcess } from '../../../../tests/harness/serverProcess.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 
 let database: Interruptible;

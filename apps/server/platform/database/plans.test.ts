@@ -2,16 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import pg from 'pg';
+import { deliver } from '../../../../tests/harness/deliver.ts';
 import { pdf } from '../../../../tests/harness/documents.ts';
-import { fillDue } from '../../contacts/fillContacts.ts';
-import { sweepDocuments } from '../../documents/sweepDocuments.ts';
-import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
-import { findJoins } from '../../join/findJoins.ts';
-import { catchUpOnEvents } from '../../settlement/catchUp.ts';
-import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
-import { readStory } from '../../story/readStory.ts';
-import { deliver } from '../../testing/deliver.ts';
-import { fillDatabase } from '../../testing/fillDatabase.ts';
+import { fillDatabase } from '../../../../tests/harness/fillDatabase.ts';
 import {
   beginPayment,
   details,
@@ -20,8 +13,15 @@ import {
   payByCard,
   reportPayment,
   startJoin,
-} from '../../testing/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../testing/testServer.ts';
+} from '../../../../tests/harness/steps.ts';
+import { type Client, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
+import { fillDue } from '../../contacts/fillContacts.ts';
+import { sweepDocuments } from '../../documents/sweepDocuments.ts';
+import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
+import { findJoins } from '../../join/findJoins.ts';
+import { catchUpOnEvents } from '../../settlement/catchUp.ts';
+import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
+import { readStory } from '../../story/readStory.ts';
 
 /** So many that the planner reads a table as a whole only where no index leads to the rows. */
 const SESSIONS = 50_000;

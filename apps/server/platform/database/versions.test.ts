@@ -7,11 +7,15 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { pdf } from '../../../../tests/harness/documents.ts';
+import { until } from '../../../../tests/harness/npmStart.ts';
 import { checkOut, previousVersion } from '../../../../tests/harness/previousVersion.ts';
-import { until } from '../../../../tests/harness/startedInduct.ts';
-import { type ServerProcess, settingsOf, startServerProcess } from '../../testing/serverProcess.ts';
-import { orderingJoin, payOrder } from '../../testing/steps.ts';
-import { browser, startTestServer, type TestServer } from '../../testing/testServer.ts';
+import {
+  type ServerProcess,
+  settingsOf,
+  startServerProcess,
+} from '../../../../tests/harness/serverProcess.ts';
+import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
+import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { isLater, version } from '../version.ts';
 
 /** The version before this one, on the tables of this one: docs/decisions/0024. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { until } from '../../../../tests/harness/startedInduct.ts';
+import { type Interruptible, startInterruptible } from '../../../../tests/harness/interruptible.ts';
+import { until } from '../../../../tests/harness/npmStart.ts';
+import { launchServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
 import { freePort } from '../../../../tools/local/ports.ts';
-import { type Interruptible, startInterruptible } from '../../testing/interruptible.ts';
-import { launchServerProcess, withSettings } from '../../testing/serverProcess.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 
 let database: Interruptible;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { calls } from '#contract/calls.ts';
+import { startTestServer } from '../../../../tests/harness/testServer.ts';
 import { buildApp } from '../../app.ts';
-import { startTestServer } from '../../testing/testServer.ts';
 import { wire } from '../../wire.ts';
 import { createLog } from './logging.ts';
 

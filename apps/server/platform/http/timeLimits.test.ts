@@ -5,9 +5,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pdf } from '../../../../tests/harness/documents.ts';
+import { paidJoin } from '../../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
 import { buildApp } from '../../app.ts';
-import { paidJoin } from '../../testing/steps.ts';
-import { startTestServer, type TestServer } from '../../testing/testServer.ts';
 import { type TimeLimits, timeLimits } from './timeLimits.ts';
 
 let server: TestServer;

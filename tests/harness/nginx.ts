@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../../../tests/harness/startedInduct.ts';
-import { findProgram } from '../../../tools/local/findProgram.ts';
-import { freePort } from '../../../tools/local/ports.ts';
+import { findProgram } from '../../tools/local/findProgram.ts';
+import { freePort } from '../../tools/local/ports.ts';
+import { until } from './npmStart.ts';
 
 export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 
-const operations = join(import.meta.dirname, '../../../docs/operations.md');
+const operations = join(import.meta.dirname, '../../docs/operations.md');
 
 /** The proxy that docs/operations.md gives as an example, before two servers on these ports; without its certificate. */
 export async function startNginx(servers: readonly [number, number]) {

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
-import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
-import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../../emulators/keys.ts';
-import { startStripeEmulator } from '../../../emulators/stripe/server.ts';
-import { testDatabase } from '../../../tests/harness/database.ts';
-import { buildApp } from '../app.ts';
-import type { Deps } from '../deps.ts';
-import { importInvitations } from '../invitations/importInvitations.ts';
-import { readConfig } from '../platform/config.ts';
-import type { Database } from '../platform/database/client.ts';
-import { createLog } from '../platform/http/logging.ts';
-import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { wire } from '../wire.ts';
+import { buildApp } from '../../apps/server/app.ts';
+import type { Deps } from '../../apps/server/deps.ts';
+import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
+import { readConfig } from '../../apps/server/platform/config.ts';
+import type { Database } from '../../apps/server/platform/database/client.ts';
+import { createLog } from '../../apps/server/platform/http/logging.ts';
+import type { HubspotClient } from '../../apps/server/providers/hubspot/client.ts';
+import { wire } from '../../apps/server/wire.ts';
+import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
+import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../emulators/keys.ts';
+import { startStripeEmulator } from '../../emulators/stripe/server.ts';
+import { testDatabase } from './database.ts';
 
-const societyFile = join(import.meta.dirname, '../../../society/society.yaml');
-const demoInvitations = join(import.meta.dirname, '../../../society/demo-invitations.csv');
+const societyFile = join(import.meta.dirname, '../../society/society.yaml');
+const demoInvitations = join(import.meta.dirname, '../../society/demo-invitations.csv');
 
 export interface Answered<Name extends CallName> {
   status: number;

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { Command } from '../platform/command.ts';
+import type { Command } from '../../apps/server/platform/command.ts';
 import type { TestServer } from './testServer.ts';
 
 /** Runs a command of staff on a test server: what it printed, and its exit status. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { parseSociety } from '../society/readSociety.ts';
+import { parseSociety } from '../../apps/server/society/readSociety.ts';
 import type { TestServer } from './testServer.ts';
 
 /** The society's file is another one from now on, as after staff edited it and started anew; until the test ends. */

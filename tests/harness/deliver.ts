@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sql } from 'kysely';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { pushDue } from '../contacts/push.ts';
+import { pushDue } from '../../apps/server/contacts/push.ts';
+import { HUBSPOT_ACCESS_TOKEN } from '../../emulators/keys.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
