@@ -8,3 +8,9 @@ export const PROOF_DUE_DAYS = 30;
 
 /** The least that a joiner may donate, in cents. It is also the least that Stripe charges, but need not be. */
 export const LEAST_DONATION_CENTS = 50;
+
+/** For how long a toast is shown (ms; specification, section 9). */
+export const TOAST_MS = 5000;
+
+/** For how long confetti is thrown (ms; specification, section 9). */
+export const CONFETTI_MS = 3000;

@@ -1,12 +1,11 @@
 import { Toast } from '@base-ui/react/toast';
 import { StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
+import { TOAST_MS } from '#core/specified.ts';
 import type { ToastMessage } from '../lib/toasts.ts';
 import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
 
-/** Specification, section 9: a toast disappears after 5 seconds. */
-const TOAST_MS = 5000;
 /** More would cover the form: the oldest are hidden. */
 const LIMIT = 3;
 

@@ -1,5 +1,5 @@
-/** Specification, section 9: confetti for 3000 milliseconds. */
-const CONFETTI_MS = 3000;
+import { CONFETTI_MS } from '#core/specified.ts';
+
 /** How long the last particles fall (ms), within the three seconds. */
 const FALL_MS = 1200;
 /** Milliseconds between two bursts. */
