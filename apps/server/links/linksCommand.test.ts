@@ -44,6 +44,14 @@ test('a link that was printed tells what it does: contact, product, price, floor
     assert.ok(out.includes(line), `${line}\nin\n${out}`);
 });
 
+test('a link without a price or an upgrade of its own tells those of the product', async (t) => {
+  const minted = await runCommand(t, server, linksCommand, ['checkout', '103']);
+  const { out, code } = await runCommand(t, server, linkCheckCommand, [minted.out.trim()]);
+  assert.equal(code, 0, out);
+  for (const line of ['price     $65.00 (floor $20.00)', 'upgrade   10 Distinguished Member upgrade, $45.00'])
+    assert.ok(out.includes(line), `${line}\nin\n${out}`);
+});
+
 test('a link that starts a join tells of no product', async (t) => {
   await server.deps.contacts.refresh('103');
   const minted = await runCommand(t, server, linksCommand, ['init', '103']);

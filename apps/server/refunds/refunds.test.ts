@@ -374,6 +374,18 @@ test('all that is left of a payment is what the dashboard has left of it', async
   assert.deepEqual(await atStripe(intentId), [1200, 9500]);
 });
 
+test('all that is left is given back by its lines, so that the ledger knows for what', async () => {
+  const { uuid, intentId } = await undergraduate();
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await refundPayment(server.deps, intentId);
+  const { rows } = await sql<{ paid: number[]; back: number[] }>`
+    select (select array_agg((line ->> 'line')::int order by 1) from refund, jsonb_array_elements(lines) as line
+        where intent_id = ${intentId}) as back,
+      (select array_agg(place::int - 1 order by 1) from order_snapshot, jsonb_array_elements(items) with ordinality as item (value, place)
+        where session_uuid = ${uuid}) as paid`.execute(server.deps.database);
+  assert.deepEqual(rows[0]!.back, rows[0]!.paid);
+});
+
 test('what is due already is not given back again with all that is left', async () => {
   const { uuid, intentId } = await undergraduate();
   await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });

@@ -142,6 +142,28 @@ test('an intent that was opened for another card only makes way for one that tak
   assert.equal((body as unknown as { status: string }).status, 'canceled');
 });
 
+test('an intent that another tab opened for another card in the same moment is not charged with the saved one', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  const { payments } = server.deps;
+  const { createIntent } = payments;
+  t.after(() => Object.assign(payments, { createIntent }));
+  Object.assign(payments, {
+    async createIntent(...given: Parameters<typeof createIntent>) {
+      Object.assign(payments, { createIntent });
+      assert.equal((await charge(client, uuid, intentId, false)).status, 200);
+      // As where the bank declined to have the card kept.
+      await sql`update payment set customer_id = '' where session_uuid = ${uuid} and kind = 'upgrade'`.execute(
+        server.deps.database,
+      );
+      return createIntent(...given);
+    },
+  });
+  const { status, message } = await charge(client, uuid, intentId);
+  assert.equal(status, 409);
+  assert.match(message!, /another card in another window/);
+});
+
 test('a name that is longer than Stripe keeps is shortened', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
