@@ -31,7 +31,7 @@ import { ledgerCommand } from './ledger/ledgerCommand.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
 import { type Command, commandNamed, type LoneCommand, plain } from './platform/command.ts';
-import { ConfigFaults, readConfig } from './platform/config.ts';
+import { ConfigFaults, readConfig, settingsOf } from './platform/config.ts';
 import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { createLog } from './platform/http/logging.ts';
@@ -101,7 +101,7 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const { command, rest } = named;
-  const config = readConfig();
+  const config = readConfig(settingsOf(args[0]));
   databaseUrl = config.databaseUrl;
   if ('runAlone' in command) return command.runAlone(rest, config);
   const refusal = await refusalOfDatabase(config.databaseUrl);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { settingsOf } from '../../apps/server/platform/config.ts';
 import { startEmulators } from './emulators.ts';
 import { readLocalFile } from './localFile.ts';
 import { readHolder, takeLock } from './lock.ts';
@@ -25,7 +26,7 @@ process.exit(code);
 
 /** The settings that the command needs beside those that were given. */
 async function surroundings(): Promise<NodeJS.ProcessEnv> {
-  const { config, bringsDatabase, bringsStripe, bringsHubspot } = planFrom(process.env);
+  const { config, bringsDatabase, bringsStripe, bringsHubspot } = planFrom(settingsOf(args[0]));
   const { dataDir } = config;
   if (!bringsDatabase && !bringsStripe && !bringsHubspot) return {};
 

@@ -404,7 +404,7 @@ function list(names: readonly string[]): string {
 }
 
 /** Whether strangers can reach an address: its name has a dot, and is neither an IP address nor a local name. */
-function isPublic(address: string): boolean {
+export function isPublic(address: string): boolean {
   const host = new URL(address).hostname;
   return (
     /^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/i.test(host) &&

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigFaults, readConfig } from './config.ts';
+import { ConfigFaults, readConfig, settingsOf } from './config.ts';
 
 const emulated = {
   DATABASE_URL: 'postgres://localhost/x',
@@ -58,6 +58,13 @@ test('with all keys set everything is real', () => {
     [false, null, 'https://api.hubapi.com'],
   );
   assert.equal(readConfig(live).mode, 'live');
+});
+
+test('setup makes the secret of webhooks, and does without; nothing else does', () => {
+  const { STRIPE_WEBHOOK_SECRET: _, ...without } = real;
+  assert.equal(readConfig(settingsOf('setup', without)).providers.stripe.secretKey, real.STRIPE_SECRET_KEY);
+  assert.throws(() => readConfig(settingsOf('doctor', without)), ConfigFaults);
+  assert.equal(settingsOf('setup', real), real);
 });
 
 const refused: [string, Record<string, string>, RegExp][] = [

@@ -152,6 +152,16 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
 /** Settings that are planned and would be dangerous to ignore silently. */
 const unsupported = ['SMTP_URL', 'MAIL_FROM'];
 
+/** The settings of a command. `setup` makes the webhook endpoint and tells its secret, so it goes without one. */
+export function settingsOf(
+  command: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const isYetToCome =
+    command === 'setup' && env.STRIPE_SECRET_KEY?.trim() && !env.STRIPE_WEBHOOK_SECRET?.trim();
+  return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
+}
+
 /** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults: string[] = [];

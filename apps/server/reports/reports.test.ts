@@ -75,17 +75,32 @@ test('what is no report of a violation is answered with nothing and leaves nothi
     [modern('https://evil.example/', { effectiveDirective: '<script>' })],
     [modern('chrome-extension://abc/inject.js')],
     [modern('inline', { sourceFile: 'moz-extension://abc/inject.js' })],
-    Array.from({ length: 21 }, () => modern('https://evil.example/')),
   ])
     assert.equal(await send(body), 204, JSON.stringify(body).slice(0, 60));
   assert.deepEqual(await blockedKinds(server.deps.database), []);
-  assert.equal(await send('x'.repeat(20_000)), 413);
+  assert.equal(await send('x'.repeat(140_000)), 413);
   assert.equal(await send('x', 'text/plain'), 415);
 });
 
 test('an address that sends more than its share is not listened to', async () => {
   for (let sent = 0; sent < 8; sent += 1) await send([modern('https://evil.example/')]);
   assert.match((await blockedKinds(server.deps.database))[0]!, /^5 ×/);
+});
+
+test('of what a browser sends together every kind is counted, and the first twenty when somebody made them up', async () => {
+  const together = Array.from({ length: 60 }, (_, number) =>
+    modern(`https://pictures.example/${number}.png`),
+  );
+  const policy = { originalPolicy: 'x'.repeat(1200) };
+  await send(
+    [...together, modern('https://evil.example/')].map((one) => ({
+      ...one,
+      body: { ...one.body, ...policy },
+    })),
+  );
+  assert.equal((await blockedKinds(server.deps.database)).length, 2);
+  await send(Array.from({ length: 90 }, (_, number) => modern(`https://${number}.example/`)));
+  assert.equal((await blockedKinds(server.deps.database)).length, 22);
 });
 
 test('however many kinds are invented, the table and the notices end', async () => {

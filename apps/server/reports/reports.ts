@@ -7,9 +7,11 @@ import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
-/** Of a report, or of the few that a browser sends together (bytes). */
-const REPORT_BYTES = 16_384;
-const REPORTS_AT_ONCE = 20;
+/** Chromium keeps up to a hundred reports and sends them together, each with the page's policy in it (bytes). */
+const REPORT_BYTES = 131_072;
+const REPORTS_AT_ONCE = 100;
+/** So many kinds are taken of what is sent together. */
+const KINDS_AT_ONCE = 20;
 /** So many kinds are told apart; whoever invents more of them is counted under one more. */
 const KINDS = 100;
 /** A kind that was not seen for so long is new when it comes again (days). */
@@ -29,7 +31,7 @@ export interface Blocked {
 
 const text = z.string().max(8192).catch('');
 /** Content Security Policy Level 3: what `report-to` sends, and what `report-uri` sends, under their own names. */
-const reportTo = z.array(z.unknown()).max(REPORTS_AT_ONCE);
+const reportTo = z.array(z.unknown());
 const sentTo = z.object({
   type: z.literal('csp-violation'),
   body: z.object({
@@ -57,7 +59,7 @@ export function readReports(body: unknown): Blocked[] {
     const directive = report['effective-directive'] || report['violated-directive'] || '';
     return blockedIn(report['document-uri'], report['blocked-uri'], directive, report['source-file']);
   }
-  return (reportTo.safeParse(body).data ?? []).flatMap((given) => {
+  return (reportTo.safeParse(body).data ?? []).slice(0, REPORTS_AT_ONCE).flatMap((given) => {
     const { data } = sentTo.safeParse(given);
     if (!data) return [];
     const { documentURL, blockedURL, effectiveDirective, sourceFile } = data.body;
@@ -114,7 +116,8 @@ function parsed(body: string): unknown {
 
 /** A browser that blocks a thing ten times on one page sends ten reports of it. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
-  return [...new Map(blocked.map((one) => [`${one.directive} ${one.blocked}`, one])).values()];
+  const kinds = new Map(blocked.map((one) => [`${one.directive} ${one.blocked}`, one]));
+  return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
 /** Counts one more of its kind, and tells staff of a kind that is new: one statement. */

@@ -1,3 +1,4 @@
+import { isPublic } from '../doctor/findings.ts';
 import { type StripeAccount, stripeApiVersion } from '../providers/stripe/account.ts';
 import type { StripeRegistry } from '../providers/stripe/register.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
@@ -10,9 +11,17 @@ import type { SetupPlan, SetupStep } from './step.ts';
  */
 export function planStripe(
   { endpoints, domain }: Pick<StripeAccount, 'endpoints' | 'domain'>,
-  { webhookUrls, domainName }: { webhookUrls: readonly string[]; domainName: string },
+  {
+    publicUrl,
+    webhookUrls,
+    domainName,
+  }: { publicUrl: string; webhookUrls: readonly string[]; domainName: string },
   registry: StripeRegistry,
 ): SetupPlan {
+  if (!isPublic(publicUrl)) {
+    const text = `Stripe cannot reach ${publicUrl}. Forward to it: stripe listen --forward-to ${webhookUrls[0]}; STRIPE_WEBHOOK_SECRET is what that prints. Apple Pay needs a public https address.`;
+    return { provider: 'Stripe', steps: [{ text, apply: null }], inOrder: [] };
+  }
   const steps: SetupStep[] = [];
   const inOrder: string[] = [];
 

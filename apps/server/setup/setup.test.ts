@@ -155,6 +155,29 @@ test('contact properties that HubSpot lacks are shown, and made when that is agr
   assert.equal((await run({ standIns })).lines.at(-1), 'Everything is set up.');
 });
 
+test('an address that Stripe cannot reach is told, and nothing is asked of the account', async () => {
+  const { config } = server.deps;
+  for (const publicUrl of [
+    'http://127.0.0.1:3000',
+    'https://localhost:3000',
+    'http://join.society.example',
+  ]) {
+    const lines: string[] = [];
+    const status = await setUp(
+      { ...config, publicUrl },
+      {
+        agree: async () => true,
+        isTrial: false,
+        standIns: { stripe: false, hubspot: true },
+        say: (line) => lines.push(line),
+      },
+    );
+    assert.equal(status, 1);
+    one(lines, /^Stripe: by hand: Stripe cannot reach .* stripe listen --forward-to /);
+    assert.deepEqual(await endpoints(), []);
+  }
+});
+
 test('a stand-in needs no setup', async () => {
   const lines: string[] = [];
   const status = await setUp(server.deps.config, {

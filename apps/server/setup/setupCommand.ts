@@ -84,13 +84,12 @@ async function plansOf(
   if (standIns.stripe) say('Stripe is a stand-in on this machine, and needs no setup.');
   else {
     const { stripe } = config.providers;
-    const domainName = new URL(config.publicUrl).hostname;
-    const webhookUrls = [config.publicUrl, config.apiUrl]
-      .filter(Boolean)
-      .map((url) => `${url}/api/webhooks/stripe`);
+    const { publicUrl } = config;
+    const domainName = new URL(publicUrl).hostname;
+    const webhookUrls = [publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`);
     if (!stripe.secretKey.startsWith('rk_')) sayKeyPage(/^sk_live_/.test(stripe.secretKey), say);
     const account = await askStripe(stripe, domainName);
-    plans.push(planStripe(account, { webhookUrls, domainName }, stripeRegistry(stripe)));
+    plans.push(planStripe(account, { publicUrl, webhookUrls, domainName }, stripeRegistry(stripe)));
   }
   if (standIns.hubspot) say('HubSpot is a stand-in on this machine, and needs no setup.');
   else {

@@ -82,7 +82,7 @@ export async function startFirefox(program: string, defer: Defer): Promise<Hands
 
   const { capabilities } = await send<{ capabilities: { browserName: string; browserVersion: string } }>(
     'session.new',
-    { capabilities: {} },
+    { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } },
   );
   const { contexts } = await send<{ contexts: { context: string }[] }>('browsingContext.getTree', {});
   const { context } = contexts[0]!;

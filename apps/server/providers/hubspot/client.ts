@@ -551,10 +551,12 @@ function nameOf(method: string, under: string, path: string): string {
   return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;
 }
 
-/** Something between us and HubSpot answers in its place. */
+/** Without what PostgreSQL cannot keep: NUL, and halves of surrogate pairs. Something between us and HubSpot may answer in its place. */
 function parsed<T>(answer: string): T {
+  const storable = (_: string, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
   try {
-    return JSON.parse(answer) as T;
+    return JSON.parse(answer, storable) as T;
   } catch {
     throw new CrmUnavailable('what answered is not HubSpot');
   }

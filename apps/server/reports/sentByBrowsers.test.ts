@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { chromium } from '@playwright/test';
+import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefox.ts';
+import { until } from '../../../tests/harness/startedInduct.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { findChromium } from '../../../tools/local/chromium.ts';
+import { findProgram } from '../../../tools/local/findProgram.ts';
+import { startTestServer } from '../testing/testServer.ts';
+import { blockedKinds } from './reports.ts';
+
+/** Browsers may hold a report back for a minute, to send several at once (ms). */
+const PATIENCE_MS = 60_000;
+const openssl = findProgram('openssl');
+const firefox = firefoxProgram();
+
+/** The page as it is once somebody has put scripts and pictures of their own into it. */
+const changedPage = `<title>Checkout</title><h1>Checkout</h1><script>1</script>
+  <script src="https://scripts.example/card.js"></script>
+  ${Array.from({ length: 60 }, (_, number) => `<img src="https://pictures.example/${number}.png">`).join('')}`;
+
+type Open = (t: TestContext, url: string) => Promise<void>;
+
+const openInChromium: Open = async (t, url) => {
+  const browser = await chromium.launch({
+    executablePath: await findChromium(),
+    args: ['--short-reporting-delay', '--ignore-certificate-errors'],
+  });
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(url);
+};
+const openInFirefox: Open = async (t, url) => {
+  const hands = await startFirefox(firefox!, (task) => t.after(task));
+  await hands.open(url);
+};
+
+/** https, to and from which alone browsers report: two origins before one server, with a certificate of their own. */
+async function startOrigins(t: TestContext) {
+  const folder = temporaryFolder(t);
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const made = spawnSync(
+    openssl!,
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...names],
+    { encoding: 'utf8' },
+  );
+  assert.equal(made.status, 0, made.stderr);
+  const origins = { urls: [] as string[], server: '', answered: [] as string[] };
+  for (let number = 0; number < 2; number++) {
+    const proxy = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (asked, answer) => {
+      const { method, headers, url } = asked;
+      const onward = request(origins.server + url, { method, headers }, (given) => {
+        origins.answered.push(`${method} ${url} ${headers['content-type']} ${given.statusCode}`);
+        if (url !== '/registration/checkout') {
+          answer.writeHead(given.statusCode!, given.headers);
+          return given.pipe(answer);
+        }
+        const { 'content-length': _, ...others } = given.headers;
+        answer.writeHead(200, { ...others, 'content-type': 'text/html' }).end(changedPage);
+        return given.resume();
+      });
+      asked.pipe(onward);
+    });
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+    t.after(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    origins.urls.push(`https://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  }
+  return origins;
+}
+
+for (const [name, open, isThere] of [
+  ['Chromium', openInChromium, true],
+  ['Firefox', openInFirefox, firefox !== undefined],
+] as const)
+  for (const place of ['there', 'at an API of another origin'])
+    test(`what ${name} blocks it reports by itself, and it is counted ${place}`, {
+      skip: !(openssl && isThere) && `${openssl ? name : 'openssl'} is not installed`,
+    }, async (t) => {
+      const origins = await startOrigins(t);
+      const [site, api] = origins.urls as [string, string];
+      const server = await startTestServer({
+        PUBLIC_URL: site,
+        ...(place === 'there' ? {} : { API_URL: api }),
+      });
+      t.after(() => server.close());
+      origins.server = server.url;
+      await open(t, `${site}/registration/checkout`);
+      const kinds = async () =>
+        (await blockedKinds(server.deps.database))
+          .map((kind) => kind.replace(/^\d+ × | since .*/g, ''))
+          .sort();
+      const expected = [
+        'https://pictures.example (img-src, checkout)',
+        'https://scripts.example (script-src-elem, checkout)',
+        'inline (script-src-elem, checkout)',
+      ];
+      await until(async () => (await kinds()).length >= expected.length, PATIENCE_MS).catch(() => {});
+      assert.deepEqual(await kinds(), expected, origins.answered.join('\n'));
+      const notices = await server.deps.database.selectFrom('staff_notice').select('kind').execute();
+      assert.equal(notices.length, expected.length);
+    });
