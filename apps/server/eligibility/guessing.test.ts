@@ -205,6 +205,21 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
   }
 });
 
+test('however many addresses guess at once, few of them wait for HubSpot, and never before somebody else', async () => {
+  await sql`delete from invitation where code = any(${onlyThere})`.execute(server.deps.database);
+  const { contacts } = server.deps;
+  let waiting = 1000;
+  const guesses = codes('CROWD', waiting).map(async (code) => {
+    const learned = await contacts.learnCode(code, 'suspect');
+    waiting--;
+    return learned;
+  });
+  for (const code of onlyThere) assert.equal(await contacts.learnCode(code), 'known', code);
+  assert.ok(waiting < 10, `${waiting} wait`);
+  const answers = new Set(await Promise.all(guesses));
+  assert.ok(answers.has('unavailable'), 'which is no word about their codes');
+});
+
 test('staff are told while codes are being guessed, once an hour, by counts and never by address', async () => {
   const notices = () =>
     server.deps.database
