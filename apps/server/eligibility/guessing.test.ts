@@ -205,6 +205,21 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
   }
 });
 
+test('who tries the same code again, since it could not be checked, is asked for before those who try others', async (t) => {
+  const { mock } = t.mock.method(server.deps.contacts, 'learnCode');
+  await outage();
+  for (const code of ['HELDUP1', 'HELDUP1', 'OTHER1', 'HELDUP1']) assert.equal((await check(code)).status, 503);
+  assert.deepEqual(
+    mock.calls.map((call) => call.arguments),
+    [
+      ['HELDUP1', 'joiner'],
+      ['HELDUP1', 'joiner'],
+      ['OTHER1', 'suspect'],
+      ['HELDUP1', 'suspect'],
+    ],
+  );
+});
+
 test('however many addresses guess at once, few of them wait for HubSpot, and never before somebody else', async () => {
   await sql`delete from invitation where code = any(${onlyThere})`.execute(server.deps.database);
   const { contacts } = server.deps;
