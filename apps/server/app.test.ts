@@ -211,6 +211,7 @@ test('what is not there is a sentence in the agreed shape, for calls and files a
     const response = await fetch(server.url + path);
     assert.equal(response.status, 404);
     assert.equal(((await response.json()) as { status: string }).status, 'error');
+    assert.ok(response.headers.get('content-security-policy'), path);
   }
 });
 

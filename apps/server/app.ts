@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import Fastify, { type FastifyInstance, type FastifyReply, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
 import { checkoutRoutes } from './checkout/routes.ts';
@@ -15,7 +15,7 @@ import { membershipRoutes } from './membership/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { answerWriter } from './platform/http/answers.ts';
 import { drainOnClose } from './platform/http/drain.ts';
-import { handleErrors, nothingHere } from './platform/http/errors.ts';
+import { addressOptions, handleErrors } from './platform/http/errors.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { logRequestIds } from './platform/http/logging.ts';
 import { servePage, writePage } from './platform/http/page.ts';
@@ -49,9 +49,7 @@ export async function buildApp(
     trustProxy: config.trustProxy,
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
-    // An address that cannot be read is answered before any route or hook.
-    frameworkErrors: (_, request, reply) => nothingHere(request, reply as FastifyReply),
-    routerOptions: { maxParamLength: 200 },
+    ...addressOptions,
     // What comes on a connection that is there already is answered as ever: `drainOnClose` lets go of the connections.
     return503OnClosing: false,
     ...serverTimes(times),

@@ -31,6 +31,11 @@ const SLOWEST_MS = 20_000;
 /** A code that HubSpot did not know is not asked for again for a while. */
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
+/**
+ * Look-ups that wait for HubSpot's searches at the same time: about as many as it answers while one waits. Those of suspects leave
+ * the other places free; a crowd of them would keep the database busy with asking whether it is their turn.
+ */
+const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
 export function mirroredContacts(
   database: Database,
@@ -65,9 +70,12 @@ export function mirroredContacts(
     async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
       // Equal look-ups at the same time are one.
-      const running = lookUps.get(code) ?? lookUp(code, who).finally(() => lookUps.delete(code));
-      lookUps.set(code, running);
-      return running;
+      const running = lookUps.get(code);
+      if (running) return running;
+      if (lookUps.size >= MOST_LOOK_UPS[who]) return 'unavailable';
+      const started = lookUp(code, who).finally(() => lookUps.delete(code));
+      lookUps.set(code, started);
+      return started;
     },
     async refresh(contactId) {
       // The joiner waits two seconds; an answer that comes later still reaches the mirror.

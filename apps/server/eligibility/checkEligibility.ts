@@ -41,8 +41,8 @@ export async function checkEligibility(
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
   if (!found.code) {
-    // Addresses that failed lately, or are trying another code, leave HubSpot's searches to others first.
-    const isSuspect = found.earlier > 0 || isSlip(code);
+    // Addresses that have tried another code lately leave HubSpot's searches to others first.
+    const isSuspect = found.is_suspect || isSlip(code);
     const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
     if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
     if (learned === 'known') {

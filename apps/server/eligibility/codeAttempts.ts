@@ -33,8 +33,8 @@ export interface CountedAttempt {
   is_within: boolean;
   /** The time under which it was counted; null when it was not. */
   counted_at: string | null;
-  /** How many were counted in the window before it. */
-  earlier: number;
+  /** Whether attempts with other codes were counted in the window before it. */
+  is_suspect: boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export function countingAttempt(
   isRight: RawBuilder<boolean>,
 ): RawBuilder<unknown> {
   const limit = limitOf(deps, attempt);
-  if (!limit) return sql`attempt as (select true as is_within, null::text as counted_at, 0 as earlier)`;
+  if (!limit) return sql`attempt as (select true as is_within, null::text as counted_at, false as is_suspect)`;
   const { name, key, tried } = rowsOf(attempt);
   const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
   return sql`
@@ -71,7 +71,7 @@ export function countingAttempt(
       select ${TRIED}, ${tried}, window_start, 1 from counted on conflict do nothing
     ), attempt as (
       select exists (select from counted) or (is_right or is_again) and earlier < ${limit.count} as is_within,
-        (select window_start::text from counted) as counted_at, earlier
+        (select window_start::text from counted) as counted_at, earlier > is_again::int as is_suspect
       from counts
     )`;
 }

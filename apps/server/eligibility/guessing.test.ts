@@ -205,6 +205,36 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
   }
 });
 
+test('who tries the same code again, since it could not be checked, is asked for before those who try others', async (t) => {
+  const { mock } = t.mock.method(server.deps.contacts, 'learnCode');
+  await outage();
+  for (const code of ['HELDUP1', 'HELDUP1', 'OTHER1', 'HELDUP1']) assert.equal((await check(code)).status, 503);
+  assert.deepEqual(
+    mock.calls.map((call) => call.arguments),
+    [
+      ['HELDUP1', 'joiner'],
+      ['HELDUP1', 'joiner'],
+      ['OTHER1', 'suspect'],
+      ['HELDUP1', 'suspect'],
+    ],
+  );
+});
+
+test('however many addresses guess at once, few of them wait for HubSpot, and never before somebody else', async () => {
+  await sql`delete from invitation where code = any(${onlyThere})`.execute(server.deps.database);
+  const { contacts } = server.deps;
+  let waiting = 1000;
+  const guesses = codes('CROWD', waiting).map(async (code) => {
+    const learned = await contacts.learnCode(code, 'suspect');
+    waiting--;
+    return learned;
+  });
+  for (const code of onlyThere) assert.equal(await contacts.learnCode(code), 'known', code);
+  assert.ok(waiting < 10, `${waiting} wait`);
+  const answers = new Set(await Promise.all(guesses));
+  assert.ok(answers.has('unavailable'), 'which is no word about their codes');
+});
+
 test('staff are told while codes are being guessed, once an hour, by counts and never by address', async () => {
   const notices = () =>
     server.deps.database

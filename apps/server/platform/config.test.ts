@@ -113,6 +113,7 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a trust in every network', { ...emulated, TRUST_PROXY: '10.0.0.1, ::/0' }, /whatever address a caller/],
   ['a proxy by name', { ...emulated, TRUST_PROXY: '10.0.0.1,nginx' }, /"nginx" is no address/],
   ['a number of proxies', { ...emulated, TRUST_PROXY: '1' }, /"1" is no address/],
+  ['a network written with zeros', { ...emulated, TRUST_PROXY: '::/00' }, /"::\/00" is no address/],
   ['a network that is none', { ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   ['live mode without https', { ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
   ['no database', { ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],

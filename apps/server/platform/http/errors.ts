@@ -1,4 +1,11 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maxHeaderSize } from 'node:http';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+} from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
@@ -73,7 +80,25 @@ export function referenceOf(requestId: string): string {
   return requestId.slice(0, 8);
 }
 
-/** An address that names nothing. Written by hand, since it must also answer before any schema is known. */
+/**
+ * How addresses are read: one whose percent-encoding is broken (a link that a mail program cut), or with a part of any length,
+ * is an address like any other. The router would answer it by itself, without the page and its headers.
+ */
+export const addressOptions = {
+  rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
+  routerOptions: { maxParamLength: maxHeaderSize },
+} satisfies FastifyServerOptions;
+
+function isEncoded(url: string): boolean {
+  try {
+    decodeURI(url.split('?')[0]!);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An address that names nothing. */
 export function nothingHere(request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .status(404)

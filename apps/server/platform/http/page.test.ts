@@ -9,7 +9,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { readSociety } from '../../society/readSociety.ts';
 import { toSite } from '../../society/wire.ts';
-import { handleErrors } from './errors.ts';
+import { addressOptions, handleErrors } from './errors.ts';
 import { type Page, servePage, writePage } from './page.ts';
 
 const society = readSociety(join(import.meta.dirname, '../../../../society/society.yaml'));
@@ -51,7 +51,7 @@ async function build(t: TestContext, given = site): Promise<{ app: FastifyInstan
     '<html><head><title>%society%</title><link href="/static/css/index.1.css" rel="stylesheet"></head><body><div id="root"><!--app--></div><!--site--></body></html>',
   );
   const page = await writePage(folder, given);
-  const app = Fastify();
+  const app = Fastify(addressOptions);
   handleErrors(app);
   await servePage(app, folder, page);
   t.after(() => app.close());
@@ -190,7 +190,19 @@ test('a screen’s scripts are named with its page, also those of the screen tha
 
 test('an address that the site does not have is 404 with the page, and its screens are 200', async (t) => {
   const { app } = await build(t);
-  for (const url of ['/metrics', '/wp-login.php', '/registration', '/no/such/page?a=1', '/upload/a/b']) {
+  const long = 'a'.repeat(5_000);
+  for (const url of [
+    '/metrics',
+    '/wp-login.php',
+    '/registration',
+    '/no/such/page?a=1',
+    '/upload/a/b',
+    // Links that were cut or garbled on their way.
+    '/%',
+    '/%ff',
+    '/registration/get-started%',
+    `/${long}`,
+  ]) {
     const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
     assert.equal(answer.statusCode, 404, url);
     assert.match(gunzipSync(answer.rawPayload).toString(), /<p>Loading…<\/p>/);
@@ -207,6 +219,8 @@ test('an address that the site does not have is 404 with the page, and its scree
     '/Registration/Checkout',
     '/registration/101/init?exp=1',
     '/upload-resume/101/',
+    `/upload-resume/${long}`,
+    '/registration/%ff/init',
   ])
     assert.equal((await app.inject(url)).statusCode, 200, url);
 });
