@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { settingsOf } from '../../tests/harness/serverProcess.ts';
+import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 
@@ -13,19 +11,8 @@ before(async () => {
 });
 after(() => server.close());
 
-/** The command line as a process of its own: all that it printed, and its exit status. */
-function operator(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ output: string; code: number }> {
-  const program = join(import.meta.dirname, 'operator.ts');
-  return new Promise((done) => {
-    execFile(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', program, ...args],
-      { env: { ...settingsOf(server), ...env } },
-      (error, stdout, stderr) =>
-        done({ output: stdout + stderr, code: error ? ((error.code as unknown as number) ?? 1) : 0 }),
-    );
-  });
-}
+const operator = (args: string[], env: NodeJS.ProcessEnv = {}) =>
+  runOperator({ ...settingsOf(server), ...env }, args);
 
 test('what comes from outside tells the terminal nothing, whichever command shows it', async () => {
   const { uuid } = await paidJoin(server, server.client());

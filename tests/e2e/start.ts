@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../tools/local/ports.ts';
 import { npmRun, type StartedInduct, startInduct } from '../harness/npmStart.ts';
-import { hubspot } from './providers.ts';
+import { askHubspot } from '../harness/providers.ts';
 
 /** How many personal invitations lie ready; each is used by one test. */
 const INVITATIONS = 60;
@@ -39,20 +39,22 @@ async function importInvitations(
 ): Promise<void> {
   const lines = ['code,contactId,firstName,lastName,email,school'];
   for (let number = 1; number <= INVITATIONS; number++) {
-    const { id } = await hubspot(local.hubspot!).create({
-      firstname: 'Jordan',
-      lastname: 'Rivera',
-      email: `jordan.rivera.${number}@example.com`,
-      personal_email: `jordan.rivera.${number}@example.com`,
-      address: '12 Oak Street',
-      address2: 'Apt 4',
-      city: 'Austin',
-      state: 'TX',
-      zip: '78701',
-      country: 'US',
-      high_school_name: 'Lincoln High School',
-      high_school_graduation_year: String(new Date().getFullYear() + 1),
-      high_school_gpa: '3.8',
+    const { id } = await askHubspot(local.hubspot!.url, 'POST', '', {
+      properties: {
+        firstname: 'Jordan',
+        lastname: 'Rivera',
+        email: `jordan.rivera.${number}@example.com`,
+        personal_email: `jordan.rivera.${number}@example.com`,
+        address: '12 Oak Street',
+        address2: 'Apt 4',
+        city: 'Austin',
+        state: 'TX',
+        zip: '78701',
+        country: 'US',
+        high_school_name: 'Lincoln High School',
+        high_school_graduation_year: String(new Date().getFullYear() + 1),
+        high_school_gpa: '3.8',
+      },
     });
     lines.push(`JOURNEY${number},${id},Jordan,Rivera,jordan.rivera.${number}@example.com,`);
     writeFileSync(join(folder, `invitation-${number}`), String(id));

@@ -12,17 +12,22 @@ import { stripeProvider } from '../../apps/server/providers/stripe/provider.ts';
 import { startSweeping } from '../../apps/server/settlement/sweep.ts';
 import { type Wired, wire } from '../../apps/server/wire.ts';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
-import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
-import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import type { Fault } from '../../emulators/shared/faults.ts';
 import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
-import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 import { startTestPostgres, testDatabase } from '../harness/database.ts';
+import {
+  askHubspot,
+  control,
+  listContacts,
+  listStripe,
+  requestStripe,
+  requestsTo,
+  setFault,
+} from '../harness/providers.ts';
+import { settingsFor, startStandIns } from '../harness/standIns.ts';
 import type { Join } from './plan.ts';
 import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 /** A fault server gives Stripe up after this, instead of 20 s (ms). */
 const TIMEOUT_MS = 500;
@@ -116,29 +121,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     let listening: readonly Server[] = [];
     const webhooks = await startWebhooks({ to: () => listening, modeOf: options.modeOf });
     stops.push(() => webhooks.close());
-    const stripeFolder = join(folder, 'stripe');
-    const stripe = await startStripeEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      dataDir: stripeFolder,
-      webhook: webhooks,
-      checkAnswers: true,
-    });
-    stops.push(() => stripe.close());
-    const hubspot = await startHubspotEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      dataDir: join(folder, 'hubspot'),
-      limits: 'off',
-      seed: [...invitedContacts(options.contacts), ...knownContacts(options.known ?? [])],
-    });
-    stops.push(() => hubspot.close());
+    const standIns = await startStandIns(
+      folder,
+      { webhook: webhooks },
+      { limits: 'off', seed: [...invitedContacts(options.contacts), ...knownContacts(options.known ?? [])] },
+    );
+    stops.push(() => standIns.close());
+    const { stripeUrl, hubspotUrl } = standIns;
     const env = {
-      DATABASE_URL: tested.url,
-      STRIPE_EMULATOR_URL: stripe.url,
-      HUBSPOT_EMULATOR_URL: hubspot.url,
-      DATA_DIR: folder,
-      SOCIETY_FILE: join(root, 'society/society.yaml'),
+      ...settingsFor(standIns, tested.url, folder),
       LIMITS: 'off',
       LOG_LEVEL: process.env.FAULTS_LOG_LEVEL ?? 'fatal',
     };
@@ -159,7 +150,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         {
           PATH,
           HOME,
-          NODE_COMPILE_CACHE: join(folder, 'compiled'),
           ...env,
           DATABASE_URL: `${tested.url}?application_name=${connectionsOf(index)}`,
           ...options.env,
@@ -180,83 +170,37 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     second.reached = (id) => void first.disarm(id);
     listening = servers;
 
-    const control = async (method: string, path: string, body?: object): Promise<unknown> => {
-      const response = await fetch(`${stripe.url}/_emulator/${path}`, {
-        method,
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
-      return text === '' ? undefined : JSON.parse(text);
-    };
     const ask = async <T>(method: string, path: string, form?: Record<string, string>): Promise<T> => {
       for (let tries = 1; ; tries++) {
-        const response = await fetch(stripe.url + path, {
-          method,
-          headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
-          ...(form && { body: new URLSearchParams(form) }),
-          signal: AbortSignal.timeout(5_000),
-        }).catch(() => undefined);
-        const answer: unknown = await response?.json().catch(() => undefined);
-        if (response?.ok) return answer as T;
+        const signal = AbortSignal.timeout(5_000);
+        const answer = await requestStripe<T>(stripeUrl, method, path, form, signal).catch(() => undefined);
+        if (answer && answer.status < 300) return answer.body;
         // A fault that was meant for the server met us.
-        if (tries === 5 || (response && response.status < 500 && response.status !== 409))
-          throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+        if (tries === 5 || (answer && answer.status < 500 && answer.status !== 409))
+          throw new Error(`${method} ${path}: ${JSON.stringify(answer?.body)}`);
       }
-    };
-    const askHubspot = async (method: string, path: string, body?: object) => {
-      const response = await fetch(`${hubspot.url}/crm/objects/2026-09/contacts${path}`, {
-        method,
-        headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-      return (await response.json()) as {
-        results: { id: string; properties: Record<string, string | null> }[];
-        paging?: { next: { after: string } };
-      };
     };
     const planted: Fault[] = [];
 
     return {
-      stripeUrl: stripe.url,
+      stripeUrl,
       servers,
       webhooks,
       wired,
       database,
       stripe: ask,
-      async everything<T extends { id: string }>(kind: string) {
-        const all: T[] = [];
-        for (let after = ''; ; ) {
-          const page = await ask<{ data: T[]; has_more: boolean }>(
-            'GET',
-            `/v1/${kind}?limit=100${after && `&starting_after=${after}`}`,
-          );
-          all.push(...page.data);
-          if (!page.has_more) return all;
-          after = page.data.at(-1)!.id;
-        }
-      },
-      requests: () => control('GET', 'requests') as Promise<LedgerEntry[]>,
+      everything: (kind) => listStripe(stripeUrl, kind, ask),
+      requests: () => requestsTo(stripeUrl),
       async contacts() {
-        const all = [];
-        for (let after = ''; ; ) {
-          const page = await askHubspot(
-            'GET',
-            `?limit=100&properties=email,membership_status${after && `&after=${after}`}`,
-          );
-          for (const { id, properties } of page.results)
-            all.push({
-              id,
-              email: properties.email ?? null,
-              status: properties.membership_status || null,
-            });
-          if (!page.paging) return all;
-          after = page.paging.next.after;
-        }
+        const all = await listContacts(hubspotUrl, ['email', 'membership_status']);
+        return all.map(({ id, properties: { email, membership_status: status } }) => ({
+          id,
+          email: email ?? null,
+          status: status || null,
+        }));
       },
       async setStatus(contactId, status) {
-        await askHubspot('PATCH', `/${contactId}`, { properties: { membership_status: status } });
+        await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties: { membership_status: status } });
       },
       async tellHubspot() {
         const due = `profile_revision <> crm_revision and crm_refusal is null`;
@@ -293,7 +237,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async addFault(fault) {
         planted.push(fault);
-        await control('POST', 'faults', fault);
+        await setFault(stripeUrl, fault);
       },
       async clearFaults() {
         const counts: Record<string, number> = {};
@@ -302,16 +246,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           counts[name] = (counts[name] ?? 0) + sign * (times ?? 1);
         };
         for (const fault of planted.splice(0)) count(fault, 1);
-        for (const fault of (await control('GET', 'faults')) as Fault[]) count(fault, -1);
-        await control('DELETE', 'faults');
+        for (const fault of await control<Fault[]>(stripeUrl, 'GET', 'faults')) count(fault, -1);
+        await setFault(stripeUrl, null);
         return counts;
       },
-      bank: (path, body) => control('POST', path, body) as Promise<{ id: string }>,
+      bank: (path, body) => control(stripeUrl, 'POST', path, body),
       async hold(intent, hold) {
-        await control('POST', 'processing', { hold, intent });
+        await control(stripeUrl, 'POST', 'processing', { hold, intent });
       },
       async refuseCard(paymentMethod) {
-        await control('POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
+        await control(stripeUrl, 'POST', `payment_methods/${paymentMethod}`, { declines: 'generic_decline' });
       },
       async wait(uuid, seconds) {
         await retried(() =>
@@ -323,7 +267,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async pass(hours) {
         await ageDatabase(database, hours);
-        ageStripe(stripeFolder, hours);
+        ageStripe(folder, hours);
       },
       async settle() {
         for (let open = -1, round = 0; round < 200; round++) {
@@ -336,7 +280,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           if (rows[0]!.open === open) return;
           open = rows[0]!.open;
           await ageDatabase(database, 2);
-          ageStripe(stripeFolder, 2);
+          ageStripe(folder, 2);
         }
       },
       stop,
@@ -420,7 +364,7 @@ async function retried(work: () => Promise<unknown>): Promise<void> {
 
 /** The same at Stripe: its objects and its idempotency keys were made so much earlier. */
 function ageStripe(folder: string, hours: number): void {
-  const database = new DatabaseSync(join(folder, 'stripe.sqlite'));
+  const database = new DatabaseSync(join(folder, 'stripe/stripe.sqlite'));
   try {
     database.exec('pragma busy_timeout = 5000');
     database

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pushDue } from '../../apps/server/contacts/push.ts';
-import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { disagreements, untilTold } from './agreement.ts';
 import { paidJoin } from './steps.ts';
 import { startTestServer } from './testServer.ts';
@@ -19,16 +18,12 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   await database.query('update join_session set crm_next_try_at = now()');
   await pushDue(server.deps, server.hubspot);
   await untilTold(database, 5_000);
-  const providers = {
-    stripe: { url: server.stripeUrl, secretKey: STRIPE_SECRET_KEY, pid: 0 },
-    hubspot: { url: server.hubspotUrl, accessToken: HUBSPOT_ACCESS_TOKEN, pid: 0 },
-  };
   // The demo's contact 105 is a member whom HubSpot had before.
   const before = ['HubSpot takes 105 for a member'];
-  assert.deepEqual(await disagreements(database, providers), { lines: before, members: 1 });
+  assert.deepEqual(await disagreements(database, server), { lines: before, members: 1 });
 
   await database.query('update payment set amount_cents = amount_cents + 1');
-  const { lines } = await disagreements(database, providers);
+  const { lines } = await disagreements(database, server);
   assert.deepEqual(lines, [
     `${intentId} 6500 is only at Stripe`,
     `${intentId} 6501 is not at Stripe`,
@@ -36,7 +31,7 @@ test('Stripe, the database and HubSpot agree on a join, until one of them is cha
   ]);
 
   await database.query('delete from membership');
-  assert.deepEqual((await disagreements(database, providers)).lines.slice(2), [
+  assert.deepEqual((await disagreements(database, server)).lines.slice(2), [
     'HubSpot takes 102 for a member',
     'HubSpot takes 105 for a member',
   ]);

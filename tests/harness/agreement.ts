@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { MEMBER } from '../../apps/server/providers/hubspot/properties.ts';
-import type { Surroundings } from './induct.ts';
 import { listContacts, listStripe } from './providers.ts';
+import type { StandIns } from './standIns.ts';
 
 /** Resolves when HubSpot has been told of every join, or has refused it; after `patienceMs` in any case. */
 export async function untilTold(database: pg.Client, patienceMs: number): Promise<void> {
@@ -22,18 +22,18 @@ export async function untilTold(database: pg.Client, patienceMs: number): Promis
  */
 export async function disagreements(
   database: pg.Client,
-  { stripe, hubspot }: Pick<Surroundings, 'stripe' | 'hubspot'>,
+  { stripeUrl, hubspotUrl }: Pick<StandIns, 'stripeUrl' | 'hubspotUrl'>,
 ): Promise<{ lines: string[]; members: number }> {
   interface Intent {
     id: string;
     status: string;
     amount_received: number;
   }
-  const intents = await listStripe<Intent>(stripe, 'payment_intents');
+  const intents = await listStripe<Intent>(stripeUrl, 'payment_intents');
   const charged = intents
     .filter(({ status }) => status === 'succeeded')
     .map((intent) => `${intent.id} ${intent.amount_received}`);
-  const contacts = await listContacts(hubspot, ['membership_status']);
+  const contacts = await listContacts(hubspotUrl, ['membership_status']);
   const told = contacts
     .filter(({ properties }) => properties.membership_status === MEMBER)
     .map(({ id }) => id);

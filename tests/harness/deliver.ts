@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { pushDue } from '../../apps/server/contacts/push.ts';
-import { HUBSPOT_ACCESS_TOKEN } from '../../emulators/keys.ts';
+import { askHubspot } from './providers.ts';
 import type { TestServer } from './testServer.ts';
 
 /**
@@ -26,11 +25,7 @@ export async function atHubspot(
   contactId: string,
   ...properties: string[]
 ): Promise<Record<string, string | null>> {
-  const response = await fetch(
-    `${hubspotUrl}/crm/objects/2026-09/contacts/${contactId}?properties=${properties.join(',')}`,
-    { headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` } },
-  );
-  return ((await response.json()) as { properties: Record<string, string | null> }).properties;
+  return (await askHubspot(hubspotUrl, 'GET', `/${contactId}?properties=${properties.join(',')}`)).properties;
 }
 
 /** Writes properties of a contact as staff do it in HubSpot. */
@@ -39,10 +34,5 @@ export async function editAtHubspot(
   contactId: string,
   properties: Record<string, string>,
 ): Promise<void> {
-  const response = await fetch(`${hubspotUrl}/crm/objects/2026-09/contacts/${contactId}`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ properties }),
-  });
-  assert.equal(response.status, 200);
+  await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties });
 }

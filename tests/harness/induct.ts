@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
-import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { builtServer } from '../../tools/local/builds.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import type { Program, Scope } from './scope.ts';
+import { settingsFor } from './standIns.ts';
 
 /** Everything around a server: a migrated database, and both providers' stand-ins as a process each. */
 export interface Surroundings {
@@ -12,8 +12,8 @@ export interface Surroundings {
   folder: string;
   /** Where the server will listen: the stand-in for Stripe sends its webhooks there. */
   port: number;
-  stripe: { url: string; secretKey: string; pid: number };
-  hubspot: { url: string; accessToken: string; pid: number };
+  stripe: { url: string; pid: number };
+  hubspot: { url: string; pid: number };
   /** The settings by which any process works on all of this. */
   env: Record<string, string>;
 }
@@ -34,8 +34,6 @@ interface Options {
   settings?: Record<string, string>;
 }
 
-const root = resolve(import.meta.dirname, '../..');
-export const societyFile = join(root, 'society/society.yaml');
 const standIn = join(import.meta.dirname, 'standIn.ts');
 
 /** Starts both stand-ins for a server that is started next. */
@@ -55,15 +53,11 @@ export async function startSurroundings(
   return {
     folder,
     port,
-    stripe: { url: stripe.ready.url, secretKey: STRIPE_SECRET_KEY, pid: stripe.process.pid! },
-    hubspot: { url: hubspot.ready.url, accessToken: HUBSPOT_ACCESS_TOKEN, pid: hubspot.process.pid! },
+    stripe: { url: stripe.ready.url, pid: stripe.process.pid! },
+    hubspot: { url: hubspot.ready.url, pid: hubspot.process.pid! },
     env: {
       PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: folder,
-      SOCIETY_FILE: societyFile,
-      STRIPE_EMULATOR_URL: stripe.ready.url,
-      HUBSPOT_EMULATOR_URL: hubspot.ready.url,
+      ...settingsFor({ stripeUrl: stripe.ready.url, hubspotUrl: hubspot.ready.url }, databaseUrl, folder),
       ...settings,
     },
   };

@@ -1,77 +1,120 @@
-import type { Surroundings } from './induct.ts';
+import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
+import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 
-/** What a provider has, asked by its own interface: for comparing it with what we have. */
+/** The providers' stand-ins, each by its URL: asked by the provider's own interface, and by their controls (emulators/README.md). */
 
-/** All objects of a kind, as `payment_intents`, newest first. */
-export async function listStripe<T extends { id: string }>(
-  { url, secretKey }: Pick<Surroundings['stripe'], 'url' | 'secretKey'>,
+/** Calls Stripe as its dashboard or the page's script would; whatever it answers. */
+export async function requestStripe<Body>(
+  url: string,
+  method: string,
+  path: string,
+  form?: Record<string, string>,
+  signal: AbortSignal | null = null,
+): Promise<{ status: number; body: Body }> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
+    ...(form && { body: new URLSearchParams(form) }),
+    signal,
+  });
+  return { status: answer.status, body: (await answer.json()) as Body };
+}
+
+/** The same; throws what Stripe refuses. */
+export async function askStripe<Body>(
+  url: string,
+  method: string,
+  path: string,
+  form?: Record<string, string>,
+): Promise<Body> {
+  const { status, body } = await requestStripe<Body>(url, method, path, form);
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** All objects of a kind, as `payment_intents`, newest first, read page by page. */
+export async function listStripe<Kind extends { id: string }>(
+  url: string,
   kind: string,
-): Promise<T[]> {
-  const all: T[] = [];
-  for (let after: string | undefined; ; after = all.at(-1)!.id) {
-    const query = new URLSearchParams({ limit: '100', ...(after && { starting_after: after }) });
-    const page = await ask<{ data: T[]; has_more: boolean }>(`${url}/v1/${kind}?${query}`, secretKey);
+  ask: <Body>(method: string, path: string) => Promise<Body> = (method, path) => askStripe(url, method, path),
+): Promise<Kind[]> {
+  const all: Kind[] = [];
+  for (let after = ''; ; after = `&starting_after=${all.at(-1)!.id}`) {
+    const page = await ask<{ data: Kind[]; has_more: boolean }>('GET', `/v1/${kind}?limit=100${after}`);
     all.push(...page.data);
     if (!page.has_more) return all;
   }
 }
 
-/** All contacts with some of their properties. */
-export async function listContacts(
-  { url, accessToken }: Pick<Surroundings['hubspot'], 'url' | 'accessToken'>,
-  properties: readonly string[],
-): Promise<{ id: string; properties: Record<string, string | null> }[]> {
-  const all: { id: string; properties: Record<string, string | null> }[] = [];
-  for (let after: string | undefined; ; ) {
-    const query = new URLSearchParams({
-      limit: '100',
-      properties: properties.join(','),
-      ...(after && { after }),
-    });
-    const page = await ask<{ results: typeof all; paging?: { next: { after: string } } }>(
-      `${url}/crm/objects/2026-09/contacts?${query}`,
-      accessToken,
-    );
-    all.push(...page.results);
-    if (!page.paging) return all;
-    after = page.paging.next.after;
-  }
-}
-
 /** Confirms an intent with a test card, as Stripe's script does in the browser. */
-export async function confirmCard(
-  { url, secretKey }: Pick<Surroundings['stripe'], 'url' | 'secretKey'>,
+export function confirmCard(
+  url: string,
   intent: string,
   returnUrl: string,
   card = 'pm_card_visa',
-): Promise<void> {
-  const form = new URLSearchParams({ payment_method: card, return_url: returnUrl });
-  await ask(`${url}/v1/payment_intents/${intent}/confirm`, secretKey, form);
+): Promise<unknown> {
+  const form = { payment_method: card, return_url: returnUrl };
+  return askStripe(url, 'POST', `/v1/payment_intents/${intent}/confirm`, form);
 }
 
-/** GET, or POST with a form. */
-async function ask<T>(url: string, token: string, form?: URLSearchParams): Promise<T> {
-  const answer = await fetch(url, {
-    headers: { authorization: `Bearer ${token}` },
-    ...(form && { method: 'POST', body: form }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
-  return JSON.parse(text) as T;
+export interface HubspotContact {
+  id: string;
+  properties: Record<string, string | null>;
 }
 
-/** Uses a control of the stand-in for Stripe (emulators/README.md): what banks, networks and its operators do. */
-export async function controlStripe<T = unknown>(
-  { url }: Pick<Surroundings['stripe'], 'url'>,
-  method: 'GET' | 'POST' | 'DELETE',
+/** Calls HubSpot's contacts, `path` below them; throws what it refuses. */
+export async function askHubspot<Body = HubspotContact>(
+  url: string,
+  method: string,
   path: string,
   body?: object,
-): Promise<T> {
+): Promise<Body> {
+  const answer = await fetch(`${url}/crm/objects/2026-09/contacts${path}`, {
+    method,
+    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return (text === '' ? undefined : JSON.parse(text)) as Body;
+}
+
+/** All contacts with some of their properties. */
+export async function listContacts(url: string, properties: readonly string[]): Promise<HubspotContact[]> {
+  const all: HubspotContact[] = [];
+  for (let after = ''; ; ) {
+    const page = await askHubspot<{ results: HubspotContact[]; paging?: { next: { after: string } } }>(
+      url,
+      'GET',
+      `?limit=100&properties=${properties.join(',')}${after}`,
+    );
+    all.push(...page.results);
+    if (!page.paging) return all;
+    after = `&after=${page.paging.next.after}`;
+  }
+}
+
+/** Uses a control of a stand-in: what banks, networks and its operators do. */
+export async function control<Body = unknown>(
+  url: string,
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<Body> {
   const answer = await fetch(`${url}/_emulator/${path}`, {
     method,
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
+
+/** A stand-in meets a fault, or `null`: no more faults. */
+export function setFault(url: string, fault: object | null): Promise<unknown> {
+  return control(url, fault ? 'POST' : 'DELETE', 'faults', fault ?? undefined);
+}
+
+/** What a stand-in was asked since it began, or since its requests were last deleted. */
+export const requestsTo = (url: string) => control<LedgerEntry[]>(url, 'GET', 'requests');
+export const forgetRequests = (url: string) => control(url, 'DELETE', 'requests');

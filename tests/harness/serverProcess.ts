@@ -1,10 +1,14 @@
-import { fork } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compiledCode } from '../../tools/local/child.ts';
+import { settingsFor } from './standIns.ts';
 import type { TestServer } from './testServer.ts';
 
-const main = join(import.meta.dirname, '../../apps/server/main.ts');
+const app = join(import.meta.dirname, '../../apps/server');
+const main = join(app, 'main.ts');
+const operatorProgram = join(app, 'operator.ts');
 
 export interface ServerProcess {
   url: string;
@@ -29,21 +33,34 @@ export function withSettings(test: TestServer, settings: Record<string, string>)
 }
 
 /** The settings by which another process works on the database, the stand-ins and the documents of a test server. */
-export function settingsOf({ deps, env, stripeUrl, hubspotUrl }: TestServer): NodeJS.ProcessEnv {
+export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
+  const { databaseUrl, dataDir } = test.deps.config;
   const { PATH, HOME } = process.env;
   return {
     PATH,
     HOME,
+    ...compiledCode,
     PORT: '0',
-    DATABASE_URL: deps.config.databaseUrl,
-    DATA_DIR: deps.config.dataDir,
-    SOCIETY_FILE: deps.config.societyFile,
-    STRIPE_EMULATOR_URL: stripeUrl,
-    HUBSPOT_EMULATOR_URL: hubspotUrl,
+    ...settingsFor(test, databaseUrl, dataDir),
     LIMITS: 'off',
     LOG_LEVEL: 'fatal',
-    ...env,
+    ...test.env,
   };
+}
+
+/** The command line of staff as a process: all that it printed, and its exit status. */
+export function runOperator(
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<{ output: string; code: number }> {
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', operatorProgram, ...args],
+      { env },
+      (error, stdout, stderr) => done({ output: stdout + stderr, code: error ? Number(error.code ?? 1) : 0 }),
+    );
+  });
 }
 
 /** The server as a process of its own, on what a test server works on; `program` is another version's main.ts. */

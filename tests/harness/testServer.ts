@@ -12,13 +12,10 @@ import type { Database } from '../../apps/server/platform/database/client.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';
 import type { HubspotClient } from '../../apps/server/providers/hubspot/client.ts';
 import { wire } from '../../apps/server/wire.ts';
-import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
-import { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } from '../../emulators/keys.ts';
-import { startStripeEmulator } from '../../emulators/stripe/server.ts';
+import { STRIPE_WEBHOOK_SECRET } from '../../emulators/keys.ts';
 import { testDatabase } from './database.ts';
-
-const societyFile = join(import.meta.dirname, '../../society/society.yaml');
-const demoInvitations = join(import.meta.dirname, '../../society/demo-invitations.csv');
+import { control, requestStripe, setFault } from './providers.ts';
+import { demoInvitations, settingsFor, startStandIns } from './standIns.ts';
 
 export interface Answered<Name extends CallName> {
   status: number;
@@ -55,8 +52,9 @@ export interface TestServer {
   hubspotUrl: string;
   /** A new browser. */
   client(): Client;
-  /** Stripe meets a fault, or `null`: no more faults (emulators/README.md). */
-  stripeFault(fault: object | null): Promise<void>;
+  /** Our calls meet a fault, or `null`: no more faults (emulators/README.md). */
+  stripeFault(fault: object | null): Promise<unknown>;
+  hubspotFault(fault: object | null): Promise<unknown>;
   /** A control of the emulated Stripe: what banks and networks do. */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Talks to the emulated Stripe as its own dashboard or the browser's script would. */
@@ -89,29 +87,17 @@ export async function startTestServer(
   } = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-test-'));
-  const [database, stripe, hubspot] = await Promise.all([
+  const [database, standIns] = await Promise.all([
     testDatabase(postgresUrl),
-    startStripeEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      dataDir: join(folder, 'stripe'),
-      checkAnswers: true,
-      clock: stripeClock,
-    }),
-    startHubspotEmulator({
-      host: '127.0.0.1',
-      port: 0,
-      dataDir: join(folder, 'hubspot'),
-      ...(hubspotLimits ? { limits: hubspotLimits } : {}),
-      ...(searchLagMs === undefined ? {} : { searchLagMs }),
-    }),
+    startStandIns(
+      folder,
+      { clock: stripeClock },
+      { ...(hubspotLimits && { limits: hubspotLimits }), ...(searchLagMs !== undefined && { searchLagMs }) },
+    ),
   ]);
+  const { stripeUrl, hubspotUrl } = standIns;
   const config = readConfig({
-    DATABASE_URL: database.url,
-    STRIPE_EMULATOR_URL: stripe.url,
-    HUBSPOT_EMULATOR_URL: hubspot.url,
-    DATA_DIR: folder,
-    SOCIETY_FILE: societyFile,
+    ...settingsFor(standIns, database.url, folder),
     LIMITS: 'off',
     LOG_LEVEL: 'fatal',
     ...env,
@@ -132,34 +118,17 @@ export async function startTestServer(
       return config.storage.folder;
     },
     hubspot: wired.hubspot,
-    stripeUrl: stripe.url,
-    hubspotUrl: hubspot.url,
+    stripeUrl,
+    hubspotUrl,
     client: () => browser(url),
-    async stripeFault(fault) {
-      await fetch(`${stripe.url}/_emulator/faults`, {
-        method: fault ? 'POST' : 'DELETE',
-        ...(fault ? { body: JSON.stringify(fault) } : {}),
-      });
-    },
-    async stripeControl(path, body) {
-      const response = await fetch(`${stripe.url}/_emulator/${path}`, {
-        method: 'POST',
-        body: JSON.stringify(body),
-      });
-      return (await response.json()) as { id: string };
-    },
-    async stripe(method, path, form) {
-      const response = await fetch(stripe.url + path, {
-        method,
-        headers: { authorization: `Bearer ${STRIPE_SECRET_KEY}` },
-        ...(form ? { body: new URLSearchParams(form) } : {}),
-      });
-      return { status: response.status, body: (await response.json()) as never };
-    },
+    stripeFault: (fault) => setFault(stripeUrl, fault),
+    hubspotFault: (fault) => setFault(hubspotUrl, fault),
+    stripeControl: (path, body) => control(stripeUrl, 'POST', path, body),
+    stripe: (method, path, form) => requestStripe(stripeUrl, method, path, form),
     async close() {
       await app.close();
       await Promise.all([wired.database.destroy(), wired.background.destroy()]);
-      await Promise.all([stripe.close(), hubspot.close(), database.drop()]);
+      await Promise.all([standIns.close(), database.drop()]);
       rmSync(folder, { recursive: true, force: true });
     },
   };

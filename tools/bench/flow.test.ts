@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import pg from 'pg';
-import { STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { testDatabase } from '../../tests/harness/database.ts';
 import { Scope } from '../../tests/harness/scope.ts';
 import { startTestServer } from '../../tests/harness/testServer.ts';
@@ -35,8 +34,7 @@ test('floor and ours make the same calls: a join of ours ends as a member, one o
     await made.drop();
   });
   await invite(ours, 1, 2);
-  const stripe = { url: server.stripeUrl, secretKey: STRIPE_SECRET_KEY };
-  const names = await joinOnce(ourFlow(server.url, stripe), 2);
+  const names = await joinOnce(ourFlow(server.url, server.stripeUrl), 2);
   const { rows } = await ours.query('select state, contact_id from join_session');
   assert.deepEqual(rows, [{ state: 'paid', contact_id: '5000000002' }]);
   assert.equal((await ours.query('select from membership where is_held')).rowCount, 1);

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { readSociety } from '../../apps/server/society/readSociety.ts';
-import { societyFile } from '../../tests/harness/induct.ts';
 import { confirmCard } from '../../tests/harness/providers.ts';
+import { societyFile } from '../../tests/harness/standIns.ts';
 import { details } from '../../tests/harness/steps.ts';
 import { floorCalls } from './floor/calls.ts';
 
@@ -79,7 +79,7 @@ function bought() {
  * The ten calls of a join, and between the intent and the return what the page does: it begins the payment, and Stripe's
  * script confirms the card, which asks Stripe and not the server.
  */
-export function ourFlow(url: string, stripe: { url: string; secretKey: string }): Flow {
+export function ourFlow(url: string, stripeUrl: string): Flow {
   const { membershipId, productUuid, amount } = bought();
   const filledIn = { ...details(), isTOLA: true };
   const ask = async <Data>(browser: Browser, name: CallName, uuid: string, body?: object): Promise<Data> => {
@@ -112,7 +112,7 @@ export function ourFlow(url: string, stripe: { url: string; secretKey: string })
       );
       const paymentIntent = clientSecret.split('_secret_')[0]!;
       await ask(browser, 'beginPayment', uuid, { revision });
-      await confirmCard(stripe, paymentIntent, `${url}/registration/post-payment`);
+      await confirmCard(stripeUrl, paymentIntent, `${url}/registration/post-payment`);
       const { status } = await ask<{ status: string }>(browser, 'postPayment', uuid, {
         paymentIntent,
         paymentIntentClientSecret: clientSecret,

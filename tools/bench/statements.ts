@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { Client } from 'undici';
-import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 import type { Induct } from '../../tests/harness/induct.ts';
-import { controlStripe } from '../../tests/harness/providers.ts';
+import { control, forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 import { Browser, type Observe } from './flow.ts';
 import { openLoop } from './load.ts';
 import { spreadOf } from './numbers.ts';
@@ -32,11 +31,11 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   const counts = new Map<string, Omit<CallCount, 'call'>[]>();
   const observe: Observe = async (call, make) => {
     await database.query('select pg_stat_statements_reset()');
-    if (induct) await controlStripe(induct.stripe, 'DELETE', 'requests');
+    if (induct) await forgetRequests(induct.stripe.url);
     const answer = await make();
     const statements = await statementsSinceReset(database);
     // Requests that have been answered by now.
-    const asked = induct ? await controlStripe<LedgerEntry[]>(induct.stripe, 'GET', 'requests') : [];
+    const asked = induct ? await requestsTo(induct.stripe.url) : [];
     if (!counts.has(call)) counts.set(call, []);
     counts.get(call)!.push({ statements, stripe: asked.filter(({ path }) => path !== '/v1/events').length });
     return answer;
@@ -46,9 +45,9 @@ export async function countCalls(subject: Subject, induct?: Induct): Promise<Cal
   // Afterwards every connection of the pools has prepared its statements.
   await openLoop(flow, nextPerson, { count: JOINS, perSecond: 100, paying: true });
   if (induct) {
-    await controlStripe(induct.stripe, 'POST', 'webhooks', { mode: 'hold' });
+    await control(induct.stripe.url, 'POST', 'webhooks', { mode: 'hold' });
     const slow = { kind: 'slow', ms: CUSTOMER_MS, path: '/v1/customers', times: JOINS };
-    await controlStripe(induct.stripe, 'POST', 'faults', slow);
+    await setFault(induct.stripe.url, slow);
   }
   const connection = new Client(flow.url);
   for (let join = 0; join < JOINS; join++) {

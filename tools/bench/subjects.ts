@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { type Induct, startInduct } from '../../tests/harness/induct.ts';
-import { controlStripe } from '../../tests/harness/providers.ts';
+import { control } from '../../tests/harness/providers.ts';
 import type { Scope } from '../../tests/harness/scope.ts';
 import { contactIdOf, emailOf, type Flow, floorFlow, inviteCodeOf, ourFlow } from './flow.ts';
 import { createDatabase, type World } from './world.ts';
@@ -74,7 +74,7 @@ export async function startOurs(
   });
   return {
     induct,
-    flow: ourFlow(induct.url, induct.stripe),
+    flow: ourFlow(induct.url, induct.stripe.url),
     pid: induct.pid,
     database: client,
     async people(count) {
@@ -88,7 +88,7 @@ export async function startOurs(
       };
     },
     async settle() {
-      await controlStripe(induct.stripe, 'POST', 'webhooks/idle');
+      await control(induct.stripe.url, 'POST', 'webhooks/idle');
       // As if HubSpot had been told: it would be, two minutes later.
       await client.query(
         'update join_session set crm_revision = profile_revision where profile_revision <> crm_revision and crm_refusal is null',

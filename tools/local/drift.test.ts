@@ -7,6 +7,7 @@ import { startHubspotEmulator } from '../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_PUBLISHABLE_KEY, STRIPE_SECRET_KEY } from '../../emulators/keys.ts';
 import { startStripeEmulator } from '../../emulators/stripe/server.ts';
 import { npmRun } from '../../tests/harness/npmStart.ts';
+import { forgetRequests, requestsTo, setFault } from '../../tests/harness/providers.ts';
 
 // Emulators that act as the real accounts: one for all tests, as a real account is.
 let stripe: { url: string; close(): Promise<void> };
@@ -31,23 +32,13 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
-  for (const { url } of [stripe, hubspot])
-    for (const what of ['faults', 'requests']) await fetch(`${url}/_emulator/${what}`, { method: 'DELETE' });
+  for (const { url } of [stripe, hubspot]) await Promise.all([setFault(url, null), forgetRequests(url)]);
 });
 
 async function drift(env: Record<string, string>): Promise<{ code: number; output: string }> {
   const command = npmRun('test:drift', env);
   const code = await command.ended;
   return { code, output: command.output() };
-}
-
-async function requestsTo(url: string): Promise<{ method: string; path: string }[]> {
-  return (await (await fetch(`${url}/_emulator/requests`)).json()) as { method: string; path: string }[];
-}
-
-async function fault(url: string, body: object): Promise<void> {
-  const answer = await fetch(`${url}/_emulator/faults`, { method: 'POST', body: JSON.stringify(body) });
-  assert.equal(answer.status, 204);
 }
 
 test('without keys both providers are skipped, which nobody can overlook, and nothing failed', async () => {
@@ -62,7 +53,7 @@ test('without keys both providers are skipped, which nobody can overlook, and no
 test('accounts that behave as the emulators do pass, were really asked, and are left as they were', async () => {
   // As when somebody else has used up the limit.
   const headers = { 'retry-after': '1' };
-  await fault(hubspot.url, { kind: 'status', status: 429, path: '/crm/**', skip: 9, headers });
+  await setFault(hubspot.url, { kind: 'status', status: 429, path: '/crm/**', skip: 9, headers });
   const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });
   assert.equal(code, 0, output);
   assert.match(output, /\nStripe [1-9]\d* passed, 0 failed; HubSpot [1-9]\d* passed, 0 failed\n$/);
@@ -98,8 +89,14 @@ test('one provider alone is run, and the other is skipped aloud', async () => {
 });
 
 test('an account that answers once otherwise fails, by the name of the test', async () => {
-  await fault(stripe.url, { kind: 'status', status: 404, method: 'POST', path: '/v1/refunds' });
-  await fault(hubspot.url, { kind: 'status_after', status: 200, method: 'POST', path: '/crm/**', body: {} });
+  await setFault(stripe.url, { kind: 'status', status: 404, method: 'POST', path: '/v1/refunds' });
+  await setFault(hubspot.url, {
+    kind: 'status_after',
+    status: 200,
+    method: 'POST',
+    path: '/crm/**',
+    body: {},
+  });
   const { code, output } = await drift({ ...settings.stripe, ...settings.hubspot });
   assert.equal(code, 1, output);
   assert.match(output, /✖ refunds add up to the charge and never beyond it/);
@@ -144,7 +141,7 @@ for (const [what, env, sentence] of refused)
 
 test('the token of an account with real people, and one that HubSpot refuses, run nothing', async () => {
   const body = { accountType: 'STANDARD' };
-  await fault(hubspot.url, { kind: 'status', status: 200, path: '/account-info/**', body });
+  await setFault(hubspot.url, { kind: 'status', status: 200, path: '/account-info/**', body });
   const standard = await drift(settings.hubspot);
   assert.equal(standard.code, 1);
   assert.match(standard.output, /it is the token of a STANDARD account/);

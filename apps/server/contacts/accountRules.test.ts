@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
+import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -20,10 +21,7 @@ beforeEach(async () => {
 });
 
 const rule = (rule: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/rules`, {
-    method: rule ? 'POST' : 'DELETE',
-    ...(rule ? { body: JSON.stringify(rule) } : {}),
-  });
+  control(server.hubspotUrl, rule ? 'POST' : 'DELETE', 'rules', rule ?? undefined);
 const submit = async (code: string, more: object) => {
   const client = server.client();
   const uuid = await startJoin(client, code);

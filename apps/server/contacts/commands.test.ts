@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { until } from '../../../tests/harness/npmStart.ts';
+import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -17,10 +18,7 @@ after(() => server.close());
 const edit = (contactId: string, properties: Record<string, string>) =>
   editAtHubspot(server, contactId, properties);
 const rule = (rule: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/rules`, {
-    method: rule ? 'POST' : 'DELETE',
-    ...(rule ? { body: JSON.stringify(rule) } : {}),
-  });
+  control(server.hubspotUrl, rule ? 'POST' : 'DELETE', 'rules', rule ?? undefined);
 const profileOf = async (id: string) =>
   (await server.deps.database.selectFrom('contact').select('profile').where('id', '=', id).executeTakeFirst())
     ?.profile;
@@ -169,10 +167,7 @@ test('sync reads all contacts the first time, then what changed, and goes on whe
   const before = server;
   server = fresh;
   try {
-    await fetch(`${fresh.hubspotUrl}/_emulator/faults`, {
-      method: 'POST',
-      body: JSON.stringify({ kind: 'status', status: 400, body: { message: 'Not now.' } }),
-    });
+    await fresh.hubspotFault({ kind: 'status', status: 400, body: { message: 'Not now.' } });
     assert.deepEqual(await run(), {
       out: 'HubSpot: Not now.\nRun it again: it goes on where it was.\n',
       code: 1,

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { LinkTarget } from '../links/links.ts';
@@ -14,16 +15,11 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const fault = (fault: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: fault ? 'POST' : 'DELETE',
-    ...(fault ? { body: JSON.stringify(fault) } : {}),
-  });
-const outage = () => fault({ kind: 'cut', times: 1_000_000 });
+const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
 /** HubSpot is back, and long enough for what it had against us to be forgotten. */
 async function recovery(): Promise<void> {
-  await fault(null);
+  await server.hubspotFault(null);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.deps.database,
   );
@@ -100,8 +96,7 @@ test('80 contacts that HubSpot knows and the mirror does not press their signed 
   await fillDue(server.deps, server.hubspot);
   for (const [index, id] of ids.entries())
     assert.deepEqual(await mirrored(id), { name: `Mailed${index}`, is_filled: true });
-  const requests = await fetch(`${server.hubspotUrl}/_emulator/requests`);
-  const limited = ((await requests.json()) as { status: number }[]).filter(({ status }) => status === 429);
+  const limited = (await requestsTo(server.hubspotUrl)).filter(({ status }) => status === 429);
   assert.deepEqual(limited, []);
 });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -18,15 +18,8 @@ before(async () => {
 });
 after(() => server.close());
 
-async function atCrm(method: string, path: string, body?: object) {
-  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts${path}`, {
-    method,
-    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
-  return (response.status === 204 ? {} : await response.json()) as { id: string };
-}
+const atCrm = (method: string, path: string, body?: object) =>
+  askHubspot(server.hubspotUrl, method, path, body);
 let people = 0;
 /** A contact with an invite code of their own, and of whom HubSpot says no more. */
 async function person(more: Record<string, string> = {}): Promise<{ id: string; code: string }> {

@@ -19,12 +19,6 @@ before(async () => {
 });
 after(() => server.close());
 
-const fault = (fault: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: fault ? 'POST' : 'DELETE',
-    ...(fault ? { body: JSON.stringify(fault) } : {}),
-  });
-
 /** Invitations of contacts that an import has told us of and HubSpot not yet. */
 async function invite(prefix: string): Promise<void> {
   await sql`
@@ -88,7 +82,7 @@ for (const [what, prefix, faults] of outages)
   test(`while HubSpot ${what}, ${JOINS} joins finish without waiting for it, and all of it is delivered afterwards`, async () => {
     await invite(prefix);
     // HubSpot gets to know these people only after the outage: what it knows now is nothing.
-    for (const one of faults) await fault(one);
+    for (const one of faults) await server.hubspotFault(one);
     let next = 1;
     const slowest: number[] = [];
     await Promise.all(
@@ -97,7 +91,7 @@ for (const [what, prefix, faults] of outages)
       }),
     );
     await deliver(server);
-    await fault(null);
+    await server.hubspotFault(null);
     assert.equal(slowest.length, JOINS);
     assert.ok(Math.max(...slowest) < SLOWEST_MS, `the slowest call took ${Math.max(...slowest)} ms`);
 

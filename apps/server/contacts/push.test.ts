@@ -29,8 +29,6 @@ const contact = (id: string) =>
     'paid_at',
     'join_stage',
   );
-const fault = (fault: object) =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
 
 test('an invited join updates its contact with what the member gave, and blanks nothing', async () => {
   const client = server.client();
@@ -72,10 +70,10 @@ test('a self-nominated join creates a contact once, and goes on updating it', as
 test('while HubSpot is limited or down nothing is lost, and it is delivered afterwards', async () => {
   const client = server.client();
   await orderingJoin(client, 'HONOR104');
-  await fault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
+  await server.hubspotFault({ kind: 'status', status: 429, headers: { 'retry-after': '1' } });
   assert.equal(await push(), 1);
   assert.equal((await pushDue(server.deps, server.hubspot)).taken, 0, 'not before HubSpot said');
-  await fault({ kind: 'cut' });
+  await server.hubspotFault({ kind: 'cut' });
   assert.equal(await push(), 1);
   assert.equal(await push(), 1);
   assert.equal((await contact('104')).join_stage, 'ordering');
@@ -96,10 +94,10 @@ test('a record on which HubSpot fails every time keeps no other from being deliv
     );
     return rows.map(({ email }) => email);
   };
-  await fault({ kind: 'status', status: 500, about: 'many7@example.com', times: 1000 });
+  await server.hubspotFault({ kind: 'status', status: 500, about: 'many7@example.com', times: 1000 });
   for (let round = 0; round < 6; round++) await push();
   assert.deepEqual(await behind(), ['many7@example.com']);
-  await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+  await server.hubspotFault(null);
   await push();
   assert.deepEqual(await behind(), []);
 });

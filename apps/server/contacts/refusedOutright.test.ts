@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
@@ -15,23 +16,14 @@ before(async () => {
 });
 after(() => server.close());
 beforeEach(async () => {
-  await fault(null);
+  await server.hubspotFault(null);
   await sql`delete from membership`.execute(server.background);
   await sql`delete from payment`.execute(server.background);
   await sql`delete from join_session`.execute(server.background);
   await sql`delete from staff_notice`.execute(server.background);
 });
 
-const fault = (fault: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: fault ? 'POST' : 'DELETE',
-    ...(fault ? { body: JSON.stringify(fault) } : {}),
-  });
-const requests = async () =>
-  (await (await fetch(`${server.hubspotUrl}/_emulator/requests`)).json()) as {
-    path: string;
-    status: number;
-  }[];
+const requests = () => requestsTo(server.hubspotUrl);
 
 /** Joins of people whom HubSpot does not know, finished and due. */
 async function finishJoins(word: string, joins: number): Promise<void> {
@@ -74,8 +66,14 @@ for (const [status, { joins, seconds }, headers, body] of [
 ] as [number, typeof MANY, object, object?][])
   test(`through ${seconds / 60} minutes of ${status}, ${joins} due joins wait; then they are delivered without a hand, in full batches`, async () => {
     await finishJoins(`after${status}x`, joins);
-    await fault({ kind: 'status', status, headers, ...(body ? { body } : {}), times: 1_000_000 });
-    await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+    await server.hubspotFault({
+      kind: 'status',
+      status,
+      headers,
+      ...(body ? { body } : {}),
+      times: 1_000_000,
+    });
+    await forgetRequests(server.hubspotUrl);
     await serve(seconds);
     assert.deepEqual(await counts(), { due: joins, refused: 0 });
     const asked = (await requests()).length;
@@ -84,8 +82,8 @@ for (const [status, { joins, seconds }, headers, body] of [
       `${asked} calls in ${seconds} seconds`,
     );
 
-    await fault(null);
-    await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+    await server.hubspotFault(null);
+    await forgetRequests(server.hubspotUrl);
     await serve(status === 477 || status === 429 ? 1_000 : 180);
     assert.deepEqual(await counts(), { due: 0, refused: 0 });
     const batches = (await requests()).filter(({ path }) => path.endsWith('/batch/create')).length;

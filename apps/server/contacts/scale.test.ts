@@ -8,6 +8,7 @@ import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { testDatabase } from '../../../tests/harness/database.ts';
 import { until } from '../../../tests/harness/npmStart.ts';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { connect, type Database } from '../platform/database/client.ts';
@@ -105,10 +106,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
   last.kill('SIGTERM');
   await once(last, 'exit');
 
-  const ledger = (await (await fetch(`${hubspot.url}/_emulator/requests`)).json()) as {
-    path: string;
-    status: number;
-  }[];
+  const ledger = await requestsTo(hubspot.url);
   assert.deepEqual(
     ledger.filter(({ status }) => status !== 200 && status !== 201 && status !== 207),
     [],
@@ -119,7 +117,7 @@ test(`${JOINS} finished joins reach HubSpot within its limits, in full batches, 
   assert.ok(batches <= (JOINS / 100) * 1.05 + 2, `${batches} batch writes for ${JOINS} joins`);
   t.diagnostic(`${batches} batch writes`);
 
-  await fetch(`${hubspot.url}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(hubspot.url);
   const wrong: string[] = [];
   const properties =
     'firstname,lastname,city,address,personal_email,email,join_stage,membership_status,amount_paid';

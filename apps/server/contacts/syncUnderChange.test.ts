@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
-import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { askHubspot, type HubspotContact } from '../../../tests/harness/providers.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from '../providers/hubspot/client.ts';
@@ -21,13 +21,14 @@ after(() => server.close());
 const batch = async (path: 'create' | 'update', inputs: object[]) => {
   const results: { id: string }[] = [];
   for (let from = 0; from < inputs.length; from += 100) {
-    const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/batch/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ inputs: inputs.slice(from, from + 100) }),
-    });
-    assert.ok(response.ok, await response.clone().text());
-    results.push(...((await response.json()) as { results: { id: string }[] }).results);
+    const part = { inputs: inputs.slice(from, from + 100) };
+    const answer = await askHubspot<{ results: HubspotContact[] }>(
+      server.hubspotUrl,
+      'POST',
+      `/batch/${path}`,
+      part,
+    );
+    results.push(...answer.results);
   }
   return results.map(({ id }) => id);
 };

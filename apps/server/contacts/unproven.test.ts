@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -270,11 +271,7 @@ test('a contact that is deleted in HubSpot before its email pays leaves the paye
   const id = await contactOf(personalEmail);
   const { client, uuid } = await schoolJoin({ personalEmail });
   await deliver(server);
-  const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts/${id}`, {
-    method: 'DELETE',
-    headers: { authorization: `Bearer ${HUBSPOT_ACCESS_TOKEN}` },
-  });
-  assert.equal(response.status, 204);
+  await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);
   await payOrder(server, client, uuid);
   await deliver(server);
   const own = await server.hubspot.findByEmail(personalEmail);

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +7,8 @@ import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
+import { control, forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
+import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import type { Config } from '../platform/config.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
@@ -38,14 +38,6 @@ beforeEach(async () => {
   await stripe.paymentMethodDomains.update(id, { enabled: true });
   await control(server.stripeUrl, 'POST', `payment_method_domains/${id}`, { apple_pay: 'active' });
 });
-
-async function control(url: string, method: string, path: string, body?: object): Promise<void> {
-  const answer = await fetch(`${url}/_emulator/${path}`, {
-    method,
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  assert.ok(answer.ok, await answer.text());
-}
 
 function register(change: Partial<Stripe.WebhookEndpointCreateParams> = {}) {
   return stripe.webhookEndpoints.create({
@@ -94,12 +86,10 @@ test('an account in order misses nothing', async () => {
 });
 
 test('the doctor only reads', async () => {
-  for (const url of [server.stripeUrl, server.hubspotUrl]) await control(url, 'DELETE', 'requests');
+  for (const url of [server.stripeUrl, server.hubspotUrl]) await forgetRequests(url);
   await asReal();
-  const requests = async (url: string) =>
-    (await (await fetch(`${url}/_emulator/requests`)).json()) as { method: string; path: string }[];
-  const stripeCalls = await requests(server.stripeUrl);
-  const hubspotCalls = await requests(server.hubspotUrl);
+  const stripeCalls = await requestsTo(server.stripeUrl);
+  const hubspotCalls = await requestsTo(server.hubspotUrl);
   assert.ok(stripeCalls.length >= 9 && hubspotCalls.length === 3);
   assert.deepEqual(
     [...stripeCalls.sort((a, b) => a.path.localeCompare(b.path)), ...hubspotCalls]
@@ -246,11 +236,11 @@ test('a service key does not tell its scopes: each is tried by a call that chang
   await register();
   const scopes = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes, serviceKey: true });
-  const before = await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json();
+  const before = await control(server.hubspotUrl, 'GET', 'attachments');
   const { report, status } = await asReal();
   assert.equal(status, 0, report);
   assert.match(report, /ok +HubSpot scopes: Calls that want .* and files are answered/);
-  assert.deepEqual(await (await fetch(`${server.hubspotUrl}/_emulator/attachments`)).json(), before);
+  assert.deepEqual(await control(server.hubspotUrl, 'GET', 'attachments'), before);
   for (const lacking of scopes.slice(1)) {
     const others = scopes.filter((scope) => scope !== lacking);
     await control(server.hubspotUrl, 'POST', 'scopes', { scopes: others, serviceKey: true });
@@ -304,29 +294,8 @@ test('a database that is down, empty, or of a newer version is found without tou
 });
 
 /** The staff command line as a process of its own, on the emulators. */
-async function operator(
-  args: string[],
-  env: Record<string, string>,
-): Promise<{ code: number; output: string }> {
-  const program = join(import.meta.dirname, '../operator.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
-    env: {
-      PATH: process.env.PATH,
-      DATABASE_URL: config.databaseUrl,
-      DATA_DIR: config.dataDir,
-      SOCIETY_FILE: config.societyFile,
-      STRIPE_EMULATOR_URL: server.stripeUrl,
-      HUBSPOT_EMULATOR_URL: server.hubspotUrl,
-      PUBLIC_URL,
-      ...env,
-    },
-  });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
+const operator = (args: string[], env: Record<string, string>) =>
+  runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
 
 test('a bucket is written to, read and left as it was; one that refuses us is missing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -17,25 +18,19 @@ before(async () => {
 });
 after(() => server.close());
 beforeEach(async () => {
-  await control('DELETE', 'faults');
-  await control('POST', 'scopes', { scopes: null });
+  await server.hubspotFault(null);
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
   await sql`update document set crm_refusal = 'of another test' where crm_note_id is null`.execute(
     server.deps.database,
   );
 });
 
-const control = (method: string, path: string, body?: object) =>
-  fetch(`${server.hubspotUrl}/_emulator/${path}`, {
-    method,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-
 /** What HubSpot holds of a document, by its id. */
 async function held(id: string) {
-  const { files, notes } = (await (await control('GET', 'attachments')).json()) as {
+  const { files, notes } = await control<{
     files: { id: string; path: string; access: string; bytes: string }[];
     notes: { contactIds: string[]; properties: Record<string, string> }[];
-  };
+  }>(server.hubspotUrl, 'GET', 'attachments');
   const own = files.filter(({ path }) => path.includes(id));
   return {
     files: own,
@@ -137,7 +132,7 @@ for (const [when, fault] of [
 ] as const)
   test(`while HubSpot is ${when}, a document waits, and is attached once when it is back`, async () => {
     const { id } = await uploaded('transcript.pdf', '103');
-    await control('POST', 'faults', fault);
+    await server.hubspotFault(fault);
     assert.equal(await attach(), 1);
     assert.equal((await held(id)).notes.length, when.endsWith('took the note') ? 1 : 0);
     assert.equal(await attach(), 1);
@@ -175,7 +170,7 @@ test('two processes attach a document once', async () => {
 
 test('what HubSpot refuses is shown with its reason, holds up nothing else, and is sent again when staff say so', async (t) => {
   const { uuid, id } = await uploaded('transcript.pdf', '101');
-  await control('POST', 'faults', {
+  await server.hubspotFault({
     kind: 'status',
     status: 413,
     path: FILES,
@@ -196,10 +191,12 @@ test('what HubSpot refuses is shown with its reason, holds up nothing else, and 
 
 test('while the key may not upload files, a document waits, and is attached without a hand when it may', async () => {
   const { id } = await uploaded('transcript.pdf', '101');
-  await control('POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write'] });
+  await control(server.hubspotUrl, 'POST', 'scopes', {
+    scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write'],
+  });
   assert.equal(await attach(), 1);
   assert.equal(await attach(), 1);
-  await control('POST', 'scopes', { scopes: null });
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
   assert.equal(await attach(), 1);
   await onceAttached(id, '101');
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
 let server: TestServer;
@@ -53,21 +54,16 @@ test('a code that breaks the rule is 400 with the sentence of the rule', async (
 });
 
 test('equal codes asked for at the same moment are one search in HubSpot, and a miss is remembered', async () => {
-  await fetch(`${server.hubspotUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.hubspotUrl);
   await Promise.all([1, 2, 3, 4].map(() => check('MISSING1')));
   await check('MISSING1');
-  const requests = (await (await fetch(`${server.hubspotUrl}/_emulator/requests`)).json()) as {
-    path: string;
-  }[];
+  const requests = await requestsTo(server.hubspotUrl);
   assert.equal(requests.filter(({ path }) => path.endsWith('/search')).length, 1);
 });
 
 test('while HubSpot is down a known code is answered from the mirror', async () => {
   await check('HONOR102');
-  await fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: 'POST',
-    body: JSON.stringify({ kind: 'status', status: 500, times: 100 }),
-  });
+  await server.hubspotFault({ kind: 'status', status: 500, times: 100 });
   try {
     const { data } = await check('HONOR102');
     assert.equal(data.contactId, '102');
@@ -78,7 +74,7 @@ test('while HubSpot is down a known code is answered from the mirror', async () 
       'and an unknown one is not called invalid',
     );
   } finally {
-    await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+    await server.hubspotFault(null);
   }
 });
 
@@ -109,9 +105,8 @@ test('after too many wrong codes from one address it is 429 with Retry-After, an
 test("a member's code asks HubSpot anew, no oftener than wrong codes are let through", async () => {
   const limited = await startTestServer({ LIMITS: 'on', LIMIT_WRONG_CODES_PER_ADDRESS: '2/10' });
   const asked = async () => {
-    const requests = await fetch(`${limited.hubspotUrl}/_emulator/requests`);
-    return ((await requests.json()) as { path: string }[]).filter(({ path }) => path.endsWith('/batch/read'))
-      .length;
+    const requests = await requestsTo(limited.hubspotUrl);
+    return requests.filter(({ path }) => path.endsWith('/batch/read')).length;
   };
   try {
     const client = limited.client();

@@ -27,7 +27,7 @@ beforeEach(async () => {
     server.deps.database,
   );
 });
-afterEach(() => fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' }));
+afterEach(() => server.hubspotFault(null));
 
 const STRANGER = '198.51.100.7';
 interface Answer {
@@ -64,11 +64,7 @@ const known = (prefix: string, count: number) =>
     insert into invitation (code, contact_id) select ${prefix} || n, (880000 + n)::text from generate_series(0, ${count}::int - 1) n`.execute(
     server.deps.database,
   );
-const outage = () =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: 'POST',
-    body: JSON.stringify({ kind: 'cut', times: 1_000_000 }),
-  });
+const outage = () => server.hubspotFault({ kind: 'cut', times: 1_000_000 });
 
 test(`of 200 guesses at once, at two servers, ${LIMIT} are looked at`, async () => {
   const second = await startServerProcess(server);

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
     server.background,
   );
-  await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'DELETE' });
+  await server.hubspotFault(null);
 });
 
 const trouble: ProviderTrouble = {
@@ -87,7 +87,7 @@ for (const [status, body, isTold] of [
   test(`while HubSpot answers ${status} ${'policyName' in body ? body.policyName : ''}, a joiner who waits for it hears 503, and staff ${isTold ? 'hear of it once' : 'are left alone'}`, async () => {
     for (let time = 0; time < 3; time++) {
       const fault = { kind: 'status', status, body, times: 100 };
-      await fetch(`${server.hubspotUrl}/_emulator/faults`, { method: 'POST', body: JSON.stringify(fault) });
+      await server.hubspotFault(fault);
       await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
         server.background,
       );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import {
   beginPayment,
@@ -19,13 +20,12 @@ before(async () => {
 });
 after(() => server.close());
 beforeEach(async () => {
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
 });
 
 /** How often Stripe was asked how this intent stands. */
 async function looks(intentId: string): Promise<number> {
-  const requests = await fetch(`${server.stripeUrl}/_emulator/requests`);
-  return ((await requests.json()) as { method: string; path: string }[]).filter(
+  return (await requestsTo(server.stripeUrl)).filter(
     ({ method, path }) => method === 'GET' && path.includes(`/payment_intents/${intentId}`),
   ).length;
 }
@@ -110,7 +110,7 @@ test('who comes back from paying when nobody looked learns it by the first look'
 test('a payment whose end is written is told of without asking Stripe', async () => {
   const client = server.client();
   const { uuid, intentId, clientSecret } = await paidJoin(server, client);
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   for (let time = 0; time < 3; time++) {
     const answer = await reportPayment(client, uuid, { id: intentId, clientSecret });
     assert.equal(answer.data.status, 'succeeded');

@@ -408,15 +408,12 @@ test('a paid session takes no more money and no more changes', async () => {
 test('a provider that is down is 503 with Retry-After, and the next try goes through', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  await fetch(`${server.stripeUrl}/_emulator/faults`, {
-    method: 'POST',
-    body: JSON.stringify({ kind: 'status', status: 500, path: '/v1/payment_intents', times: 3 }),
-  });
+  await server.stripeFault({ kind: 'status', status: 500, path: '/v1/payment_intents', times: 3 });
   const failed = await client.call('createPaymentIntent', {
     params: { uuid },
     body: { amount: 6500, currency: 'usd', billingEmail: '' },
   });
-  await fetch(`${server.stripeUrl}/_emulator/faults`, { method: 'DELETE' });
+  await server.stripeFault(null);
   assert.equal(failed.status, 503);
   assert.ok(failed.headers.get('retry-after'));
   assert.equal((await openIntent(client, uuid)).amount, 6500);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 
@@ -73,9 +74,9 @@ test('an email that only Stripe refuses is left out, and not tried again at each
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
   const { id } = await openIntent(client, uuid);
   assert.equal(await receiptOf(id), null);
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   assert.equal((await openIntent(client, uuid)).id, id);
-  const requests = await (await fetch(`${server.stripeUrl}/_emulator/requests`)).json();
+  const requests = await requestsTo(server.stripeUrl);
   assert.deepEqual(requests, []);
 
   // An intent that had a good one loses it: the receipt would go to somebody else.

@@ -267,15 +267,12 @@ test('a cause is told again after an hour, by whichever process meets it', async
     .where('kind', '=', PROVIDER_TROUBLE)
     .execute();
   const another = await startTestServer({ DATABASE_URL: server.deps.config.databaseUrl });
-  await fetch(`${another.stripeUrl}/_emulator/faults`, {
-    method: 'POST',
-    body: JSON.stringify({
-      kind: 'status',
-      status: 401,
-      path: '/v1/payouts',
-      times: 100,
-      body: { error: { type: 'invalid_request_error', code: 'api_key_expired', message: SECRET } },
-    }),
+  await another.stripeFault({
+    kind: 'status',
+    status: 401,
+    path: '/v1/payouts',
+    times: 100,
+    body: { error: { type: 'invalid_request_error', code: 'api_key_expired', message: SECRET } },
   });
   for (let time = 0; time < 3; time++)
     await assert.rejects(drain(another.deps.payments.listPaidOut(now, now)), Refusal);

@@ -27,11 +27,6 @@ after(() => server.close());
 const NO_MEMBER =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
 const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
-const fault = (fault: object | null) =>
-  fetch(`${server.hubspotUrl}/_emulator/faults`, {
-    method: fault ? 'POST' : 'DELETE',
-    ...(fault ? { body: JSON.stringify(fault) } : {}),
-  });
 const mirror = (contactId: string, isMember: boolean) =>
   sql`update contact set is_member = ${isMember}, fetched_at = now() where id = ${contactId}`.execute(
     server.deps.database,
@@ -139,12 +134,12 @@ test('in an outage whom the mirror calls a member is refused, unless we ended th
   const { uuid } = await paidJoin(server, server.client(), ended.code);
   await deliver(server);
   await refundJoin(server.deps, uuid, everything);
-  await fault({ kind: 'cut', times: 1_000 });
+  await server.hubspotFault({ kind: 'cut', times: 1_000 });
   try {
     assert.equal((await check(held.code)).status, 'failed');
     assert.equal((await check(ended.code)).status, 'success');
   } finally {
-    await fault(null);
+    await server.hubspotFault(null);
     await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(
       server.deps.database,
     );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -31,11 +32,9 @@ const minutesLater = (minutes: number) =>
     created_at = created_at - make_interval(mins => ${minutes}::int)`.execute(server.deps.database);
 /** Since when events were listed, the last listing first: seconds since 1970. */
 const listed = async () => {
-  const response = await fetch(`${server.stripeUrl}/_emulator/requests`);
-  const requests = (await response.json()) as { path: string; params: { created: { gte: string } } }[];
-  return requests
+  return (await requestsTo(server.stripeUrl))
     .filter(({ path }) => path === '/v1/events')
-    .map(({ params }) => Number(params.created.gte))
+    .map(({ params }) => Number((params as { created: { gte: string } }).created.gte))
     .reverse();
 };
 const paymentsOf = (uuid: string) =>
@@ -215,10 +214,8 @@ test('after a long outage the events of all of it are listed', async () => {
 test('two servers do not fetch the same: the turn is one of theirs', async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);
   await server.stripeFault({ kind: 'slow', ms: 200, path: '/v1/events' });
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   await Promise.all([catchUpOnEvents(server.deps), catchUpOnEvents(server.deps)]);
-  const requests = (await (await fetch(`${server.stripeUrl}/_emulator/requests`)).json()) as {
-    path: string;
-  }[];
+  const requests = await requestsTo(server.stripeUrl);
   assert.equal(requests.filter(({ path }) => path === '/v1/events').length, 1);
 });

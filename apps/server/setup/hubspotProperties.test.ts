@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { control } from '../../../tests/harness/providers.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { CrmUnavailable, type ExistingProperty } from '../providers/hubspot/client.ts';
@@ -132,12 +133,9 @@ for (const [what, property, text] of [
 test('a key that may not make properties makes none, and says so', async () => {
   await remove('store_items');
   const scopes = ['crm.objects.contacts.read', 'crm.objects.contacts.write'];
-  await fetch(`${server.hubspotUrl}/_emulator/scopes`, { method: 'POST', body: JSON.stringify({ scopes }) });
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes });
   await assert.rejects(async () => applyProperties(server.hubspot, await planFor()), CrmUnavailable);
-  await fetch(`${server.hubspotUrl}/_emulator/scopes`, {
-    method: 'POST',
-    body: JSON.stringify({ scopes: null }),
-  });
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
   assert.deepEqual(
     (await applyProperties(server.hubspot, await planFor())).map(({ name, outcome }) => [name, outcome]),
     [['store_items', 'created']],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { until } from '../../../tests/harness/npmStart.ts';
+import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { prepareCustomer } from '../payments/cardCustomer.ts';
@@ -32,14 +33,14 @@ function charge(client: Client, uuid: string, paymentIntent: string, isOfSavedCa
 test('opening Checkout asks Stripe once, and makes no customer', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   await openIntent(client, uuid);
   assert.deepEqual(await requests(), ['POST /v1/payment_intents']);
   assert.deepEqual(await customersOf(uuid), []);
 });
 
 /** Stripe answers so whoever makes a customer, from before the payment is reported until this is called. */
-async function customersMeet(fault: object): Promise<() => Promise<void>> {
+async function customersMeet(fault: object): Promise<() => Promise<unknown>> {
   await server.stripeFault({ times: 100, ...fault, method: 'POST', path: '/v1/customers' });
   return () => server.stripeFault(null);
 }
@@ -60,7 +61,7 @@ test('the card that paid is given to a customer while the offer is read, and buy
     [customer!.name, customer!.email, customer!.id, more],
     ['Jordan Rivera', 'jo@example.com', await keptCustomer(uuid), []],
   );
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(
     (await requests()).filter((request) => request.includes('customers')),
@@ -75,7 +76,7 @@ test('a card that is not kept is given to nobody', async () => {
   await sql`update payment set saves_card = false, customer_id = '' where session_uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  await fetch(`${server.stripeUrl}/_emulator/requests`, { method: 'DELETE' });
+  await forgetRequests(server.stripeUrl);
   prepareCustomer(server.deps, uuid, (await joinPayment(uuid)).intent_id);
   // Whatever it asked for came before this.
   await server.deps.payments.retrieveIntent((await joinPayment(uuid)).intent_id);
@@ -186,7 +187,5 @@ const keptCustomer = async (uuid: string) => (await joinPayment(uuid)).customer_
 
 /** What Stripe was asked since the requests were last cleared. */
 async function requests(): Promise<string[]> {
-  const response = await fetch(`${server.stripeUrl}/_emulator/requests`);
-  const all = (await response.json()) as { method: string; path: string }[];
-  return all.map(({ method, path }) => `${method} ${path}`);
+  return (await requestsTo(server.stripeUrl)).map(({ method, path }) => `${method} ${path}`);
 }

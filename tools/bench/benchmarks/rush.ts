@@ -1,5 +1,5 @@
 import { disagreements, untilTold } from '../../../tests/harness/agreement.ts';
-import { controlStripe } from '../../../tests/harness/providers.ts';
+import { control, setFault } from '../../../tests/harness/providers.ts';
 import { watchOthers } from '../../../tests/harness/usage.ts';
 import { openLoop, type TimedCall } from '../load.ts';
 import { flatMemory, sampleMemory } from '../measure.ts';
@@ -31,7 +31,7 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   const ours = await startOurs(world, database, { known: count + warmUpCount });
   const slow = { kind: 'slow', ms: STRIPE_MS, times: Number.MAX_SAFE_INTEGER };
   const { stripe } = ours.induct;
-  await controlStripe(stripe, 'POST', 'faults', slow);
+  await setFault(stripe.url, slow);
   const nextPerson = await ours.people(count + warmUpCount);
   const arrive = (joins: number) =>
     openLoop(ours.flow, nextPerson, { count: joins, perSecond, paying: true }, scope.signal);
@@ -45,11 +45,14 @@ export async function benchmarkRush(bench: Bench): Promise<string> {
   failures.push(...warmUp.failures);
   for (const failure of failures.slice(0, 10)) say(failure);
   say(`${count} joins have come; waiting until HubSpot has been told of them`);
-  await controlStripe(stripe, 'DELETE', 'faults');
-  await controlStripe(stripe, 'POST', 'webhooks/idle');
-  const undelivered = await controlStripe<{ failed: number }>(stripe, 'POST', 'webhooks/flush');
+  await setFault(stripe.url, null);
+  await control(stripe.url, 'POST', 'webhooks/idle');
+  const undelivered = await control<{ failed: number }>(stripe.url, 'POST', 'webhooks/flush');
   await untilTold(database.client, TOLD_WITHIN_MS);
-  const { lines, members } = await disagreements(database.client, ours.induct);
+  const { lines, members } = await disagreements(database.client, {
+    stripeUrl: stripe.url,
+    hubspotUrl: ours.induct.hubspot.url,
+  });
   for (const line of lines.slice(0, 10)) say(line);
 
   const added = addedByCall(calls);

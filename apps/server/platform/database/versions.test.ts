@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { pdf } from '../../../../tests/harness/documents.ts';
 import { until } from '../../../../tests/harness/npmStart.ts';
 import { checkOut, previousVersion } from '../../../../tests/harness/previousVersion.ts';
 import {
+  runOperator,
   type ServerProcess,
   settingsOf,
   startServerProcess,
@@ -112,13 +111,8 @@ test('the version before this one serves whole joins on the new tables, beside t
   await wholeJoin([restarted.url]);
   await wholeJoin([restarted.url, fresh.url]);
 
-  const operator = join(import.meta.dirname, '../../operator.ts');
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', operator, 'reconcile'],
-    { env: settingsOf(stage) },
-  );
-  assert.match(stdout, /18 payments, 9 paid joins, 18 memberships held; .* 0 differences\./);
+  const { output } = await runOperator(settingsOf(stage), ['reconcile']);
+  assert.match(output, /18 payments, 9 paid joins, 18 memberships held; .* 0 differences\./);
 });
 
 test('this version is later than the one before it', { skip }, () => {

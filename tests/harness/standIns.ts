@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { type HubspotEmulatorOptions, startHubspotEmulator } from '../../emulators/hubspot/server.ts';
+import { type StripeEmulatorOptions, startStripeEmulator } from '../../emulators/stripe/server.ts';
+
+const society = join(import.meta.dirname, '../../society');
+export const societyFile = join(society, 'society.yaml');
+export const demoInvitations = join(society, 'demo-invitations.csv');
+
+export interface StandIns {
+  stripeUrl: string;
+  hubspotUrl: string;
+  close(): Promise<unknown>;
+}
+
+/** Both providers' stand-ins in this process, on free ports, with their state in a folder. */
+export async function startStandIns(
+  folder: string,
+  stripe: Partial<StripeEmulatorOptions> = {},
+  hubspot: Partial<HubspotEmulatorOptions> = {},
+): Promise<StandIns> {
+  const address = { host: '127.0.0.1', port: 0 };
+  const running = await Promise.all([
+    startStripeEmulator({ ...address, dataDir: join(folder, 'stripe'), checkAnswers: true, ...stripe }),
+    startHubspotEmulator({ ...address, dataDir: join(folder, 'hubspot'), ...hubspot }),
+  ]);
+  return {
+    stripeUrl: running[0].url,
+    hubspotUrl: running[1].url,
+    close: () => Promise.all(running.map((standIn) => standIn.close())),
+  };
+}
+
+/** The settings by which a server works on a database and both stand-ins, with its documents in `folder`. */
+export function settingsFor(
+  { stripeUrl, hubspotUrl }: Pick<StandIns, 'stripeUrl' | 'hubspotUrl'>,
+  databaseUrl: string,
+  folder: string,
+) {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: folder,
+    SOCIETY_FILE: societyFile,
+    STRIPE_EMULATOR_URL: stripeUrl,
+    HUBSPOT_EMULATOR_URL: hubspotUrl,
+  };
+}
