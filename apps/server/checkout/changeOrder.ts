@@ -15,11 +15,11 @@ import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-/** Enough for anybody, and an end to a script. */
+/** More than anybody needs; stops scripts. */
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
-/** Adds a donation preset or a store item at today's price. The same item twice is the one already there. */
+/** Adds a donation preset or a store item at today's price. Adding an item twice has no effect. */
 export async function setSessionProduct(deps: Deps, uuid: string, productUuid: string): Promise<Product> {
   const product = deps.society.productByUuid(productUuid.toLowerCase());
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
@@ -64,7 +64,7 @@ async function addLine(
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
-/** Removes a donation or store item. Removing it twice is safe: a line that is gone is gone. */
+/** Removes a donation or store item. Removing a line twice has no effect. */
 export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<void> {
   const line = readLineUuid(uuid);
   if (!line) throw new Refusal(404, LINE_NOT_FOUND);

@@ -17,10 +17,10 @@ import { stateAllows } from '../session/states.ts';
 import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
-/** The order, what may be added to it, and what is known of the payer. */
+/** The order, what can be added to it, and the payer's details as far as known. */
 export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
-  // A payment that was begun and left: ask Stripe how it ended before showing the order, unless somebody has just asked.
+  // A payment was begun and not finished: ask Stripe for its outcome before showing the order, unless somebody has just asked.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
   if (!session) throw await refusalFor(deps, 'readCheckout', uuid);

@@ -16,9 +16,9 @@ const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
 /**
- * Starts a checkout without details, from a link: `mainProductId` is what is sold (the default membership without it),
- * `upsellProductId` what the upgrade screen will offer, `overrideMainPriceCents` its price, refused below the
- * product's floor in the catalogue. A membership is sold to who is no member, an upgrade to members.
+ * Starts a checkout from a link, without details. `mainProductId`: the product (default: the default membership),
+ * `upsellProductId`: the upgrade to offer, `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
+ * Memberships are sold to non-members, upgrades to members.
  */
 export async function initiateCheckout(
   deps: Deps,
@@ -63,7 +63,7 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Who is a member only HubSpot knows: to say that somebody is none would turn them away.
+  // Only HubSpot knows who is a member; without its answer a member would be turned away as a non-member.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

@@ -6,7 +6,7 @@ import { repeat } from '../platform/background.ts';
 import { CrmRefused, CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
 
 const INTERVAL_MS = 5_000;
-/** Few: each is a file, and contacts go first. */
+/** Few at a time: each is a file, and contacts go first. */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;
 const FOLDER = '/induct';
@@ -37,9 +37,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * One round: attaches documents to their contacts, each by a private file and a note that holds it. Returns how many it
- * took. What was done of one is noted at once, so that a crash costs one step at most; whether a step was done that
- * nobody noted is asked before it is done again.
+ * One round: attaches documents to their HubSpot contacts, each as a private file and a note with it. Returns how many it
+ * took. Each step is recorded at once, so that a crash repeats one step at most; before repeating a step HubSpot is asked
+ * whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -50,7 +50,7 @@ export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<num
     } catch (error) {
       if (error instanceof CrmRefused) await refused(deps, row, error.message);
       else if (error instanceof CrmUnavailable) await postpone(deps, row, error.retryAfterMs);
-      // A file that cannot be read now, or is gone: the others go on.
+      // The file cannot be read, or is gone: the others go on.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
         await postpone(deps, row, 0);
@@ -61,8 +61,8 @@ export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<num
 }
 
 /**
- * Taking a document postpones it by as long as sending it may take: should this process die, it is due again then. One
- * whose contact HubSpot does not have yet waits for it; one that was rejected before it was sent is not sent.
+ * Claims due documents by postponing them for as long as sending may take: should this process die, they are due again then.
+ * A document waits until HubSpot has its contact. One that was rejected before it was sent is not sent.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -104,7 +104,7 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
   await deps.database.updateTable('document').set({ crm_note_id: noteId }).where('id', '=', id).execute();
 }
 
-/** A name that says whose it is, and is only this document's: by it a file is found again. */
+/** A unique name with the applicant's in it, by which the file is found again. */
 function pathOf({ id, kind, media_type, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
   const plain = who
@@ -115,7 +115,7 @@ function pathOf({ id, kind, media_type, first_name, last_name }: Row): string {
   return `${FOLDER}/${[plain, kind, id].filter(Boolean).join('-')}${ending}`;
 }
 
-/** What staff read on the contact. A note is HTML, and names are what people typed. */
+/** The note on the contact. Notes are HTML, and names are user input. */
 function textOf({ kind, name, first_name, last_name }: Row): string {
   const who = [first_name, last_name].filter(Boolean).join(' ');
   const text = `${kind === 'transcript' ? 'Transcript' : 'Resume'}${who && ` from ${who}`}: ${name}`;

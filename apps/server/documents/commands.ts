@@ -64,10 +64,10 @@ export const documentsAcceptCommand: Command = {
   },
 };
 
-/** Who is not eligible keeps neither the membership nor the upgrade; donations and store items stay. */
+/** Who is not eligible loses membership and upgrade; donations and store items stay. */
 const REFUND_OF_THE_INELIGIBLE = { membership: true, ineligible: true, items: 'none' } as const;
 
-/** A join that sold nothing but an upgrade, by a checkout link: that goes back in full. */
+/** A join that sold only an upgrade, by a checkout link: refunded in full. */
 const REFUND_OF_AN_UPGRADE_JOIN = {
   membership: true,
   ineligible: false,
@@ -92,7 +92,7 @@ export const documentsRejectCommand: Command = {
     const { final: isFinal, 'dry-run': isTrial } = read.values;
     const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
     try {
-      // Before anything is decided: what Stripe has given back, or that Stripe does not answer.
+      // Before the decision: what Stripe has refunded so far, or fail here when Stripe does not answer.
       if (isFinal) await followJoin(deps, uuid);
       const count = await reviewTranscripts(deps, uuid, verdict, { isTrial });
       const code = say(count, 'rejected', uuid, isTrial);
@@ -100,9 +100,9 @@ export const documentsRejectCommand: Command = {
         console.log(
           `The applicant ${isTrial ? 'would read' : 'reads'}: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`,
         );
-      // Asked again after a failure, the money still goes back, once.
+      // Repeated after a failure, this still refunds once.
       if (!isFinal || (code !== 0 && !(await isRejectedFinally(deps, uuid)))) return code;
-      // Upgrades first: a membership that ends after them leaves none behind.
+      // Upgrades before the membership: none is left without one.
       const plans = [];
       for (const other of await upgradesByLink(deps, uuid))
         plans.push(await refundJoin(deps, other, REFUND_OF_AN_UPGRADE_JOIN, { isTrial }));
@@ -128,7 +128,7 @@ async function isRejectedFinally({ database }: Deps, uuid: string): Promise<bool
   return rows.length > 0;
 }
 
-/** Joins by which the same contact has bought an upgrade by itself. */
+/** Other joins by which the same contact has bought only an upgrade. */
 async function upgradesByLink({ database }: Deps, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
     select session_uuid from membership join join_session own on own.contact_id = membership.contact_id
@@ -182,7 +182,7 @@ export const documentsFetchCommand: Command = {
   },
 };
 
-/** What people typed, for a terminal. */
+/** User input, made safe for a terminal. */
 function plain(text: string | null): string {
   return text === null ? 'unknown' : plainText(text);
 }

@@ -9,7 +9,7 @@ import {
   inspectDocument,
 } from '#documents/inspectDocument.ts';
 
-/** What a file is by its content. Constant memory. Reads synchronously: for a process of its own. */
+/** The type of a file by its content. Constant memory. Reads synchronously: for a process of its own. */
 export async function inspectFile(path: string, size: number): Promise<Inspection> {
   const fd = openSync(path, 'r');
   const bytes: Bytes = {
@@ -28,7 +28,7 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
   }
 }
 
-/** What cannot be inflated ends the count. */
+/** Data that cannot be inflated ends the count. */
 async function inflate(
   path: string,
   bytes: Bytes,

@@ -6,20 +6,20 @@ import type { Inspection } from '#documents/inspectDocument.ts';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job } from './inspectorProcess.ts';
 
-/** Looks into documents that have arrived, in processes that can be ended whatever they are doing. */
+/** Inspects uploaded documents in processes that can be killed whatever they are doing. */
 export interface Inspector {
   /**
-   * What a file is, or why it cannot be taken: `unchecked` when looking at it took too long. `sender` is whose it is: each has
-   * one file looked at at a time, and the senders take turns, so that nobody waits for all files of somebody else.
+   * The type of a file, or why it is refused: `unchecked` when inspecting it took too long. Each `sender` has one file inspected
+   * at a time, and senders take turns, so that nobody waits for all files of somebody else.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** Half of the processors stay with those who join. */
+/** Half of the processors stay free for the join. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
-/** A hundred times what the slowest file takes that the limits let through, and what a slow disk needs to be read (20 MB/s). */
+/** A hundred times as long as the slowest file within the limits takes, and the time to read it from a slow disk (20 MB/s). */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
-/** What a process may keep in its heap. One that wants more ends. */
+/** Heap limit of a process; beyond it V8 ends it. */
 const MOST_HEAP_MB = 128;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
@@ -33,11 +33,11 @@ export function openInspector({
   start = startProcess,
 }: {
   processes?: number;
-  /** How long a file may take from when it is its turn (ms). */
+  /** How long inspecting a file may take (ms). */
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
-  /** By sender, in the order of their turns. */
+  /** By sender; the map's order is the order of turns. */
   const queues = new Map<string, Waiting[]>();
   const served = new Set<string>();
   let idle: ChildProcess[] = [];
@@ -53,7 +53,7 @@ export function openInspector({
       .then(resolve, reject)
       .finally(() => {
         served.delete(sender);
-        // Behind all who came meanwhile.
+        // Behind the senders who came meanwhile.
         queues.delete(sender);
         if (queue.length > 0) queues.set(sender, queue);
         next();
@@ -93,13 +93,13 @@ export function openInspector({
   };
 }
 
-/** A signal ends a process that takes too long or too much memory: by us, by V8 or by the system. */
+/** A process that takes too long or too much memory ends by a signal: from us, V8 or the system. */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
   return [{ inspection: { fault: 'unchecked' } }];
 }
 
-/** It has no settings of ours, and may read only: what it reads comes from strangers. It ends with this process. */
+/** Without our environment and without permission to write: it parses files from strangers. It ends with this process. */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {
     env: {},

@@ -6,15 +6,15 @@ import { inspectFile } from './inspectFile.ts';
 /** Linux has a priority for each thread. */
 const THREADS = '/proc/self/task';
 
-/** A file that has arrived. Its name is our own. */
+/** An uploaded file, under a name of ours. */
 export interface Job {
   path: string;
   sizeBytes: number;
 }
-/** What it is, or a failure of ours. */
+/** The result, or a failure of our own. */
 export type Answer = { inspection: Inspection } | { failed: string };
 
-// Those who join come first.
+// Answering joiners comes first.
 const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
 for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
@@ -26,5 +26,5 @@ process.on('message', ({ path, sizeBytes }: Job) => {
   );
 });
 process.once('disconnect', () => process.exit());
-// They are sent to all processes of a service: the server still answers for what is looked at.
+// Service managers signal all processes of a service: the server still waits for inspections.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});

@@ -23,25 +23,25 @@ const INFECTED =
 const NAME_MAX_LENGTH = 255;
 const MOST_FIELDS = 10;
 const MOST_FIELD_BYTES = 1000;
-/** All that a form has besides its file. */
+/** Limit for everything in a form but its file (bytes). */
 const MOST_BESIDES_BYTES = 65_536;
 
 /** Who sends a document. */
 export interface Sender {
-  /** Whose turn it is to have a file looked at: a join, or a contact's link. */
+  /** By whom files are queued for inspection: a join, or a contact's link. */
   name(fields: Record<string, string>): string;
-  /** The fields that a form must have before it is known whether it may be sent, when there are such. */
+  /** The form's fields that prove the sender, if any are needed. */
   proof?: {
     fields: readonly string[];
-    /** Throws a {@link Refusal}. Called before the file is taken when all fields came by then, else before it is looked into. */
+    /** Throws a {@link Refusal}. Called before the file is stored when all fields came before it, else before it is inspected. */
     check(fields: Record<string, string>): Promise<void>;
   };
 }
 
 /**
- * Streams a form's one file into storage in constant memory and gathers its text fields. What costs least is asked first: how
- * large it is, whether there is room, who sends it, and only then what is in it. Anything refused, by name, size
- * or content, or cut off leaves nothing behind. The bytes are safe when this answers; the caller writes the row.
+ * Streams a form's one file into storage in constant memory and collects its text fields. Cheap checks come first: size, free
+ * space, sender, and only then the content. A file that is refused or cut off leaves nothing behind. The bytes are durable
+ * when this resolves; the caller writes the row.
  */
 export async function receiveUpload(
   deps: Deps,
@@ -77,7 +77,7 @@ export async function receiveUpload(
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
       if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-      // The rest of the form, which may say who sends it.
+      // The rest of the form may prove the sender.
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));
@@ -86,14 +86,14 @@ export async function receiveUpload(
     });
     return { file: { ...stored, name }, fields };
   } catch (error) {
-    // A browser reads the answer when it has sent everything.
+    // Browsers read the answer only after they have sent everything.
     request.raw.unpipe();
     request.raw.resume();
     if (error instanceof Refusal) throw error;
     if (error instanceof StorageFull) throw isFull(deps);
     if (error instanceof StorageDown) throw isDown(deps, error);
     if (error instanceof StorageFault) throw error.cause;
-    // All else is the form's: broken, or cut off.
+    // Everything else is a broken or truncated form.
     throw new Refusal(400, UPLOAD_FAILED);
   }
 }
@@ -137,7 +137,7 @@ function isDown({ log }: Deps, err: StorageDown): Refusal {
   return new Refusal(503, NOT_NOW, { retryAfter: 300 });
 }
 
-/** A file waits for its verdict; without one it is not taken. */
+/** Waits for the virus scanner's verdict; without one the file is refused. */
 async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
   if (scanner === null) return;
   let found: string | null;
@@ -153,10 +153,10 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
   throw new Refusal(415, INFECTED);
 }
 
-/** A fault of ours, which must not pass for one of the form. */
+/** A failure of our own, which must not be reported as a broken form. */
 class StorageFault extends Error {}
 
-/** Keeps a part's bytes once `look` has said what they are. */
+/** Stores a part's bytes after `look` has told their type. */
 async function store(
   deps: Deps,
   { file: bytes }: MultipartFile,

@@ -8,8 +8,9 @@ import { fullName } from '../session/person.ts';
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };
 
 /**
- * Says of all of a join's transcripts that were not decided what staff decided; a rejection takes back an acceptance, and
- * a final one an earlier rejection. Returns how many it was said of. HubSpot is told again. With `isTrial` nothing is said.
+ * Records the staff's decision on all pending transcripts of a join. A rejection replaces an acceptance, and a final rejection
+ * an earlier one. Returns the number of transcripts changed, and marks the contact for another push to HubSpot. With `isTrial`
+ * nothing changes.
  */
 export async function reviewTranscripts(
   deps: Deps,
@@ -49,7 +50,7 @@ export async function reviewTranscripts(
   });
 }
 
-/** Of whom a document is said to be: what staff hold it against. Null: nobody told, and HubSpot neither. */
+/** What the join says of the applicant, for staff to compare with the document. Null: unknown to the join and to HubSpot. */
 export interface Applicant {
   name: string | null;
   email: string | null;
@@ -58,7 +59,7 @@ export interface Applicant {
   gpa: string | null;
 }
 
-/** Columns of the {@link Applicant} of the `session` of a query, which has its `contact` at its side. */
+/** Select list of the {@link Applicant}, for a query over `session` joined with its `contact`. */
 const applicant = sql`
   ${fullName} as name,
   coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
@@ -73,7 +74,7 @@ export interface Waiting extends Applicant {
   count: number;
 }
 
-/** Joins whose transcripts were not decided, the oldest first. */
+/** Joins with pending transcripts, the oldest first. */
 export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): Promise<Waiting[]> {
   const { rows } = await sql<Waiting>`
     select uuid, since, count, ${applicant}
@@ -85,7 +86,7 @@ export async function waitingTranscripts({ database }: Pick<Deps, 'database'>): 
   return rows;
 }
 
-/** Null for a join that is not there. */
+/** Null when there is no such join. */
 export async function applicantOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,
@@ -100,7 +101,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Joins that owe a transcript, have none that was not rejected, and were paid for longer ago than proof may take. */
+/** Joins that need a transcript, have none but rejected ones, and whose proof is overdue. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

@@ -13,7 +13,7 @@ export interface Scanner {
 const PATIENCE_MS = 60_000;
 const PIECE_BYTES = 65_536;
 
-/** A ClamAV daemon at `url` (tcp://host:port), by its INSTREAM command: lengths and bytes, then a length of 0. */
+/** A ClamAV daemon at `url` (tcp://host:port), by its INSTREAM command: chunks with their lengths, then a length of 0. */
 export function clamd(url: string): Scanner {
   const { hostname, port } = new URL(url);
   return {
@@ -45,7 +45,7 @@ export function clamd(url: string): Scanner {
   };
 }
 
-/** A file in pieces. A read stream would close it. */
+/** The file in chunks. A read stream would close its handle. */
 export async function* piecesOf(file: FileHandle, sizeBytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
     const buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, sizeBytes - at));

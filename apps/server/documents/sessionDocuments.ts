@@ -5,7 +5,7 @@ import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { refusalFor } from '../session/standing.ts';
 
-/** What a join has uploaded; the names only for the browser that holds it. */
+/** What a join has uploaded; file names only for the browser that holds the join. */
 export async function sessionDocuments(
   deps: Deps,
   uuid: string,
@@ -26,7 +26,7 @@ export async function sessionDocuments(
   return { documents: isItsBrowser ? documents : [], rejection: await rejectionOf(deps, uuid) };
 }
 
-/** What staff said of a join's transcripts, when none that was not rejected is left or the rejection is final. */
+/** The staff's rejection of a join's transcripts, when it is final or no other transcript is left. */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,

@@ -5,11 +5,11 @@ import { repeat } from '../platform/background.ts';
 import { keyOfPart } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
-/** An upload under way keeps writing; what rests for a day was cut off, or its row should be there. */
+/** An upload in progress keeps writing; a file unchanged for a day was cut off, or should have its row. */
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
-/** Begins a day after the start: whoever has restored a database, or mounted another storage, has looked at it by then. */
+/** Starts a day after the server: by then a restored database or another storage has been checked. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
   return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
     firstAfterMs: REST_MS,
@@ -17,9 +17,9 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes what an upload that was cut off has left half written, and tells staff of whole documents that no row knows. Those
- * are left: a crash between the document and its row makes one, but so does a database that was restored and has forgotten the
- * row (docs/decisions/0025). Returns how many were removed.
+ * Removes partial files of uploads that were cut off, and tells staff of whole documents without a row. Those are kept: a crash
+ * between document and row leaves one, but so does a database restored from an older backup (docs/decisions/0025). Returns
+ * how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
@@ -41,7 +41,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** The keys of whole documents that have rested for a day and that no row knows. */
+/** The keys of whole documents that are unchanged for a day and have no row. */
 export async function* unknownDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'now'>,
 ): AsyncGenerator<string> {

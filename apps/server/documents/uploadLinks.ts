@@ -19,7 +19,7 @@ export interface UploadLink {
   expiresAt: string;
 }
 
-/** A way for a phone to upload for a paid join: only its hash is kept, so that a copy of the database opens nothing. */
+/** A link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database opens nothing. */
 export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
   const limit = deps.config.limits?.uploadLinksPerSession;
   if (limit && !(await countWithin(deps.database, 'upload link', uuid, limit)))
@@ -36,14 +36,14 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
   return { path: uploadLinkPath(token), expiresAt: rows[0].expires_at.toISOString() };
 }
 
-/** Until when a link can be used. Throws its sentence when it cannot, whether it ever could or not. */
+/** When a link expires. Throws the same sentence for an expired and an unknown link. */
 export async function getUploadLink(deps: Deps, token: string): Promise<{ expiresAt: string }> {
   const { session_uuid, expires_at } = await linkOf(deps, token);
   await refuseAfterFinal(deps, session_uuid);
   return { expiresAt: expires_at.toISOString() };
 }
 
-/** Takes a transcript from who holds the link. Size in bytes. */
+/** Takes a transcript from whoever has the link. Size in bytes. */
 export async function uploadByLink(
   deps: Deps,
   token: string,

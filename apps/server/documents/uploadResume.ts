@@ -22,7 +22,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     name: ({ contactId }) => `contact ${contactId}`,
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
-  // What fails here may have been written all the same: the bytes stay, as a transcript's do.
+  // A failed insert may have been committed all the same: the bytes stay, as a transcript's do.
   await deps.database
     .insertInto('document')
     .values({

@@ -9,7 +9,7 @@ import { refusalFor } from '../session/standing.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
-/** Takes a transcript for a paid join. Answers when its bytes and its row are safe. Size in bytes. */
+/** Takes a transcript for a paid join. Resolves when its bytes and its row are durable. Size in bytes. */
 export async function uploadTranscript(
   deps: Deps,
   uuid: string,
@@ -47,7 +47,7 @@ export async function uploadTranscript(
   return { name: file.name, size: file.sizeBytes };
 }
 
-/** Throws what the applicant reads, when staff have ended the join for want of proof. */
+/** Throws a sentence for the applicant when staff have rejected the proof for good. */
 export async function refuseAfterFinal(deps: Deps, uuid: string): Promise<void> {
   const rejection = await rejectionOf(deps, uuid);
   if (rejection?.isFinal) throw new Refusal(409, rejection.message);

@@ -6,11 +6,11 @@ import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { fullName } from '../session/person.ts';
 import type { Society } from '../society/society.ts';
 
-/** The goods of a join, from its payments: what staff put into one parcel. */
+/** The goods that a join paid for, sent in one parcel. */
 export interface Parcel {
   uuid: string;
   name: string | null;
-  /** Null when nobody told one. */
+  /** Null when none was given. */
   address: Address | null;
   paidAt: Date;
   goods: (Goods & { intentId: string })[];
@@ -29,7 +29,7 @@ export async function listParcels(
     .filter(({ goods }) => goods.length > 0);
 }
 
-/** The parcel of a join, with everything in it; null when nothing was paid, or no goods. */
+/** The parcel of a join, with everything in it; null when no goods were paid for. */
 export async function parcelOf(
   database: Kysely<Tables>,
   society: Society,
@@ -53,7 +53,7 @@ interface OrderRow extends ShippedOrder {
   profile: ContactProfile | null;
 }
 
-/** Payments with goods in them; without `all` those of which some were not sent. */
+/** Payments that include goods; without `all` only those with goods still to be sent. */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment

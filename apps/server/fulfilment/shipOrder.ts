@@ -4,27 +4,26 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
-/** Why nothing is written, for staff. */
+/** Why nothing was recorded, for staff. */
 export class NotShippable extends Error {}
 
 export interface ShipRequest {
   /** Product ids; null for all that are open. */
   items: readonly number[] | null;
-  /** Who says so. */
+  /** The staff member. */
   by: string;
 }
 
 export interface Shipped {
-  /** What this call has written. */
+  /** Recorded by this call. */
   goods: Goods[];
-  /** What stands beside it: sent before, not to be sent, or held; for telling. */
+  /** The join's other goods, for the answer: sent before, not to be sent, or held. */
   others: Goods[];
 }
 
 /**
- * Writes that goods of a join were sent: those named, or all that are open. What is held is sent only when it is named. The
- * join is locked as a refund locks it, so nothing is sent that is being refunded at this moment, and two who ship at once
- * ship once.
+ * Records that goods of a join were sent: those named, or all that are open. Held goods must be named. The join is locked as a
+ * refund locks it: nothing is recorded as sent while it is being refunded, and two concurrent calls record it once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
@@ -55,7 +54,7 @@ export async function shipOrder(
   });
 }
 
-/** Takes back that goods of a join were sent: those named, or all. The rows stay, with who took them back. */
+/** Undoes the record that goods of a join were sent: those named, or all. The rows stay, with who undid them. */
 export async function unshipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
   uuid: string,

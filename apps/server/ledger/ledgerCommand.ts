@@ -92,7 +92,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** The beginning of a day in UTC; undefined for what is no day. */
+/** The start of a day in UTC; undefined for what is not a date. */
 function readDay(text: string | undefined): Date | undefined {
   if (!text || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const date = new Date(`${text}T00:00:00Z`);

@@ -23,7 +23,7 @@ export interface LedgerRow extends LedgerEntry {
   category: string;
   join: string | null;
   intentId: string | null;
-  /** The payout that took it to the bank, as far as Stripe tells. */
+  /** The payout that includes it, as far as Stripe tells. */
   payoutId: string | null;
   movementId: string;
 }
@@ -36,18 +36,18 @@ export interface Ledger {
   others: LedgerSum;
   /** All transactions of the balance in these days: the rows and the others together. */
   balance: LedgerSum;
-  /** What keeps the rows and the others from being the balance; empty when they are. */
+  /** Why rows and others together do not equal the balance; empty when they do. */
   faults: string[];
 }
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Stripe pays out monthly at the longest: what was not paid out for so long is not any more. */
+/** Stripe's longest payout interval is a month: after so long a transaction is not paid out any more (days). */
 const PAYOUT_DAYS = 60;
 
 /**
- * The transactions of Stripe's balance from `from` to before `until`, each as the lines of the paid order or the refund
- * that it is of. The money is Stripe's word, what it was for is ours. Reads only.
+ * The transactions of Stripe's balance from `from` to before `until`, each as the lines of its order or refund. Amounts are
+ * Stripe's; what they were for is from our tables. Reads only.
  */
 export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
   const movements: BalanceMovement[] = [];
@@ -102,7 +102,7 @@ interface Records {
   refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
 }
 
-/** What was paid by the charge of each movement, and what went back of it by our record, in the order of the movements. */
+/** For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {
     const named = charge && namedOrder(deps, charge);

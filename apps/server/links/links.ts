@@ -15,8 +15,8 @@ export interface LinkSignature {
 
 export interface Links {
   /**
-   * Throws a {@link Refusal} (403) unless the link may be followed; whether that is because it is signed, which proves the
-   * contact's id. Says nothing about whether the contact exists.
+   * Throws a {@link Refusal} (403) unless the link may be followed. Returns whether it is signed, which proves the contact's id,
+   * but not that the contact exists.
    */
   check(target: LinkTarget, signature: LinkSignature): 'signed' | 'unsigned';
   sign(target: LinkTarget, expires: Date): { exp: string; sig: string };

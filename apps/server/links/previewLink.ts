@@ -7,7 +7,7 @@ import { isMemberNow } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 
-/** What a link names, read from its address; null when it is no link to a contact's page. */
+/** Parses a link's address; null when it is not a link to a contact's page. */
 export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: string } | null {
   const query = Object.fromEntries(url.searchParams);
   const { exp, sig, vid, ...rest } = query;
@@ -23,7 +23,7 @@ export function readLink(url: URL): { target: LinkTarget; exp?: string; sig?: st
   return { target: { kind: 'checkout', contactId: vid, parameters }, ...signature };
 }
 
-/** For staff: what a link would do, line by line, and whether whoever has it may follow it now. */
+/** For staff: what a link does, line by line, and whether it can be followed now. */
 export async function previewLink(
   { deps, database }: Wired,
   url: URL,

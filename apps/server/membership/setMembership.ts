@@ -11,7 +11,7 @@ import { stateAllows, transitions } from '../session/states.ts';
 const isMember = isMemberNow('join_session.contact_id');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
-/** Chooses or changes the membership. Choosing the one already chosen changes nothing, not even its price. */
+/** Chooses or changes the membership. Choosing the same one again changes nothing, not even its price. */
 export async function setMembership(deps: Deps, uuid: string, membershipId: number): Promise<void> {
   const product = deps.society.product(membershipId);
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);

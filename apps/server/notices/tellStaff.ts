@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Tells staff; the same trouble, found again by another event, is told once a day. */
+/** Writes a notice to staff; the same text at most once a day. */
 export async function tellStaff(
   trx: Kysely<Tables>,
   sessionUuid: string | null,

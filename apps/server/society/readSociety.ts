@@ -5,7 +5,7 @@ import { crossFaults } from './crossChecks.ts';
 import { type SocietyFile, societyFile } from './schema.ts';
 import type { Society } from './society.ts';
 
-/** All that is wrong with a society file, a line each. */
+/** All faults of a society file, one line each. */
 export class SocietyFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -24,7 +24,7 @@ export function readSociety(file: string): Society {
   return parseSociety(source, file);
 }
 
-/** Parses a society file. Throws {@link SocietyFaults} with every fault and its line, and returns nothing half-right. */
+/** Parses a society file. Throws {@link SocietyFaults} with every fault and its line number. */
 export function parseSociety(source: string, file: string): Society {
   const lineCounter = new LineCounter();
   const document = parseDocument(source, { lineCounter });
@@ -85,7 +85,7 @@ function build(data: SocietyFile): Society {
   };
 }
 
-/** Where in the source the node at a path starts; the nearest ancestor's place when the node itself is missing. */
+/** The line and column where the node at a path starts, or its nearest existing ancestor. */
 function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

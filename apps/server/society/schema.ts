@@ -23,7 +23,7 @@ export const programme = z.strictObject({
   transcriptRequired: z.boolean(),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
-  /** Beside the upgrade, whose fee is another one. */
+  /** For the upgrade, which has a fee of its own. */
   upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
@@ -48,7 +48,7 @@ export const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
-  /** What of a membership or upgrade is sent by post. A store item is itself what is sent. */
+  /** What a membership or upgrade includes that is sent by post. A store item is itself sent. */
   ships: line.optional(),
 });
 
@@ -60,7 +60,7 @@ const fieldRule = z.strictObject({
   write: z.enum(['overwrite', 'blanks', 'never']).default('overwrite'),
 });
 
-/** Of society.yaml. Its prices become cents. */
+/** The schema of society.yaml. Prices become cents. */
 export const societyFile = z.strictObject({
   crm: z
     .strictObject({
@@ -92,7 +92,7 @@ export const societyFile = z.strictObject({
       .array(z.strictObject({ title: line, text: line }))
       .max(6)
       .default([]),
-    /** Who invited the joiner and why: through {school}, without one, or nobody. */
+    /** Who invited the joiner and why: with {school}, without a school, and for self-nominations. */
     studentDetails: z.strictObject({ invitedThroughSchool: line, invited: line, nominated: line }),
     checkout: z.strictObject({ donationIntro: line, carbonNote: line }),
     congratulations: z.strictObject({

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { catalogueProduct, programme, SocietyFile } from './schema.ts';
 
-/** A programme: whom it is for and what its pages say. */
+/** A programme: its audience and the texts of its pages. */
 export type Programme = Omit<z.output<typeof programme>, 'processingFee'> & { processingFeeCents: number };
 
-/** What is sold. `priceCents` is missing only of the donation whose amount the joiner types. */
+/** A product. Only the custom donation has no `priceCents`. */
 export type CatalogueProduct = Omit<z.output<typeof catalogueProduct>, 'price' | 'floor'> & {
   priceCents?: number;
   /** The least price that a link may name. */

@@ -42,7 +42,7 @@ export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMa
   };
 }
 
-/** A product as the wire carries it; a session's own line has its uuid and the price stored in it, in cents. */
+/** A product on the wire. An order line brings its own uuid and stored price (cents). */
 export function toWireProduct(
   product: Pick<
     CatalogueProduct,
@@ -66,8 +66,8 @@ export function toWireProduct(
 }
 
 /**
- * A line of an order as the wire carries it, at the name and price of the day on which it was added (cents). What the
- * catalogue does not have any more stays what it was, without a description or picture: what is charged is always shown.
+ * An order line on the wire, with the name and price (cents) of the day it was added. A product that has left the catalogue is
+ * still shown, without description or picture: what is charged is always shown.
  */
 export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {
   const product = society.product(line.productId) ?? {

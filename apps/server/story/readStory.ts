@@ -3,8 +3,8 @@ import { type StoryEvent, type StoryLine, tellStory } from '#core/story.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * The story of a join, oldest first, from the steps that the database recorded of it. Of a join that is older than that
- * record, what lies before its first recorded step is told from the rows, as far as they know. Null: there is no such join.
+ * The steps that the database recorded of a join, oldest first. For a join from before this record began, the earlier steps are
+ * derived from its rows. Null: there is no such join.
  */
 export async function readStory(
   { database }: Pick<Deps, 'database'>,
@@ -28,7 +28,7 @@ export async function readStory(
   return tellStory([...before, ...recorded]);
 }
 
-/** What the rows of a join still know of when things happened. */
+/** Steps with their times, derived from the join's rows. */
 async function eventsFromRows(database: Deps['database'], uuid: string): Promise<StoryEvent[]> {
   const { rows } = await sql<Pick<StoryEvent, 'at' | 'step' | 'detail'>>`
     select created_at as at, 'started' as step, jsonb_build_object('origin', origin, 'programme', programme) as detail

@@ -6,8 +6,8 @@ import { shortName } from '../session/person.ts';
 type Receipt = NonNullable<Data<'getWelcome'>['receipt']>;
 
 /**
- * What a join and its upgrade were paid with: the snapshots that the payments confirmed, so that the receipt says what
- * was on the screen whatever the catalogue says now. Amounts are cents.
+ * The lines that a join and its upgrade paid for, from the confirmed snapshots: the receipt says what was on the screen,
+ * whatever the catalogue says now. Amounts in cents.
  */
 export async function receiptOf(deps: Deps, uuid: string): Promise<Receipt> {
   const { rows } = await sql<{

@@ -16,7 +16,7 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
   }));
 }
 
-/** What the welcome page says; whose it is only to the browser that holds the join. */
+/** What the welcome page shows; personal data only for the browser that holds the join. */
 async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
@@ -33,7 +33,7 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
     from join_session session left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);
   const bought = rows[0]?.bought ?? [];
-  // One whose payment never was counts only where nothing else was bought.
+  // A payment that was voided counts only when nothing else was bought.
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
   const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
