@@ -21,7 +21,7 @@ const text = (max: number) =>
       'Contains characters that cannot be stored.',
     );
 
-/** What a client left out, or sent as null, is empty: the rules of core then say what is missing, in their sentences. */
+/** A missing or null value is read as empty: the rules of core then refuse it with their sentences. */
 const given = (max: number) =>
   text(max)
     .nullish()
@@ -48,12 +48,12 @@ export const failure = z.object({
   status: z.literal('error'),
   message: z.string(),
   errors: z.record(z.string(), z.string()).optional(),
-  /** Where the session goes on, when the call does not fit its state. */
+  /** Where the session continues, when its state does not allow the call. */
   goOn: z.string().optional(),
   /** For the page: `perhaps_paid` asks whether a second payment is meant. */
   code: z.enum(['perhaps_paid']).optional(),
   requestId: z.string().optional(),
-  /** Of a failure of ours (5xx): the beginning of the request id, short enough to be read out. */
+  /** For our own failures (5xx): the beginning of the request id, short enough to be read out. */
   reference: z.string().optional(),
 });
 
@@ -130,7 +130,7 @@ const checkoutDetails = z.object({
   donationOptions: z.array(z.object({ id: productId, uuid, amount: z.number() })),
   recommendedProducts: z.array(product),
   billingEmail: z.string(),
-  /** What is known for the billing address; null where nothing is. */
+  /** The known parts of the billing address; null where unknown. */
   billing: z.object({
     name: nullableText,
     line1: nullableText,
@@ -180,7 +180,7 @@ const site = z.object({
     lead: z.string(),
     facts: z.array(z.object({ title: z.string(), text: z.string() })),
   }),
-  /** Answered at the foot of every page. */
+  /** Shown at the foot of every page. */
   questions: z.array(z.object({ title: z.string(), text: z.string() })),
   checkout: z.object({ carbonNote: z.string(), donationIntro: z.string(), maximumDonation: z.number() }),
   congratulations: z.object({
@@ -295,10 +295,10 @@ export const schemas = {
       redirectStatus: text(50),
     }),
     data: z.object({
-      /** The provider's: succeeded, processing, requires_payment_method, …; or refunded. */
+      /** Stripe's status (succeeded, processing, requires_payment_method, …) or refunded. */
       status: z.string(),
       paymentIntent: z.string(),
-      /** For refunded: what was paid by which card for something that was held already. Cents. */
+      /** For refunded: the amount (cents) and card of a payment for something already held. */
       refunded: z
         .object({
           kind: z.enum(['join', 'upgrade']),
@@ -308,7 +308,7 @@ export const schemas = {
           isReturned: z.boolean(),
         })
         .nullable(),
-      /** Where the session goes on when this payment did not pay for it. */
+      /** Where the session continues when this payment was not for it. */
       goOn: z.string().nullable(),
     }),
   },
@@ -371,7 +371,7 @@ export const schemas = {
     data: z.object({
       /** Those that were not rejected; only for the browser that holds the session's cookie. Sizes in bytes. */
       documents: z.array(upload),
-      /** What staff said of the last one, where it was not accepted. */
+      /** The staff's reason for rejecting the last one. */
       rejection: z.object({ message: z.string(), isFinal: z.boolean() }).nullable(),
     }),
   },
@@ -405,13 +405,13 @@ export const schemas = {
           ),
         })
         .nullable(),
-      /** What this join bought and how it stands, the membership before its upgrade. */
+      /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
-      /** Why staff did not accept the transcript, while nothing new has come. */
+      /** Why staff rejected the transcript, until a new one is uploaded. */
       rejection: nullableText,
       programme: z.string(),
-      /** Second payments for what is held already, by this join or another of the same contact, which go back. Cents. */
+      /** Payments for something already held, by this join or another of the same contact, which are refunded. Cents. */
       refunded: z.array(
         z.object({ kind: z.enum(['join', 'upgrade']), amount: z.int(), isReturned: z.boolean() }),
       ),

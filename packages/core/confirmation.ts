@@ -1,29 +1,29 @@
 import type { ProductType } from './product.ts';
 
-/** What stands beside a payment that succeeded, read while its join and its contact are locked. */
+/** What else is known when a payment succeeds, read while its join and its contact are locked. */
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;
-  /** How our row of the payment stands; null when a crash kept us from writing it. */
+  /** Status of our row of the payment; null when a crash prevented writing it. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
-  /** It has bought its membership already. */
+  /** This payment's membership has been written already. */
   hasMembership: boolean;
-  /** Another payment of this join for the same thing succeeded before it. */
+  /** Another payment of this join for the same product succeeded before. */
   hasEarlier: boolean;
-  /** Null for a join that names nobody. */
+  /** Null for a join without a contact. */
   contactId: string | null;
-  /** The types of membership that the contact holds, by whatever join; none where nobody is named. */
+  /** The types of membership that the contact holds, from any join; empty without a contact. */
   heldByContact: readonly ProductType[];
   /**
-   * The membership that an upgrade is for is held: by the join itself, or, where a link sold the upgrade as a join of its
-   * own, by its contact.
+   * The membership to be upgraded is held: by the join itself, or by its contact when a link sold the upgrade as a join of its
+   * own.
    */
   holdsBase: boolean;
 }
 
 /**
- * What a payment that succeeded buys. A success always confirms, however late, unless what it is for is held already or
- * has ended: then all of it goes back, and `unwanted` says why, as a part of a sentence to staff.
+ * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
+ * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

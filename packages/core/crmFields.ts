@@ -1,6 +1,6 @@
 import { type ContactField, contactFields } from './contact.ts';
 
-/** What the CRM hears of a join beside the fields of its contact. */
+/** What the CRM is told of a join besides the contact's fields. */
 export const joinFields = [
   'stage',
   'membershipStatus',
@@ -17,16 +17,16 @@ export const joinFields = [
  * refused for want of any other.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
-/** What a paid join may tell of itself in a contact that was not proven to be its payer. */
+/** What a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
-/** Read only: what an invitation is found by. */
+/** Only read: by these an invitation is found. */
 export const codeField = 'invitationCode';
 
 export type JoinField = (typeof joinFields)[number];
 export type CrmField = ContactField | JoinField | typeof codeField;
 export const crmFields: readonly CrmField[] = [...contactFields, ...joinFields, codeField];
 
-/** overwrite: what the join says wins; blanks: only where nothing is yet; never: only read. */
+/** overwrite: the join's value wins; blanks: written only where the CRM has none; never: only read. */
 export type WriteRule = 'overwrite' | 'blanks' | 'never';
 export interface FieldRule {
   /** The CRM's name of it; null: the CRM neither has it nor hears of it. */

@@ -1,4 +1,4 @@
-/** Where most people have their mail, and how most schools end; the first of equally near ones is suggested. */
+/** The most common mail domains and school endings; of equally near ones the first is suggested. */
 const providers = [
   'gmail.com',
   'yahoo.com',
@@ -33,7 +33,7 @@ const providers = [
   'hotmail.co.uk',
 ] as const;
 
-/** Endings that nobody has, as people mistype them. */
+/** Common misspellings of endings, which do not exist. */
 const endings: Record<string, string> = {
   con: 'com',
   cmo: 'com',
@@ -62,7 +62,7 @@ export function emailSuggestion(typed: string): string | null {
       ? given.slice(0, -ending.length) + endings[ending]
       : given;
   const known = (providers as readonly string[]).includes(mended);
-  // Next to a short name there are too many others that are real.
+  // Short names have too many real neighbours.
   const near = known
     ? undefined
     : providers.find((provider) => provider.length > 7 && isOneSlip(mended, provider));
@@ -70,7 +70,7 @@ export function emailSuggestion(typed: string): string | null {
   return meant === domain.toLowerCase() ? null : `${name}@${meant}`;
 }
 
-/** Whether one letter is missing, too many, wrong, or changed places with its neighbour. */
+/** Whether two words are one edit or one swap of neighbouring letters apart. */
 function isOneSlip(typed: string, meant: string): boolean {
   let at = 0;
   while (at < typed.length && typed[at] === meant[at]) at++;

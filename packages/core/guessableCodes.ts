@@ -1,7 +1,7 @@
-/** A code of fewer characters than this can be found by trying, however it was made. */
+/** A shorter code can be found by trying, even if it is random. */
 export const SHORTEST_CODE = 8;
 
-/** Whether two codes differ by one character that was changed, left out or added. Codes of one set are all different. */
+/** Whether two codes are one edit apart (a character changed, left out or added). All codes of a set are different. */
 export function areAlike(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (long.length - short.length > 1) return false;
@@ -10,7 +10,7 @@ export function areAlike(a: string, b: string): boolean {
   return short.slice(same + (short.length === long.length ? 1 : 0)) === long.slice(same + 1);
 }
 
-/** Whether two codes are the same but for a number that goes on by one: HONOR0199 and HONOR0200. */
+/** Whether two codes differ only by consecutive numbers: HONOR0199 and HONOR0200. */
 export function followsOn(a: string, b: string): boolean {
   const [first, second] = [inParts(a), inParts(b)];
   if (!first || !second || first.before !== second.before || first.after !== second.after) return false;
@@ -18,7 +18,7 @@ export function followsOn(a: string, b: string): boolean {
   return step === 1n || step === -1n;
 }
 
-/** A code around its last number. */
+/** A code split around its last number. */
 function inParts(code: string): { before: string; number: bigint; after: string } | null {
   const parts = /^(.*?)(\d+)(\D*)$/.exec(code);
   return parts && { before: parts[1]!, number: BigInt(parts[2]!), after: parts[3]! };

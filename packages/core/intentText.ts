@@ -2,15 +2,15 @@ import { displayPrice, fromPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { type ProductType, productTypes } from './product.ts';
 
-/** Characters that Stripe takes of a description and of a value of metadata (docs.stripe.com/api/metadata). */
+/** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
 const VALUE_LIMIT = 500;
-/** Of a product's name in metadata: 50 lines fit the values that are kept for them. */
+/** Limit for a product's name in metadata: 50 lines fit into the values reserved for them. */
 const NAME_LIMIT = 50;
-/** Values of metadata that name lines: `lines`, `lines_2`, … Stripe takes 50 in all. */
+/** Metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;
 
-/** What an order is, in words: Stripe prints it on its receipt and shows it in its dashboard. At most 1,000 characters. */
+/** An order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
 export function orderDescription(
   society: string,
   lines: readonly Pick<OrderLine, 'name' | 'priceCents'>[],
@@ -20,8 +20,8 @@ export function orderDescription(
 }
 
 /**
- * The lines of an order as metadata of its intent, so that what was sold can be told from Stripe alone: product id, type,
- * dollars and name, a line each. Values that are not needed are empty, which takes them from an intent that had them.
+ * The lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone: product id, type, dollars
+ * and name, a line each. Unused values are empty, which deletes them from an intent that had them.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = [''];
@@ -40,7 +40,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
   index === 0 ? 'lines' : `lines_${index + 1}`,
 );
 
-/** The lines that {@link lineMetadata} wrote, names as far as they were written; null when they do not say all of it. */
+/** Reads the lines that {@link lineMetadata} wrote, names shortened as written; null when the lines are incomplete. */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const texts = lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
   const lines = texts.map((text) => {
@@ -51,7 +51,7 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
   return lines.length > 0 && lines.every((line) => line !== null) ? lines : null;
 }
 
-/** Of whom a join is and how it began: what its row would say, for when the database has lost it. Null: not known. */
+/** Whose a join is and how it began, to rebuild its row when the database has lost it. Null: unknown. */
 export interface JoinIdentity {
   origin: string;
   programme: string;
@@ -79,7 +79,7 @@ export function identityMetadata(identity: JoinIdentity): Record<string, string>
   );
 }
 
-/** What {@link identityMetadata} wrote; null when the intent has none, as one that an earlier version made. */
+/** Reads what {@link identityMetadata} wrote; null when the intent has none, as from an earlier version. */
 export function identityOfMetadata(metadata: Readonly<Record<string, string>>): JoinIdentity | null {
   const { origin, programme } = metadata;
   if (!origin || !programme) return null;
@@ -95,9 +95,9 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-/** A text of at most `limit` characters; where some are left out, an ellipsis says so. */
+/** A text cut to at most `limit` characters, with an ellipsis when it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Half a character, as of an emoji, could not be sent.
+  // Half of a surrogate pair could not be sent.
   return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

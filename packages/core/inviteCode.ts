@@ -1,7 +1,7 @@
 /** The sentences of the specification, section 5. */
 export const INVITE_CODE_REQUIRED = 'Invite code is required.';
 export const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
-/** Longer than any printed code; keeps a careless paste out of the index. */
+/** Longer than any printed code; keeps pasted texts out of the index. */
 export const INVITE_CODE_MAX_LENGTH = 64;
 
 /** The rule that a typed invite code breaks, as its sentence, or null. Spaces around a pasted code are forgiven. */
@@ -12,7 +12,7 @@ export function inviteCodeError(typed: string): string | null {
   return null;
 }
 
-/** The one spelling under which a code is stored and compared: people type codes in any case. */
+/** The normalized form under which a code is stored and compared: people type codes in any case. */
 export function normaliseInviteCode(typed: string): string {
   return typed.trim().toUpperCase();
 }

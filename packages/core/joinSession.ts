@@ -42,7 +42,7 @@ const allowed: Record<SessionAction, readonly JoinSessionState[]> = {
   uploadTranscript: ['paid'],
 };
 
-/** The states that allow an action: what a statement that checks and writes in one go compares with. */
+/** The states that allow an action, for SQL statements that check and write at once. */
 export function statesAllowing(action: SessionAction): readonly JoinSessionState[] {
   return allowed[action];
 }
@@ -56,7 +56,7 @@ export const DETAILS_FIRST = 'Please submit your student details first.';
 export const MEMBERSHIP_FIRST = 'Please choose a membership first.';
 export const PAYMENT_FIRST = 'Please complete your payment first.';
 
-/** Null when the state allows the action, otherwise the sentence that says what stands in the way. */
+/** Null when the state allows the action, otherwise a sentence why it does not. */
 export function refusal(action: SessionAction, state: JoinSessionState): string | null {
   if (allowed[action].includes(state)) return null;
   if (allowed[action].every((one) => one === 'paid')) return PAYMENT_FIRST;
@@ -72,7 +72,7 @@ export function refusal(action: SessionAction, state: JoinSessionState): string 
   }
 }
 
-/** What decides where a session goes on. */
+/** What decides on which screen a session continues. */
 export interface Standing {
   state: JoinSessionState;
   /** The id of the payment intent that paid for the join, once it is paid. */
@@ -82,7 +82,7 @@ export interface Standing {
   owesTranscript: boolean;
 }
 
-/** The screen on which a session goes on: a paid one opens where it left off, an earlier one at its first open step. */
+/** The screen on which a session continues: after payment where it was left, before at its first open step. */
 export function screenToGoOn(standing: Standing): string {
   switch (standing.state) {
     case 'started':

@@ -38,7 +38,7 @@ export function mintedCode(random: Uint8Array): string {
   return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
 }
 
-/** Whether a code, in its one spelling, may have been minted: its check letter holds. */
+/** Whether a normalized code can have been minted: its check letter is right. */
 export function isMinted(code: string): boolean {
   const values = [...code].map((character) => ALPHABET.indexOf(character));
   const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);
@@ -46,9 +46,8 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a code, in its one spelling, is none that was minted but nearly looks like one, as after a slip of the finger:
- * nine characters, at most one of which is in no minted code, and the check letter is wrong. Says nothing about which
- * codes there are. A society's other codes may look so too.
+ * Whether a normalized code is probably a mistyped minted code: nine characters, at most one of which never occurs in minted
+ * codes, and a wrong check letter. Says nothing about which codes exist. A society's other codes may look like this too.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

@@ -12,7 +12,7 @@ export const screens = {
   initializeCheckout: '/initialize/checkout',
 } as const;
 
-/** The same with those whose path names somebody or something, as patterns of the router. */
+/** The same and the screens whose paths have parameters, as router patterns. */
 export const screenPaths = {
   ...screens,
   init: '/registration/:hubspotContactId/init',
@@ -21,7 +21,7 @@ export const screenPaths = {
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
-/** What each screen's tab says, before its scripts run and after. */
+/** The document title of each screen, before its scripts run and after. */
 export const screenTitles: Record<ScreenName, string> = {
   getStarted: 'Get Started',
   init: 'Your invitation',
@@ -44,20 +44,20 @@ const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([n
   pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
 }));
 
-/** The screen at a path, as the router reads it: in letters of either case, with slashes at its end or none. */
+/** The screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
 export function screenAt(path: string): ScreenName | null {
   if (path === '/') return 'getStarted';
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
 }
 
-/** Screens that only begin something, and the one that a visit then goes on to. */
+/** Screens that only start something, and the screen that follows. */
 export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   init: 'studentDetails',
   initiateUpgrade: 'upgrade',
   initializeCheckout: 'checkout',
 };
 
-/** Where a phone uploads for a join that goes on elsewhere. The token is all that it knows of it. */
+/** The page on which a phone uploads for a join on another device. The token is all that the phone knows of the join. */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
 
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
@@ -83,7 +83,7 @@ export function visit(path: string, hasSession: boolean): Visit {
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
 }
 
-/** Of a query that came with a page's address, what Get Started has a use for; all else might be a secret. */
+/** The part of a query that Get Started uses; anything else may be a secret and is dropped. */
 export function queryForGetStarted(search: string): string {
   const programme = new URLSearchParams(search).get('programme');
   return programme === null ? '' : `?${new URLSearchParams({ programme })}`;

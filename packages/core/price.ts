@@ -1,6 +1,6 @@
 import { MINIMUM_CHARGE_CENTS } from './money.ts';
 
-/** No membership costs more; and a total that Stripe does not take would be a dead end. Cents. */
+/** No membership costs more, and Stripe would refuse a larger total. Cents. */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
 /** The least that a link may sell a product for, in cents. */
@@ -11,7 +11,7 @@ export function floorOf(product: {
   return Math.max(product.floorCents ?? product.priceCents ?? 0, MINIMUM_CHARGE_CENTS);
 }
 
-/** What a link sells a product at: its override price in cents, or the catalogue's; or why it does not. */
+/** The price (cents) at which a link sells a product: its override or the catalogue's; or why it is not sold. */
 export function salePrice(
   product: { priceCents?: number | undefined; floorCents?: number | undefined },
   override: number | null | undefined,

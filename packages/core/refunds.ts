@@ -2,18 +2,18 @@ import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType, type ProductType } from './product.ts';
 
-/** due: decided, and Stripe is yet to be asked; the others are Stripe's words. */
+/** due: decided, but not yet requested from Stripe; the others are Stripe's statuses. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
-/** One refund. `lines` says what it was for, by the line's place in the paid order: none of them, or null when it is not known. */
+/** One refund. `lines` says what it was for, by index into the paid order's lines; empty: for none of them; null: unknown. */
 export interface GivenBack {
   uuid: string;
   amountCents: number;
   status: RefundStatus;
   lines: RefundedLine[] | null;
-  /** Why Stripe did not make one that is due, the last time that it was asked. */
+  /** Why Stripe refused a due refund at the last attempt. */
   refusal?: string | null;
-  /** Who said what it was for; null for one that was made elsewhere: its lines are what {@link matchRefunds} makes of it. */
+  /** Who assigned the lines; null for a refund made elsewhere, whose lines come from {@link matchRefunds}. */
   saidBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
@@ -23,7 +23,7 @@ export interface RefundedLine {
   cents: number;
 }
 
-/** A payment that succeeded, with what of it went back so far. */
+/** A succeeded payment with its refunds so far. */
 export interface PaidOrder {
   intentId: string;
   kind: 'join' | 'upgrade';
@@ -45,13 +45,13 @@ export interface RefundWish {
 export interface RefundPlan {
   /** At most one for each payment. */
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
-  /** Payments that are not refunded since they are disputed, of those that were asked for. */
+  /** Requested payments that are not refunded because they are disputed. */
   disputed: string[];
-  /** Sentences on what is not given back, and why. */
+  /** Sentences on what is not refunded, and why. */
   notes: string[];
 }
 
-/** Failed and cancelled refunds gave nothing back; one that is due is promised. */
+/** Failed and cancelled refunds do not count; due ones do. */
 export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
@@ -61,12 +61,12 @@ export function disputedSentence(intentId: string): string {
   return `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
 }
 
-/** Cents that have gone back, or are promised to. */
+/** Cents refunded or due to be. */
 export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[]): number {
   return refunds.filter(counts).reduce((sum, { amountCents }) => sum + amountCents, 0);
 }
 
-/** Cents that can still go back. */
+/** Cents that can still be refunded. */
 export function leftCents({
   amountCents,
   refunds,
@@ -78,9 +78,9 @@ export function leftCents({
 }
 
 /**
- * What goes back, across both payments of a join. The membership goes back in full, or less the programme's
- * processing fee when its payer is not eligible (specification, section 9); the upgrade, donations and store items only
- * when asked for. Each line once, never more than was paid, and nothing of a payment that is disputed.
+ * Plans the refunds over both payments of a join. The membership is refunded in full, or less the programme's processing fee
+ * when its payer is not eligible (specification, section 9); the upgrade, donations and store items only when requested.
+ * Each line once, never more than was paid, and nothing of a disputed payment.
  */
 export function planRefund(
   orders: readonly PaidOrder[],
@@ -134,12 +134,12 @@ export function planRefund(
   return plan;
 }
 
-/** What went back of lines, as far as it is known of which; a line may be there several times. */
+/** Refunded lines, of the refunds whose lines are known; a line may occur several times. */
 export function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
 }
 
-/** Places of the lines that a refund was for. */
+/** Indexes of the lines that a refund was for. */
 function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
   return new Set(refundedLines(refunds).map(({ line }) => line));
 }
@@ -149,10 +149,9 @@ function sumOf(parts: readonly { cents: number }[]): number {
 }
 
 /**
- * What the refunds that were made elsewhere were for, as far as their amounts say so: lines by the refund's uuid, null when
- * they do not. A refund was for the lines that it equals, when only one set of lines that have not gone back does; the
- * membership of a join may have gone back less the processing fee. Those that equal none are taken together. When everything
- * has gone back, they were for what the others left.
+ * Matches refunds made elsewhere to lines by their amounts: lines by the refund's uuid, null when the amount is ambiguous. A
+ * refund was for those unrefunded lines whose sum it equals, when there is only one such set; the membership may count less the
+ * processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
  */
 export function matchRefunds(
   { kind, lines, refunds }: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
@@ -191,8 +190,8 @@ export function matchRefunds(
 }
 
 /**
- * The processing fee by which a join's dashboard refunds are read: the one that they were read by before, when they ended a
- * membership less a fee, since the society may have changed it; else `feeCents`, today's.
+ * The processing fee for matching a join's dashboard refunds: the fee used before, when a refund has ended the membership less a
+ * fee (the society may have changed it since); otherwise `feeCents`, today's.
  */
 export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
@@ -205,7 +204,7 @@ export function feeReadBy(
   return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
 }
 
-/** What of each line no refund was for, in cents. */
+/** The unrefunded rest of each line, in cents. */
 function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   const parts = refundedLines(refunds);
   return lines.map(({ productId, name, priceCents }, line) => {
@@ -214,7 +213,7 @@ function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): 
   });
 }
 
-/** The parts, each whole or less its fee, that come to a sum; undefined when none do, or when several sets do. */
+/** The only set of parts, each whole or less its fee, with this sum; undefined when there is none or more than one. */
 function onlySet(
   parts: readonly RefundedLine[],
   feeOf: (part: RefundedLine) => number,
@@ -237,7 +236,7 @@ function onlySet(
   return found === 'several' ? undefined : found;
 }
 
-/** Parts dealt out to refunds, one after the other, as far as they go. */
+/** Distributes parts over refunds, in order. */
 function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
@@ -259,10 +258,10 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
-/** What staff say a refund was for: nothing that was bought, or these lines. `items` are product ids. */
+/** What staff say a refund was for: none of the lines, or these. `items` are product ids. */
 export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
 
-/** The lines of a refund that was made elsewhere, as staff say; or a sentence on why that cannot be. */
+/** The lines of a refund made elsewhere, as assigned by staff; or a sentence why that is impossible. */
 export function assignRefund(
   order: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
@@ -291,24 +290,24 @@ function isWanted(
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 
-/** Of a payment: its money is with the bank while a dispute is open, and gone when it was lost. */
+/** A payment's dispute: while open, the bank holds the money; when lost, it is gone. */
 export type Dispute = 'open' | 'lost';
 
 /**
- * active: held and paid for. disputed: the bank has taken the money back for now, still held. refunded, charged_back
- * (a dispute was lost), void (Stripe knows no such payment): ended.
+ * active: held and paid. disputed: still held while the bank has the money back. Ended: refunded, charged_back (a dispute was
+ * lost), void (Stripe has no such payment).
  */
 export const membershipStandings = ['active', 'disputed', 'refunded', 'charged_back', 'void'] as const;
 export type MembershipStanding = (typeof membershipStandings)[number];
 
-/** Whether somebody with it is a member. */
+/** Whether it makes its holder a member. */
 export function isHeld(standing: MembershipStanding): boolean {
   return standing === 'active' || standing === 'disputed';
 }
 
 /**
- * How a membership stands by what became of its payment. A refund of its line ends it, and so do refunds of everything
- * that was paid, whatever they were for.
+ * The standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds of
+ * everything that was paid, whatever they were for.
  */
 export function standingAfter({
   lines,
@@ -323,12 +322,12 @@ export function standingAfter({
   return dispute === 'open' ? 'disputed' : 'active';
 }
 
-/** What staff type to say what a refund was for. */
+/** The options by which staff assign a refund. */
 export function assignCommand(uuid: string): string {
   return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
 }
 
-/** Made elsewhere, and neither its amount nor staff have said what for. */
+/** Made elsewhere, and not assigned by its amount or by staff. */
 export function isUnassigned(refund: GivenBack): boolean {
   return counts(refund) && refund.saidBy === null && refund.lines === null;
 }

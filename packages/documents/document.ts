@@ -19,7 +19,7 @@ export const UPLOAD_FAILED = 'Failed to upload file.';
 export const UPLOAD_STOPPED = 'Your file stopped arriving. Please check your connection, and send it again.';
 export const NO_CONTACT_ID = 'No contact ID provided in the URL!';
 
-/** Why staff did not accept a transcript, and what the applicant reads. */
+/** Reasons for rejecting a transcript, with the sentence for the applicant. */
 export const rejectionReasons = {
   unreadable: 'We could not read your transcript. Please upload a sharper photo, or a PDF.',
   'not-a-transcript':
@@ -34,7 +34,7 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
-/** The media type that a file's name promises, or null when its ending is not an accepted one. */
+/** The media type of a file by its name, or null when its extension is not accepted. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
   for (const [type, endings] of Object.entries(acceptedDocuments)) {
@@ -43,7 +43,7 @@ export function documentType(fileName: string): DocumentType | null {
   return null;
 }
 
-/** What is wrong with a file's name, as a sentence; null for nothing. Its content has the last word. */
+/** A sentence on what is wrong with a file's name, or null. The content decides in the end. */
 export function nameFault(fileName: string): string | null {
   if (/\.(heic|heif|avif)$/i.test(fileName)) return DOCUMENT_HEIC;
   return documentType(fileName) === null ? DOCUMENT_TYPE_REFUSED : null;
@@ -59,12 +59,12 @@ function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
 
-/** What the sender of a file of so many bytes reads when a proxy before the server would not take it (413). */
+/** The sentence for a file of so many bytes that a proxy before the server refused (413). */
 export function uploadTooLarge(bytes: number): string {
   return `${UPLOAD_FAILED} It has ${sizeInWords(bytes)}, which is more than our server takes. Please send a smaller one, such as a photo of lower resolution or fewer pages at once, or email it to us.`;
 }
 
-/** The same when the connection ended before all of it was sent, as some proxies do with what is too large. */
+/** The same when the connection was closed during the upload, as some proxies do with large bodies. */
 export function uploadCut(bytes: number): string {
   return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }

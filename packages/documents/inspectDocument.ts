@@ -1,28 +1,28 @@
 import { ACCEPTED_DOCUMENTS, DOCUMENT_EMPTY, DOCUMENT_HEIC, type DocumentType } from './document.ts';
 
-/** A file to look into, of which only what is asked for is read: `FileHandle` on the server, `Blob` in the page. */
+/** A file with random access: a file descriptor on the server, a `Blob` in the page. */
 export interface Bytes {
   size: number;
-  /** At most `length` bytes from `start`; fewer only where the file ends. In `memory`, which has room for them, or wherever it likes. */
+  /** At most `length` bytes from `start`; fewer only at the end of the file. Into `memory` when given, which is large enough. */
   read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
-  /** What a deflated part really becomes. Without it, what the file says is believed. */
+  /** Inflates a part to check its declared size. Without this, the declared size is believed. */
   inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
 }
 
 export interface InflateLimits {
-  /** More bytes than these need not be counted. */
+  /** Counting may stop after so many bytes. */
   mostBytes: number;
-  /** How many of the first bytes are wanted. */
+  /** How many of the first bytes to return. */
   headBytes: number;
 }
 
 export interface Inflated {
-  /** In bytes; one that cannot be inflated is shorter than it should be. */
+  /** In bytes; less than declared when the data cannot be inflated. */
   size: number;
   head: Uint8Array;
 }
 
-/** Why a file is refused, each with what to do about it. */
+/** Sentences for refused files, each with what to do. */
 export const documentFaults = {
   empty: DOCUMENT_EMPTY,
   heic: DOCUMENT_HEIC,
@@ -55,9 +55,9 @@ export type Inspection = { type: DocumentType } | { fault: Fault };
 
 const KIB = 1024;
 const CHUNK = 64 * KIB;
-/** Of a JPEG, of which nearly every byte is looked at. */
+/** Block size for JPEGs, of which nearly every byte is read. */
 const SCAN_CHUNK = 512 * KIB;
-/** A PDF reader looks for the header this far into a file, and that is what makes a picture a PDF as well. */
+/** PDF readers accept the header this far into a file, so that a picture can be a PDF as well. */
 const PDF_HEADER_WITHIN = 1024;
 /** Bits 3 to 6, 9, 11 and 12 of a PDF's permissions: ISO 32000-2, table 22. */
 const EVERYTHING_PERMITTED = 0b1101_0011_1100;
@@ -88,7 +88,7 @@ const MOST_PARTS = 1_000;
 /** Chunks of a PNG's data are of 8 KiB where libpng wrote them. */
 const mostChunks = (size: number) => 20_000 + size / (4 * KIB);
 const MOST_DIRECTORY_BYTES = 4 * KIB * KIB;
-/** What a Word document may become when unpacked (bytes): its text shrinks to a twentieth, pictures hardly. */
+/** Limit for an unpacked Word document (bytes): text is compressed to a twentieth, pictures hardly. */
 const mostUnpacked = (size: number) => Math.min(100 * size, 100 * KIB * KIB + 10 * size);
 /** A list of content types has a line of some 150 bytes for a part. */
 const MOST_TYPES_BYTES = KIB * KIB;
@@ -107,8 +107,8 @@ class Unacceptable extends Error {
 }
 
 /**
- * What a file is by its content, or why it cannot be taken. It must be whole and nothing else besides: its end is where
- * its format says. Reads in pieces of at most 4 MiB, whatever the file's size.
+ * The type of a file by its content, or why it is refused. It must be complete and nothing besides: it ends where its format
+ * says. Reads blocks of at most 4 MiB, whatever the file's size.
  */
 export async function inspectDocument(bytes: Bytes): Promise<Inspection> {
   try {
@@ -174,10 +174,10 @@ async function asksForPassword(bytes: Bytes, trailer: string): Promise<boolean> 
   return (permissions & EVERYTHING_PERMITTED) === EVERYTHING_PERMITTED;
 }
 
-/** An object by its numbers, looked for from the start: it is one of the first or the last, and never compressed. */
+/** Finds an object by its number and generation, from the start of the file. The encryption dictionary is never compressed. */
 async function pdfObject(bytes: Bytes, numbers: string): Promise<string | null> {
   const beginning = new RegExp(`(?<!\\d)${numbers.replace(/\s+/, '\\s+')}\\s+obj\\b`);
-  // Pieces overlap, so that none cuts a beginning in two.
+  // Blocks overlap, so that no match is cut in two.
   for (let at = 0; at < bytes.size; at += CHUNK - KIB) {
     const found = beginning.exec(latin1(await bytes.read(at, CHUNK)));
     if (found) return upTo(latin1(await bytes.read(at + found.index, CHUNK)), 'endobj');
@@ -196,12 +196,12 @@ async function pdfTrailer(bytes: Bytes, offset: number): Promise<string> {
   throw new Unacceptable('pdfBroken');
 }
 
-/** Gives at least `length` bytes from `start`, or all that are left. */
+/** Returns at least `length` bytes from `start`, or all that are left. */
 type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Reads blocks ahead, so that steps forward read each byte once, however small they are. Each block takes the memory of the one
- * before: what was given is good until the next step.
+ * Reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer: a result is valid until the
+ * next read.
  */
 function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));
@@ -245,7 +245,7 @@ async function jpeg(bytes: Bytes): Promise<DocumentType> {
   throw new Unacceptable('imageBroken');
 }
 
-/** Where the next marker is that does not belong to the scan: neither a stuffed zero nor a restart. */
+/** Offset of the marker that ends a scan: neither a stuffed zero nor a restart. */
 async function scanEnd(read: Forward, from: number): Promise<number> {
   let chunk = await read(from, 2);
   for (let start = from; chunk.length > 1; start += chunk.length - 1, chunk = await read(start, 2)) {
@@ -280,7 +280,7 @@ async function png(bytes: Bytes): Promise<DocumentType> {
   throw new Unacceptable('imageBroken');
 }
 
-/** Phones put more behind a picture, as a depth map or a short film. A second document, program or page they do not. */
+/** Phones append depth maps or short videos to pictures, but no second document, program or web page. */
 async function nothingHostile(bytes: Bytes, end: number): Promise<void> {
   if (end >= bytes.size) return;
   const first = latin1(await bytes.read(end, CHUNK));
@@ -310,7 +310,7 @@ async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   const visited = new Set<number>();
   let sector = header.getUint32(0x30, true);
   while (sector < 0xfffffffa) {
-    // A chain that comes back to itself would never end.
+    // A cyclic chain would never end.
     if (visited.has(sector)) throw new Unacceptable('wordBroken');
     visited.add(sector);
     if ((visited.size * sectorSize) / 128 > MOST_STREAMS) throw new Unacceptable('wordCrowded');
@@ -322,7 +322,7 @@ async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
       const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
       names.add(name);
       const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
-      // Small streams are kept elsewhere; what is larger must lie within the file.
+      // Small streams are stored elsewhere; larger ones must lie within the file.
       if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
         throw new Unacceptable('wordBroken');
       if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');
@@ -335,7 +335,7 @@ async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
   return 'application/msword';
 }
 
-/** The file allocation table's word for a sector. Its first 109 sectors are named in the header: 6.8 MB and more. */
+/** A sector's entry in the file allocation table. The header names its first 109 sectors, enough for 6.8 MB and more. */
 async function nextSector(
   bytes: Bytes,
   header: DataView,
@@ -382,8 +382,8 @@ async function docx(bytes: Bytes): Promise<DocumentType> {
 }
 
 /**
- * Checks every part where it lies, and returns how those of XML begin: the list of content types whole, of the others as much
- * as tells what they are. Returns nothing where nothing can inflate them.
+ * Checks the place of every part, and returns the beginnings of XML parts: the whole list of content types, and of the others as
+ * much as shows their kind. Empty without `inflate`.
  */
 async function partHeads(
   bytes: Bytes,
@@ -399,7 +399,7 @@ async function partHeads(
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // Parts that share bytes are how a small archive becomes a very large one.
+    // Overlapping parts make a small archive unpack to a very large one.
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;
@@ -417,7 +417,7 @@ async function partHeads(
   return heads;
 }
 
-/** The part that has a Word document's text, by the list of content types: named there, or the only kind of XML there is. */
+/** The main part of a Word document, by the list of content types: named there, or by the default for XML. */
 function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   const attribute = (element: string, name: string) =>
     new RegExp(`\\s${name}\\s*=\\s*["']([^"']*)["']`).exec(element)?.[1];
@@ -435,12 +435,12 @@ function mainPart(types: string, entries: readonly ZipEntry[]): ZipEntry {
   return main;
 }
 
-/** A part whose name would put it beside or above the folder that somebody unpacks it into. Word writes none. */
+/** Whether a part's name leads out of the folder into which the archive is unpacked. Word writes none. */
 function leadsOut(name: string): boolean {
   return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)|\0/.test(name);
 }
 
-/** Where in a file's tail the record is that ends an archive exactly where the file ends; null for none. */
+/** Offset in the file's tail of the archive's end record, which must end exactly where the file does; null for none. */
 function zipEnd(tail: Uint8Array): number | null {
   const text = latin1(tail);
   for (
@@ -487,7 +487,7 @@ function view(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A byte a character, so that offsets stay offsets. */
+/** One character per byte, so that offsets agree. */
 function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 8 * KIB)
