@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
-import { startTestServer, type TestServer } from '../testing/testServer.ts';
 import { syncContacts } from './syncContacts.ts';
 
 let server: TestServer;

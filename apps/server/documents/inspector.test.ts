@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +120,23 @@ test('a process that fails by itself is a failure of ours, and the next file has
   const inspector = openInspector({ processes: 1, start: () => programs.shift()!() });
   await assert.rejects(inspector.inspect(anyJob, 'a'), /ended with 1/);
   assert.deepEqual(await inspector.inspect(anyJob, 'b'), { type: 'image/png' });
+});
+
+test('a process that ends while nobody needs it is replaced', async () => {
+  const started: ChildProcess[] = [];
+  const inspector = openInspector({
+    processes: 1,
+    start: () => {
+      started.push(program(`post({ type: 'image/png' })`)());
+      return started.at(-1)!;
+    },
+  });
+  await inspector.inspect(anyJob, 'a');
+  started[0]!.ref();
+  started[0]!.kill('SIGKILL');
+  await once(started[0]!, 'exit');
+  assert.deepEqual(await inspector.inspect(anyJob, 'b'), { type: 'image/png' });
+  assert.equal(started.length, 2);
 });
 
 test('senders take turns, however many files one of them has', async () => {

@@ -62,7 +62,7 @@ export function openInspector({
   }
 
   async function look(job: Job): Promise<Inspection> {
-    const inspector = idle.filter(({ connected }) => connected).at(-1) ?? start();
+    const inspector = idle.filter(isAlive).at(-1) ?? start();
     idle = idle.filter((each) => each !== inspector);
     const over = new AbortController();
     const timer = setTimeout(() => inspector.kill('SIGKILL'), patience(job));
@@ -72,7 +72,7 @@ export function openInspector({
         once(inspector, 'message', { signal: over.signal }),
         once(inspector, 'exit', { signal: over.signal }).then(endOf),
       ])) as [Answer];
-      if (inspector.connected) idle.push(inspector);
+      idle.push(inspector);
       if ('failed' in answer) throw new Error(`Looking at a document failed: ${answer.failed}`);
       return answer.inspection;
     } finally {
@@ -93,6 +93,10 @@ export function openInspector({
   };
 }
 
+function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
+  return connected && exitCode === null && signalCode === null;
+}
+
 /** A process that takes too long or too much memory ends by a signal: from us, V8 or the system. */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
@@ -111,6 +115,8 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  // A message that it cannot take any more: how it ended is told by its exit.
+  inspector.on('error', () => {});
   inspector.unref();
   inspector.channel!.unref();
   return inspector;

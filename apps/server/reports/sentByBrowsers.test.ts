@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { chromium } from '@playwright/test';
 import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefox.ts';
-import { until } from '../../../tests/harness/startedInduct.ts';
+import { until } from '../../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { findChromium } from '../../../tools/local/chromium.ts';
 import { findProgram } from '../../../tools/local/findProgram.ts';
-import { startTestServer } from '../testing/testServer.ts';
 import { blockedKinds } from './reports.ts';
 
 /** Browsers may hold a report back for a minute, to send several at once (ms). */
