@@ -48,7 +48,8 @@ export function countingAttempt(
   isRight: RawBuilder<boolean>,
 ): RawBuilder<unknown> {
   const limit = limitOf(deps, attempt);
-  if (!limit) return sql`attempt as (select true as is_within, null::text as counted_at, false as is_suspect)`;
+  if (!limit)
+    return sql`attempt as (select true as is_within, null::text as counted_at, false as is_suspect)`;
   const { name, key, tried } = rowsOf(attempt);
   const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
   return sql`

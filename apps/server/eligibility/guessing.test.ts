@@ -208,7 +208,8 @@ test('while one address guesses as fast as it can, a code that only HubSpot know
 test('who tries the same code again, since it could not be checked, is asked for before those who try others', async (t) => {
   const { mock } = t.mock.method(server.deps.contacts, 'learnCode');
   await outage();
-  for (const code of ['HELDUP1', 'HELDUP1', 'OTHER1', 'HELDUP1']) assert.equal((await check(code)).status, 503);
+  for (const code of ['HELDUP1', 'HELDUP1', 'OTHER1', 'HELDUP1'])
+    assert.equal((await check(code)).status, 503);
   assert.deepEqual(
     mock.calls.map((call) => call.arguments),
     [
