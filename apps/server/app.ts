@@ -56,7 +56,7 @@ export async function buildApp(
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
-  drainOnClose(app, stopping, FINISH_MS);
+  drainOnClose(app, FINISH_MS);
   logRequestIds(app);
   handleErrors(app);
   limitBodies(app, times);

@@ -5,6 +5,7 @@ import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
+import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
 import { startReconciling } from './settlement/reconcile.ts';
@@ -47,6 +48,7 @@ export async function run(
       stopping.begin();
       const ended = background.map((end) => end());
       if (stopping.isWatched) await pause(stopDelaySeconds * 1_000);
+      await stopAccepting(app.server);
       await Promise.all([app.close(), ...ended]);
       await Promise.all([database.destroy(), backgroundDatabase.destroy()]);
     },

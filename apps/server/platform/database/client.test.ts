@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { connect, type Database } from './client.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 let made: TestDatabase;
 before(async () => {
@@ -37,4 +38,18 @@ test('a connection that breaks in the middle of a transaction fails that transac
     }),
   );
   await database.transaction().execute((trx) => pidOf(trx));
+});
+
+test('who gets no connection, since others have them all, is told so and not that the database is away', async (t) => {
+  const waits = { connectMs: 2_000, statementMs: 60_000, answerMs: 60_000 };
+  const database = connect(made.url, { connections: 1, waits });
+  t.after(() => database.destroy());
+  await database.connection().execute(async () => {
+    await assert.rejects(pidOf(database), (error) => {
+      assert.ok(error instanceof DatabaseUnavailable);
+      assert.equal(error.message, 'of 1 connections none became free within 2000 ms');
+      return true;
+    });
+  });
+  await pidOf(database);
 });

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import { type Patience, patience, Silence } from './patience.ts';
 import type { Tables } from './types.ts';
-import { asUnavailable } from './unavailable.ts';
+import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 export type Database = Kysely<Tables>;
 
@@ -60,7 +60,14 @@ function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
     async connect() {
       pool.options.connectionTimeoutMillis = silence.connectMs;
       const client = await pool.connect().catch((error: Error) => {
-        if (!(error instanceof pg.DatabaseError) && error.message !== NO_CONNECTION_FREE) silence.begin();
+        if (error.message === NO_CONNECTION_FREE) {
+          const { max, connectionTimeoutMillis } = pool.options;
+          throw new DatabaseUnavailable(
+            `of ${max} connections none became free within ${connectionTimeoutMillis} ms`,
+            { cause: error },
+          );
+        }
+        if (!(error instanceof pg.DatabaseError)) silence.begin();
         throw asUnavailable(error);
       });
       let fault: unknown;

@@ -4,15 +4,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Fastify from 'fastify';
-import { until } from '../../../../tests/harness/npmStart.ts';
-import { drainOnClose } from './drain.ts';
-import { Stopping } from './stopping.ts';
+import { until } from '../../../../tests/harness/until.ts';
+import { drainOnClose, stopAccepting } from './drain.ts';
 
 /** Listens, with a call that is answered when `answer` is called. */
 async function listening(patienceMs: number) {
   const app = Fastify({ return503OnClosing: false });
-  const stopping = new Stopping();
-  drainOnClose(app, stopping, patienceMs);
+  drainOnClose(app, patienceMs);
   let answer = () => {};
   const arrived = new Promise<void>((done) => {
     app.get('/slow', async () => {
@@ -22,9 +20,10 @@ async function listening(patienceMs: number) {
     });
   });
   app.get('/quick', () => 'quick');
+  app.get('/listening', (_, reply) => reply.header('x-listening', app.server.listening).send());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  return { app, stopping, arrived, answer: () => answer(), open: () => openSocket(port) };
+  return { app, arrived, answer: () => answer(), open: () => openSocket(port) };
 }
 
 async function openSocket(port: number): Promise<{ socket: Socket; text: Promise<string> }> {
@@ -88,13 +87,31 @@ test('a call that comes on a kept connection after the server began to close is 
   assert.match(await text, /quick$/);
 });
 
-test('a server that is told to stop says with each answer that its connection ends, and takes new ones until it closes', async () => {
-  const { app, stopping, open } = await listening(60_000);
+test('connections that wait to be taken when a server closes are taken and answered, however many', async () => {
+  const { app, open } = await listening(60_000);
   const { socket } = await open();
-  stopping.begin();
-  for (const each of [socket, (await open()).socket])
-    assert.match(await askOn(each), /^HTTP\/1\.1 200 OK[\s\S]*connection: close/i);
-  await app.close();
+  await askOn(socket);
+  // What follows an answer comes before the next look for connections.
+  const waiting = Array.from({ length: 100 }, open);
+  const closed = app.close();
+  const heads = await Promise.all(waiting.map(async (opened) => askOn((await opened).socket)));
+  for (const head of heads) assert.match(head, /^HTTP\/1\.1 200 OK/);
+  await closed;
+});
+
+test('nobody is sent away from a connection before the server takes no other one', async () => {
+  const { app, open } = await listening(60_000);
+  const { socket } = await open();
+  await askOn(socket);
+  const waiting = Array.from({ length: 100 }, open);
+  const stopped = stopAccepting(app.server);
+  const head = await askOn(socket, '/listening');
+  assert.match(head, /x-listening: true/i);
+  assert.match(head, /connection: keep-alive/i);
+  await Promise.all([stopped, ...waiting]);
+  const closed = app.close();
+  assert.match(await askOn(socket), /connection: close/i);
+  await closed;
 });
 
 test('a call that came while the process could not read is answered, however quiet its connection seemed', async () => {

@@ -2,14 +2,13 @@ import type { Server as HttpServer } from 'node:http';
 import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Stopping } from './stopping.ts';
 
 /** How often one looks for connections to close (ms). */
 const LOOK_MS = 50;
 /** A connection on which nothing came for so long (ms) is not about to bring a call. */
 const QUIET_MS = 1_000;
-/** Turns of the event loop after which connections that still come are not waited for. */
-const MOST_TURNS = 100;
+/** After so long (ms) connections that still come are not waited for. */
+const ACCEPT_MS = 2_000;
 
 interface Connection {
   underWay: number;
@@ -20,22 +19,19 @@ interface Connection {
 }
 
 /**
- * Lets a server stop without failing anybody. From the first moment on each answer says that its connection is not to be used
- * again. `app.close()` then takes no more connections, goes on answering on those that are there, and closes each after its
- * next answer, or once it is quiet: whoever is about to send a call on it would lose that call. It ends when all are closed,
- * and after `patienceMs` without them.
+ * Lets a server stop without failing anybody: call {@link stopAccepting} first. `app.close()` then goes on answering on the
+ * connections that are there, and closes each after its next answer (which Fastify has say so), or once it is quiet: whoever is
+ * about to send a call on it would lose that call. It ends when all are closed, and after `patienceMs` without them.
  */
-export function drainOnClose(app: FastifyInstance, stopping: Stopping, patienceMs: number): void {
+export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
   const connections = new Map<Socket, Connection>();
-  let isClosing = false;
   server.on('connection', (socket) => {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
   // Before the handler, which may answer at once.
   server.prependListener('request', ({ socket }, response) => {
-    if (isClosing || stopping.hasBegun) response.setHeader('connection', 'close');
     const connection = connections.get(socket);
     if (!connection) return;
     connection.underWay++;
@@ -47,8 +43,6 @@ export function drainOnClose(app: FastifyInstance, stopping: Stopping, patienceM
   });
 
   app.addHook('preClose', async () => {
-    if (!server.listening) return;
-    isClosing = true;
     await stopAccepting(server);
     await new Promise<void>((done) => {
       const end = () => {
@@ -74,15 +68,22 @@ export function drainOnClose(app: FastifyInstance, stopping: Stopping, patienceM
   });
 }
 
-/** Takes no more connections; those that are there stay as they are. */
+/**
+ * Takes no more connections; those that are there stay as they are. Before anybody is told that theirs ends: they would open
+ * another one here, perhaps in the very moment of the end.
+ */
 export async function stopAccepting(server: HttpServer): Promise<void> {
+  if (!server.listening) return;
   let arrived = 0;
   const count = () => arrived++;
   server.on('connection', count);
-  // A connection that the system took for us, and that we did not take from it yet, would be reset with its first call.
-  for (let turn = 0, before = -1; turn < MOST_TURNS && before !== arrived; turn++) {
-    before = arrived;
+  // A connection that the system took for us, and that we did not take from it yet, would be reset with its first call. Node takes
+  // one in each turn of its loop, and none in the rest of the turn that it is in.
+  const until = performance.now() + ACCEPT_MS;
+  for (let quietTurns = 0; quietTurns < 2 && performance.now() < until; ) {
+    const before = arrived;
     await setImmediate();
+    quietTurns = arrived === before ? quietTurns + 1 : 0;
   }
   server.off('connection', count);
   // Not HTTP's own, which closes idle connections at once.
