@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Fastify from 'fastify';
-import { until } from '../../../../tests/harness/npmStart.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { drainOnClose } from './drain.ts';
 import { Stopping } from './stopping.ts';
 
