@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
-import { until } from '../../tests/harness/npmStart.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
 import { buildApp } from './app.ts';
 import type { Config } from './platform/config.ts';
 
@@ -49,16 +49,12 @@ async function everything(): Promise<unknown> {
     'document',
     'staff_notice',
   ];
-  const counts = await Promise.all(
-    tables.map((table) =>
-      sql<{
-        hash: string;
-      }>`select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash from ${sql.table(table)} t`.execute(
-        server.deps.database,
-      ),
-    ),
+  const hashes = tables.map(
+    (table) =>
+      sql`select ${table} as name, md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash from ${sql.table(table)} t`,
   );
-  return counts.map(({ rows }, index) => [tables[index], rows[0]?.hash]);
+  const { rows } = await sql`${sql.join(hashes, sql` union all `)}`.execute(server.deps.database);
+  return rows;
 }
 
 /** What databases, parsers and arithmetic trip over. */

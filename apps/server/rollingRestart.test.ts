@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { until } from '../../tests/harness/npmStart.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
 import { startJoin } from '../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
 
 let arranged: TestServer;

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { freePort } from '../../tools/local/ports.ts';
-import { startInduct } from '../harness/npmStart.ts';
+import { type NpmStart, npmStart, npmStartApart } from '../harness/npmStart.ts';
 import { expect, test } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import {
@@ -29,9 +27,8 @@ test('npm start killed at checkout, and again after the card was charged: the jo
 }) => {
   test.slow();
   complaints.expect(/^Failed to load resource/, /could not be sent/);
-  const folder = mkdtempSync(join(tmpdir(), 'induct-killed-'));
-  const settings = { DATA_DIR: join(folder, 'data'), PORT: new URL(baseURL!).port, LIMITS: 'off' };
-  let induct = await startInduct(settings);
+  const first = await npmStartApart({ PORT: new URL(baseURL!).port });
+  let induct: NpmStart = first;
   const killAll = () => {
     for (const victim of ['npm', 'bootstrap', 'start'] as const) process.kill(induct.pids[victim], 'SIGKILL');
     return induct.ended;
@@ -46,7 +43,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await typeCard(page);
 
     await killAll();
-    induct = await startInduct(settings);
+    induct = await npmStart(first.settings);
     await page.reload();
     await expect(total(page)).toHaveText('$90.00');
 
@@ -56,7 +53,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await buyNow(page);
     await expect(page.getByRole('link', { name: 'Return to Checkout' })).toBeVisible();
     await killAll();
-    induct = await startInduct(settings);
+    induct = await npmStart(first.settings);
     await page.unroute('**/post-payment-handler');
     await page.reload();
     const intent = await paidIntent(page);
@@ -64,8 +61,7 @@ test('npm start killed at checkout, and again after the card was charged: the jo
     await expect(heading(page, 'Upload Transcript')).toBeVisible();
     expect(await stripe(induct.local.stripe!).taken(intent)).toEqual([9000]);
   } finally {
-    process.kill(-induct.pids.npm, 'SIGINT');
-    await induct.ended;
-    rmSync(folder, { recursive: true, force: true });
+    await induct.pressCtrlC();
+    rmSync(first.folder, { recursive: true, force: true });
   }
 });

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../tools/local/ports.ts';
-import { npmRun, type StartedInduct, startInduct } from '../harness/npmStart.ts';
+import { npmRun, npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
 
 /** How many personal invitations lie ready; each is used by one test. */
@@ -10,33 +8,23 @@ const INVITATIONS = 60;
 
 /** `npm start` once for all journeys, with data of its own, and invitations to draw from. Returns how to stop it. */
 export default async function start(): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'induct-e2e-'));
-  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LIMITS: 'off' };
-  let induct: StartedInduct | undefined;
-  const stop = async () => {
-    if (induct) {
-      process.kill(-induct.pids.npm, 'SIGINT');
-      await induct.ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-  };
+  const induct = await npmStartApart();
   try {
-    induct = await startInduct(settings);
-    process.env.E2E_INDUCT = JSON.stringify({ folder, ...induct.local });
-    await importInvitations(induct, folder, settings);
+    process.env.E2E_INDUCT = JSON.stringify({ folder: induct.folder, ...induct.local });
+    await importInvitations(induct);
   } catch (error) {
-    await stop();
+    await induct.end();
     throw error;
   }
-  return stop;
+  return induct.end;
 }
 
 /** Contacts with a complete record in HubSpot, and their codes by the operator's own command. */
-async function importInvitations(
-  { local }: StartedInduct,
-  folder: string,
-  settings: Record<string, string>,
-): Promise<void> {
+async function importInvitations({
+  local,
+  folder,
+  settings,
+}: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
   const lines = ['code,contactId,firstName,lastName,email,school'];
   for (let number = 1; number <= INVITATIONS; number++) {
     const { id } = await askHubspot(local.hubspot!.url, 'POST', '', {

@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { freePort } from '../../tools/local/ports.ts';
-import { startInduct } from '../harness/npmStart.ts';
+import { npmStartApart } from '../harness/npmStart.ts';
 import { test as base, expect, expectAccessible, expectNoSidewaysScroll } from './fixtures.ts';
 import {
   button,
@@ -22,17 +18,9 @@ const test = base.extend<object, { guild: string }>({
   guild: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
     async ({}, use) => {
-      const folder = mkdtempSync(join(tmpdir(), 'induct-theme-'));
-      const induct = await startInduct({
-        DATA_DIR: join(folder, 'data'),
-        PORT: String(await freePort()),
-        SOCIETY_FILE: 'society/examples/meridian.yaml',
-        LIMITS: 'off',
-      });
+      const induct = await npmStartApart({ SOCIETY_FILE: 'society/examples/meridian.yaml' });
       await use(induct.url);
-      process.kill(-induct.pids.npm, 'SIGINT');
-      await induct.ended;
-      rmSync(folder, { recursive: true, force: true });
+      await induct.end();
     },
     { scope: 'worker', timeout: 60_000 },
   ],

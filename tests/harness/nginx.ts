@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../tools/local/findProgram.ts';
 import { freePort } from '../../tools/local/ports.ts';
-import { until } from './npmStart.ts';
+import { until } from './until.ts';
 
 export const nginxProgram = findProgram('nginx', '/usr/sbin/nginx');
 

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalFile, readLocalFile } from '../../tools/local/localFile.ts';
 import { type Holder, readHolder } from '../../tools/local/lock.ts';
+import { freePort } from '../../tools/local/ports.ts';
 import { isRunning, isZombie, parentOf } from '../../tools/local/processes.ts';
+import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -57,18 +58,19 @@ export function npmRun(
   return { process: program, output: () => output, ended };
 }
 
-export interface StartedInduct extends Command {
+export interface NpmStart extends Command {
   url: string;
   local: LocalFile;
   /** The processes by what they are. */
   pids: Record<'npm' | 'bootstrap' | 'start' | 'emulators' | 'server' | 'postgres', number>;
+  /** Reaches the whole group, as in a terminal; gives its exit code. */
+  pressCtrlC(): Promise<number>;
 }
 
+type Settings = { DATA_DIR: string; PORT: string } & Record<string, string>;
+
 /** `npm start`, resolved when it says that it is ready. Rejects with what it printed when it ends before. */
-export async function startInduct(
-  settings: { DATA_DIR: string; PORT: string } & Record<string, string>,
-  whereabouts: Whereabouts = {},
-): Promise<StartedInduct> {
+export async function npmStart(settings: Settings, whereabouts: Whereabouts = {}): Promise<NpmStart> {
   const command = npmRun('start', settings, [], whereabouts);
   let code: number | undefined;
   void command.ended.then((value) => {
@@ -102,19 +104,31 @@ export async function startInduct(
     url: local.server.url,
     local,
     pids,
+    pressCtrlC() {
+      process.kill(-pids.npm, 'SIGINT');
+      return command.ended;
+    },
   };
+}
+
+/** `npm start` with data of its own, without limits; `end` leaves nothing of it. */
+export async function npmStartApart(
+  settings: Record<string, string> = {},
+): Promise<NpmStart & { folder: string; settings: Settings; end(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-apart-'));
+  const all = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LIMITS: 'off', ...settings };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const induct = await npmStart(all);
+    const end = () => induct.pressCtrlC().then(remove);
+    return { ...induct, folder, settings: all, end };
+  } catch (error) {
+    remove();
+    throw error;
+  }
 }
 
 /** Whether the process has ended, reaped or not. */
 export function hasEnded(pid: number): boolean {
   return !isRunning(pid) || isZombie(pid);
-}
-
-/** Looks until it holds; rejects after `patience` (ms). */
-export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
-  const deadline = Date.now() + patience;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`This did not hold within ${patience} ms: ${holds}`);
-    await pause(25);
-  }
 }

@@ -39,7 +39,6 @@ export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
   return {
     PATH,
     HOME,
-    ...compiledCode,
     PORT: '0',
     ...settingsFor(test, databaseUrl, dataDir),
     LIMITS: 'off',
@@ -57,7 +56,7 @@ export function runOperator(
     execFile(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', operatorProgram, ...args],
-      { env },
+      { env: { ...compiledCode, ...env } },
       (error, stdout, stderr) => done({ output: stdout + stderr, code: error ? Number(error.code ?? 1) : 0 }),
     );
   });
@@ -75,7 +74,8 @@ export function launchServerProcess(
   program = main,
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
   const server = fork(program, {
-    env: settingsOf(test),
+    // Another version's code would stay in the cache for good.
+    env: { ...(program === main && compiledCode), ...settingsOf(test) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning'],
   });

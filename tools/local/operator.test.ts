@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
-import { npmRun, startInduct } from '../../tests/harness/npmStart.ts';
+import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
@@ -39,7 +39,7 @@ test('the operator works on what a running start serves and leaves it running', 
   const file = join(folder, 'codes.csv');
   writeFileSync(file, `${header}NEW1,,,,,North High\n`);
   const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
-  const induct = await startInduct(settings);
+  const induct = await npmStart(settings);
   t.after(async () => {
     induct.process.kill('SIGTERM');
     await induct.ended;

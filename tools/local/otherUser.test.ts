@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { npmRun, startInduct, until } from '../../tests/harness/npmStart.ts';
+import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -45,7 +46,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
   chownSync(state, nobody.uid, nobody.gid);
 
   const settings = { DATA_DIR: join(state, 'data'), PORT: String(await freePort()), HOME: '/nonexistent' };
-  const induct = await startInduct(settings, { cwd: tree, ...nobody });
+  const induct = await npmStart(settings, { cwd: tree, ...nobody });
   t.after(async () => {
     induct.process.kill('SIGTERM');
     await induct.ended;

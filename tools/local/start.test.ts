@@ -7,21 +7,16 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { pdf } from '../../tests/harness/documents.ts';
-import { hasEnded, npmRun, type StartedInduct, startInduct, until } from '../../tests/harness/npmStart.ts';
+import { hasEnded, type NpmStart, npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
 async function settings(t: TestContext) {
   return { DATA_DIR: join(temporaryFolder(t), 'data'), PORT: String(await freePort()) };
 }
 
-/** Ctrl-C reaches the whole group of the terminal. */
-async function pressCtrlC({ process: { pid }, ended }: StartedInduct): Promise<number> {
-  process.kill(-pid!, 'SIGINT');
-  return ended;
-}
-
-async function write(induct: StartedInduct, sql: string) {
+async function write(induct: NpmStart, sql: string) {
   const client = new pg.Client({ connectionString: induct.local.database.url });
   await client.connect();
   try {
@@ -33,7 +28,7 @@ async function write(induct: StartedInduct, sql: string) {
 
 test('npm start serves, says where, and Ctrl-C stops everything that it started', async (t) => {
   const own = await settings(t);
-  const induct = await startInduct(own);
+  const induct = await npmStart(own);
   assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
   assert.match(induct.output(), /HONOR101 +a complete record/);
   // The built server finds what lies beside its packages.
@@ -43,7 +38,7 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   assert.equal(statSync(join(own.DATA_DIR, 'local.json')).mode & 0o777, 0o600);
   const began = Date.now();
   // npm ends as the terminal expects of a program that Ctrl-C ended.
-  assert.equal(await pressCtrlC(induct), 130);
+  assert.equal(await induct.pressCtrlC(), 130);
   assert.ok(Date.now() - began < 5000);
   assert.deepEqual(
     Object.entries(induct.pids).filter(([, pid]) => !hasEnded(pid)),
@@ -52,7 +47,7 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
 });
 
 test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
-  const induct = await startInduct(await settings(t));
+  const induct = await npmStart(await settings(t));
   const form = new FormData();
   form.append('contactId', '101');
   form.append('file', new Blob([Buffer.from(pdf())], { type: 'application/pdf' }), 'resume.pdf');
@@ -67,7 +62,7 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
   // Its beginning has arrived: the server has answered somebody who came later.
   assert.equal((await fetch(`${induct.url}/healthz`)).status, 200);
   const began = Date.now();
-  const ended = pressCtrlC(induct);
+  const ended = induct.pressCtrlC();
   // A phone at the edge of its network: longer than a child that does nothing is given.
   await pause(7_000);
   upload.end(bytes.subarray(bytes.length / 2));
@@ -78,13 +73,13 @@ test('Ctrl-C lets a call that takes its time come to its end', async (t) => {
 
 test('SIGTERM to npm alone stops everything, and a restart has the same addresses and data', async (t) => {
   const own = await settings(t);
-  const first = await startInduct(own);
+  const first = await npmStart(own);
   await write(first, 'create table kept as select 1 as one');
   first.process.kill('SIGTERM');
   await first.ended;
   await until(() => Object.values(first.pids).every(hasEnded), 5000);
-  const second = await startInduct(own);
-  t.after(() => pressCtrlC(second));
+  const second = await npmStart(own);
+  t.after(() => second.pressCtrlC());
   assert.deepEqual(second.local, first.local);
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
@@ -92,11 +87,11 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
 for (const victim of ['npm', 'bootstrap', 'start'] as const) {
   test(`after kill -9 of ${victim} the rest ends by itself, and npm start works again at once`, async (t) => {
     const own = await settings(t);
-    const first = await startInduct(own);
+    const first = await npmStart(own);
     await write(first, 'create table kept as select 1 as one');
     process.kill(first.pids[victim], 'SIGKILL');
-    const second = await startInduct(own);
-    t.after(() => pressCtrlC(second));
+    const second = await npmStart(own);
+    t.after(() => second.pressCtrlC());
     const { postgres, ...others } = first.pids;
     assert.deepEqual(
       Object.entries(others).filter(([, pid]) => !hasEnded(pid)),
@@ -107,7 +102,7 @@ for (const victim of ['npm', 'bootstrap', 'start'] as const) {
   });
 
   test(`after kill -9 of ${victim} nothing but the database is left, even when nobody starts again`, async (t) => {
-    const first = await startInduct(await settings(t));
+    const first = await npmStart(await settings(t));
     const { postgres, ...others } = first.pids;
     t.after(() => hasEnded(postgres) || process.kill(postgres, 'SIGINT'));
     process.kill(first.pids[victim], 'SIGKILL');
@@ -118,7 +113,7 @@ for (const victim of ['npm', 'bootstrap', 'start'] as const) {
 for (const victim of ['server', 'emulators', 'postgres'] as const) {
   test(`after kill -9 of the ${victim} everything ends with a sentence, and npm start works again`, async (t) => {
     const own = await settings(t);
-    const first = await startInduct(own);
+    const first = await npmStart(own);
     process.kill(first.pids[victim], 'SIGKILL');
     assert.equal(await first.ended, 1);
     assert.match(first.output(), /ended unexpectedly .*: everything else is stopped too\./);
@@ -126,25 +121,25 @@ for (const victim of ['server', 'emulators', 'postgres'] as const) {
       Object.entries(first.pids).filter(([, pid]) => !hasEnded(pid)),
       [],
     );
-    const second = await startInduct(own);
-    assert.equal(await pressCtrlC(second), 130);
+    const second = await npmStart(own);
+    assert.equal(await second.pressCtrlC(), 130);
   });
 }
 
 test('kill -9 of all of it at once is recovered from', async (t) => {
   const own = await settings(t);
-  const first = await startInduct(own);
+  const first = await npmStart(own);
   await write(first, 'create table kept as select 1 as one');
   for (const pid of Object.values(first.pids)) process.kill(pid, 'SIGKILL');
-  const second = await startInduct(own);
-  t.after(() => pressCtrlC(second));
+  const second = await npmStart(own);
+  t.after(() => second.pressCtrlC());
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
 test('a second start on the same data says where the first one runs', async (t) => {
   const own = await settings(t);
-  const first = await startInduct(own);
-  t.after(() => pressCtrlC(first));
+  const first = await npmStart(own);
+  t.after(() => first.pressCtrlC());
   const second = npmRun('start', { ...own, PORT: String(await freePort()) });
   assert.equal(await second.ended, 1);
   assert.equal(

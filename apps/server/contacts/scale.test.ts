@@ -7,10 +7,10 @@ import { sql } from 'kysely';
 import { startHubspotEmulator } from '../../../emulators/hubspot/server.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { testDatabase } from '../../../tests/harness/database.ts';
-import { until } from '../../../tests/harness/npmStart.ts';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { connect, type Database } from '../platform/database/client.ts';
 import { patience } from '../platform/database/patience.ts';
 

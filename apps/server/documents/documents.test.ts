@@ -22,6 +22,7 @@ import {
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { signedLinks } from '../links/links.ts';
 import { readConfig } from '../platform/config.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
@@ -316,9 +317,9 @@ test('a connection cut in the middle leaves nothing behind', async () => {
     socket.write(
       `${head}--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n${'x'.repeat(200_000)}`,
     );
-    await until(() => stored().some((name) => name.endsWith('.part')));
+    await until(() => stored().some((name) => name.endsWith('.part')), 5_000);
     socket.destroy();
-    await until(() => !stored().some((name) => name.endsWith('.part')));
+    await until(() => !stored().some((name) => name.endsWith('.part')), 5_000);
   });
 });
 
@@ -505,15 +506,6 @@ test('too many transcripts of one join are 429 before their bytes are taken', as
   assert.equal((await leavesNothing(send)).status, 429);
   assert.equal(put.mock.callCount(), 0);
 });
-
-/** Waits for something that happens on its own, looking between turns of the event loop. */
-async function until(condition: () => boolean): Promise<void> {
-  const end = Date.now() + 5000;
-  while (!condition()) {
-    assert.ok(Date.now() < end, 'it did not happen within five seconds');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 /** Speaks clamd's INSTREAM: reads the frames to their end, and answers by what was in them. Returns its address. */
 async function standInForClamd(t: TestContext, answer: (bytes: Buffer) => string | null): Promise<string> {

@@ -152,13 +152,13 @@ test('slips of the finger in a minted code are not counted with wrong codes, and
   assert.equal((await check(slips[LIMIT]!)).status, 429);
 });
 
-test('who has a minted code is not kept waiting by a thousand guesses of others at the same address', async () => {
+test('who has a minted code is not kept waiting by hundreds of guesses of others at the same address', async () => {
   const code = mintedCode(new Uint8Array([9, 8, 7, 6, 5]));
   await sql`insert into invitation (code, school) values (${code}, 'Lincoln High School')`.execute(
     server.deps.database,
   );
-  const answers = await Promise.all(codes('PRANK', 1000).map((wrong) => school(wrong)));
-  assert.deepEqual(counted(answers), { 404: LIMIT, 429: 1000 - LIMIT });
+  const answers = await Promise.all(codes('PRANK', 200).map((wrong) => school(wrong)));
+  assert.deepEqual(counted(answers), { 404: LIMIT, 429: 200 - LIMIT });
   assert.equal((await check(code)).data?.status, 'success');
   assert.equal((await school(code)).status, 200);
   const minted = (n: number) => mintedCode(new Uint8Array([0, 0, 0, n >> 8, n & 255]));

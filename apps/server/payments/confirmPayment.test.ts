@@ -3,10 +3,10 @@ import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { until } from '../../../tests/harness/npmStart.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 

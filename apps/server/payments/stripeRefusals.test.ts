@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
-import { until } from '../../../tests/harness/npmStart.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import {
   type Answered,
@@ -9,6 +8,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';

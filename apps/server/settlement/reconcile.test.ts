@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { until } from '../../../tests/harness/npmStart.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { freePort } from '../../../tools/local/ports.ts';
 import { png } from '../../harness/documents.ts';
-import { type StartedInduct, startInduct } from '../../harness/npmStart.ts';
+import { npmStartApart } from '../../harness/npmStart.ts';
 import { details } from '../arrange.ts';
 import { stripe } from '../providers.ts';
 import { firefoxProgram, startFirefox } from './firefox.ts';
@@ -17,21 +15,12 @@ import { screenProgram, startWebKit, webkitProgram } from './webkit.ts';
 const firefox = firefoxProgram();
 const webkit = webkitProgram();
 const screen = screenProgram();
-const folder = mkdtempSync(join(tmpdir(), 'induct-browsers-'));
 
-let induct: StartedInduct | undefined;
+let induct: Awaited<ReturnType<typeof npmStartApart>> | undefined;
 before(async () => {
-  if (!firefox && !(webkit && screen)) return;
-  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), LIMITS: 'off' };
-  induct = await startInduct(settings);
+  if (firefox || (webkit && screen)) induct = await npmStartApart();
 });
-after(async () => {
-  if (induct) {
-    process.kill(-induct.pids.npm, 'SIGINT');
-    await induct.ended;
-  }
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => induct?.end());
 
 test(
   'the whole join in Firefox',
@@ -116,7 +105,7 @@ async function walk(hands: Hands): Promise<void> {
   await fits('Congratulations');
   await open(`${induct!.url}/registration/upload-transcript`);
   await see('button', 'Choose a file');
-  const file = join(folder, 'transcript.png');
+  const file = join(induct!.folder, 'transcript.png');
   writeFileSync(file, png());
   await hands.attach(file);
   await see('text', 'transcript.png');

@@ -1,4 +1,4 @@
-import { until } from '../../harness/npmStart.ts';
+import { until } from '../../harness/until.ts';
 import { PATIENCE_MS } from './hands.ts';
 
 /**

@@ -4,7 +4,7 @@ import { Builder, By, Capabilities, type WebDriver, type WebElement } from 'sele
 import { Select } from 'selenium-webdriver/lib/select.js';
 import { findProgram } from '../../../tools/local/findProgram.ts';
 import { freePort } from '../../../tools/local/ports.ts';
-import { until } from '../../harness/npmStart.ts';
+import { until } from '../../harness/until.ts';
 import { type Defer, type Hands, PATIENCE_MS } from './hands.ts';
 
 // The driver is named below, so Selenium looks for none; should it ever, it neither downloads nor reports anything.

@@ -8,8 +8,8 @@ import {
   paidCalls,
   startInterruptible,
 } from '../../../../tests/harness/interruptible.ts';
-import { until } from '../../../../tests/harness/npmStart.ts';
 import { startServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 import { connect as connectDatabase } from './client.ts';
 

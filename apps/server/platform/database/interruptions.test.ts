@@ -7,8 +7,8 @@ import {
   paidCalls,
   startInterruptible,
 } from '../../../../tests/harness/interruptible.ts';
-import { until } from '../../../../tests/harness/npmStart.ts';
 import { startServerProcess } from '../../../../tests/harness/serverProcess.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 
 let database: Interruptible;

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { pdf } from '../../../../tests/harness/documents.ts';
-import { until } from '../../../../tests/harness/npmStart.ts';
 import { checkOut, previousVersion } from '../../../../tests/harness/previousVersion.ts';
 import {
   runOperator,
@@ -15,6 +14,7 @@ import {
 } from '../../../../tests/harness/serverProcess.ts';
 import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { isLater, version } from '../version.ts';
 
 /** The version before this one, on the tables of this one: docs/decisions/0024. */

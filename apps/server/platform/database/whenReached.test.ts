@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { type Interruptible, startInterruptible } from '../../../../tests/harness/interruptible.ts';
-import { until } from '../../../../tests/harness/npmStart.ts';
 import { launchServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
+import { until } from '../../../../tests/harness/until.ts';
 import { freePort } from '../../../../tools/local/ports.ts';
 import { NO_DATABASE } from '../http/errors.ts';
 

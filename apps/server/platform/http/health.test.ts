@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Interruptible, startInterruptible } from '../../../../tests/harness/interruptible.ts';
-import { until } from '../../../../tests/harness/npmStart.ts';
 import { startServerProcess, withSettings } from '../../../../tests/harness/serverProcess.ts';
+import { until } from '../../../../tests/harness/until.ts';
 
 let database: Interruptible;
 before(async () => {

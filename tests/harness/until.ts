@@ -1,0 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Looks until it holds; rejects after `patience` (ms). */
+export async function until(holds: () => boolean | Promise<boolean>, patience: number): Promise<void> {
+  const deadline = Date.now() + patience;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`This did not hold within ${patience} ms: ${holds}`);
+    await pause(25);
+  }
+}
