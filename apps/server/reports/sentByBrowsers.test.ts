@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { chromium } from '@playwright/test';
 import { firefoxProgram, startFirefox } from '../../../tests/e2e/browsers/firefox.ts';
-import { until } from '../../../tests/harness/npmStart.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer } from '../../../tests/harness/testServer.ts';
 import { findChromium } from '../../../tools/local/chromium.ts';
