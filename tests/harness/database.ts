@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,11 +42,26 @@ export async function testDatabase(given = process.env.TEST_POSTGRES_URL): Promi
  * which is fine for tests and for nothing else. What tests say about durability is said with `startPostgres`.
  */
 export function startTestPostgres(dataDir: string): Promise<RunningPostgres> {
+  placeCluster(dataDir);
   return startPostgres({
     dataDir,
     durable: false,
     settings: { max_connections: '300', shared_buffers: '128MB' },
   });
+}
+
+/**
+ * Puts the files of an empty PostgreSQL into a data folder that has none, as its first start would: `npm test` names some to
+ * copy in TEST_POSTGRES_FILES, which takes a tenth of the time.
+ */
+export function placeCluster(dataDir: string, files = process.env.TEST_POSTGRES_FILES): void {
+  const cluster = join(dataDir, 'postgres');
+  if (!files || existsSync(cluster)) return;
+  cpSync(files, cluster, { recursive: true });
+  chmodSync(cluster, 0o700);
+  // A port of its own.
+  const connection = join(cluster, 'connection.json');
+  writeFileSync(connection, JSON.stringify({ ...JSON.parse(readFileSync(connection, 'utf8')), port: 0 }));
 }
 
 /** One folder for each checkout and user, closed to everybody else. */

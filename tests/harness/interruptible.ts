@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type RunningPostgres, startPostgres } from '../../tools/local/postgres.ts';
-import { startTestPostgres } from './database.ts';
+import { placeCluster, startTestPostgres } from './database.ts';
 import type { ServerProcess } from './serverProcess.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, reportPayment } from './steps.ts';
 import { startTestServer, type TestServer } from './testServer.ts';
@@ -27,6 +27,7 @@ export const otherConnections = `from pg_stat_activity where datname = current_d
 /** `durable`: what it has committed outlives a crash, as it does not for other tests. */
 export async function startInterruptible({ durable = false } = {}): Promise<Interruptible> {
   const folder = mkdtempSync(join(tmpdir(), 'induct-interrupted-'));
+  placeCluster(folder);
   const start = () => (durable ? startPostgres({ dataDir: folder }) : startTestPostgres(folder));
   let postgres: RunningPostgres = await start();
   const arranged = await startTestServer({}, { postgresUrl: postgres.url });

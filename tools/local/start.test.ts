@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { placeCluster } from '../../tests/harness/database.ts';
 import { pdf } from '../../tests/harness/documents.ts';
 import { hasEnded, type NpmStart, npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from './ports.ts';
 
-async function settings(t: TestContext) {
-  return { DATA_DIR: join(temporaryFolder(t), 'data'), PORT: String(await freePort()) };
+/** Of a start whose PostgreSQL has its files already, or of the very first one. */
+async function settings(t: TestContext, { isFirst = false } = {}) {
+  const DATA_DIR = join(temporaryFolder(t), 'data');
+  if (!isFirst) placeCluster(DATA_DIR);
+  return { DATA_DIR, PORT: String(await freePort()) };
 }
 
 async function write(induct: NpmStart, sql: string) {
@@ -27,7 +31,7 @@ async function write(induct: NpmStart, sql: string) {
 }
 
 test('npm start serves, says where, and Ctrl-C stops everything that it started', async (t) => {
-  const own = await settings(t);
+  const own = await settings(t, { isFirst: true });
   const induct = await npmStart(own);
   assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
   assert.match(induct.output(), /HONOR101 +a complete record/);
@@ -162,7 +166,7 @@ test('a taken port is one sentence that names the setting', async (t) => {
 });
 
 test('faults in the settings are listed at once and nothing starts', async (t) => {
-  const own = await settings(t);
+  const own = await settings(t, { isFirst: true });
   const command = npmRun('start', { ...own, PORT: 'three', HUBSPOT_ACCESS_TOKEN: 'pat-real', MODE: 'loud' });
   assert.equal(await command.ended, 1);
   assert.match(command.output(), /PORT must be/);
@@ -172,7 +176,7 @@ test('faults in the settings are listed at once and nothing starts', async (t) =
 });
 
 test('MODE=live brings no database that nobody asked for', async (t) => {
-  const own = await settings(t);
+  const own = await settings(t, { isFirst: true });
   const command = npmRun('start', { ...own, MODE: 'live' });
   assert.equal(await command.ended, 1);
   assert.match(command.output(), /DATABASE_URL is missing/);
