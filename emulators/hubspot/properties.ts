@@ -97,10 +97,16 @@ export function refusalOf(property: Property | undefined, name: string, value: s
         ? undefined
         : refuse('INVALID_OPTION', `${value} was not one of the allowed options: [true, false]`);
     case 'date':
-    case 'datetime':
-      return Number.isNaN(timeOf(value))
-        ? refuse('INVALID_DATE', `${value} was not a valid date.`)
+    case 'datetime': {
+      const time = timeOf(value);
+      if (Number.isNaN(time)) return refuse('INVALID_DATE', `${value} was not a valid date.`);
+      return property.type === 'date' && time % DAY_MS !== 0
+        ? refuse(
+            'INVALID_DATE',
+            `${value} is at ${new Date(time).toISOString().slice(11, 23)} UTC, not midnight!`,
+          )
         : undefined;
+    }
     case 'enumeration': {
       const allowed = property.options.map((option) => option.value);
       return allowed.includes(value)
@@ -118,10 +124,14 @@ export function refusalOf(property: Property | undefined, name: string, value: s
 export const NUMBER = /^-?(\d+(\.\d*)?|\.\d+)$/;
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Milliseconds since 1970 of a date given in ISO 8601 or as milliseconds; NaN when it is neither. */
+const DAY_MS = 86_400_000;
+
+/** Milliseconds since 1970 of a date given in ISO 8601 or as milliseconds; NaN when it is neither, or a day that no month has. */
 export function timeOf(value: string): number {
-  if (/^-?\d+$/.test(value)) return Number(value);
-  return ISO.test(value) ? Date.parse(value) : Number.NaN;
+  if (/^-?\d+$/.test(value)) return new Date(Number(value)).getTime();
+  const day = value.slice(0, 10);
+  const isDay = ISO.test(value) && new Date(Date.parse(day) || 0).toISOString().startsWith(day);
+  return isDay ? Date.parse(value) : Number.NaN;
 }
 
 /** An address of plain letters: no dot at an end or beside another, no list, a domain with a name for its country or kind. */
@@ -184,6 +194,7 @@ export function propertyFault({
   const values = options.map(({ value }) => value);
   if (new Set(values).size < values.length) return 'Property options must have values of their own.';
   const isChoice = type === 'enumeration' || type === 'bool';
+  if (isChoice && values.length === 0) return `A property of type ${type} needs options.`;
   if (!isChoice && values.length > 0) return `A property of type ${type} has no options.`;
   if (type === 'bool' && values.toSorted().join() !== 'false,true')
     return 'A property of type bool has the options true and false.';

@@ -5,7 +5,7 @@ import { invalid } from './errors.ts';
 import { newId, token } from './ids.ts';
 import { given, page } from './lists.ts';
 import type { ApiObject } from './store.ts';
-import { checkWebhookUrl } from './texts.ts';
+import { checkDomainName, checkWebhookUrl } from './texts.ts';
 
 export type WebhookEndpoint = Stripe.WebhookEndpoint & ApiObject;
 type Domain = Stripe.PaymentMethodDomain & ApiObject;
@@ -34,10 +34,15 @@ export function retrieveAccount(call: Call): object {
   };
 }
 
+/** Of an account, in each mode. */
+const MOST_ENDPOINTS = 16;
+
 /** The signing secret is in this answer only, as with the provider. */
 export function createWebhookEndpoint(call: Call): ApiObject {
   const { params } = call;
   checkWebhookUrl(params.url as string);
+  if (call.store.select('webhook_endpoint', [], MOST_ENDPOINTS).length === MOST_ENDPOINTS)
+    throw invalid(`You have reached the maximum of ${MOST_ENDPOINTS} test webhook endpoints.`);
   const endpoint: WebhookEndpoint = {
     id: newId('we'),
     object: 'webhook_endpoint',
@@ -95,6 +100,7 @@ export function listWebhookEndpoints(call: Call): object {
 /** Registers a domain for wallets; the emulator finds every domain in order. */
 export function createPaymentMethodDomain(call: Call): ApiObject {
   const name = call.params.domain_name as string;
+  checkDomainName(name);
   const known = call.store.select('payment_method_domain', given(call.params, 'domain_name'), 1)[0];
   if (known) return known;
   const active = { status: 'active' as const };

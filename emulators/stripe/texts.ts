@@ -37,12 +37,25 @@ export function checkReturnUrl(given: unknown): void {
     throw invalid('Not a valid URL', 'return_url', 'url_invalid');
 }
 
+/** Whether strangers can look a host up: it has a dot, is no IP address, and not of a domain for private use. */
+function isPublicName(host: string): boolean {
+  return (
+    /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/i.test(host) &&
+    !/\.(local|localhost|internal)$/i.test(host)
+  );
+}
+
+/** Throws for what is no host name of the public internet, where wallets would be registered. */
+export function checkDomainName(name: string): void {
+  if (!isPublicName(name)) throw invalid(`Invalid domain name: ${name}`, 'domain_name');
+}
+
 /** Throws for an address to which the provider would not send live events: it must be https and reachable by strangers. */
 export function checkWebhookUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalid('Not a valid URL', 'url', 'url_invalid');
   const { protocol, hostname } = new URL(url);
-  if (/^(localhost|127\.|10\.|192\.168\.|\[::1\])/.test(hostname))
+  if (!isPublicName(hostname))
     throw invalid('Invalid URL: URL must be publicly accessible.', 'url', 'url_invalid');
   if (protocol !== 'https:')
     throw invalid(`Invalid URL: ${url}. URLs in livemode must begin with "https://"`, 'url', 'url_invalid');

@@ -255,6 +255,27 @@ for (const [kindName, kind] of Object.entries(kinds))
     assert.equal(told.length, new Set(told).size);
   });
 
+test('a card’s error in answer to a call that asks no bank is no decline: 502, and told', async () => {
+  const kind: Kind = {
+    fault: { kind: 'status', status: 402, error: { type: 'card_error' } },
+    status: 502,
+    isTold: true,
+  };
+  const asksNoBank = ['createIntent', 'updateIntent', 'retrieveIntent', 'cancelIntent', 'moneyBack'] as const;
+  for (const name of asksNoBank) {
+    const [method, path, call] = calls[name];
+    await meet(kind, method, path);
+    const refusal = await call().catch((cause: unknown) => cause);
+    await server.stripeFault(null);
+    assert.ok(refusal instanceof Refusal, `${name}: ${refusal}`);
+    assert.equal(refusal.status, 502, name);
+    const told = (await notices()).filter((message) =>
+      message.startsWith(`Stripe refuses ${name} with 402 (card_error)`),
+    );
+    assert.equal(told.length, 1, name);
+  }
+});
+
 test('a cause is told again after an hour, by whichever process meets it', async () => {
   const rolled = kinds['a key that was rolled']!;
   await meet(rolled, 'GET', '/v1/payouts');

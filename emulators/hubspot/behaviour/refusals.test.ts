@@ -116,11 +116,31 @@ test('a date and time is ISO 8601 or milliseconds: words are refused', async (t)
   const { id } = await at.contact({ [name]: '2026-05-01T10:00:00Z' });
   const write = (value: string) => at.contacts('PATCH', `/${id}`, { properties: { [name]: value } });
   assert.equal((await write(String(Date.parse('2026-05-02')))).status, 200);
-  for (const value of ['tomorrow', 'May 1, 2026', '05/01/2026 10:00', 'Fri, 01 May 2026 10:00:00 GMT'])
+  for (const value of [
+    'tomorrow',
+    'May 1, 2026',
+    '05/01/2026 10:00',
+    'Fri, 01 May 2026 10:00:00 GMT',
+    '2026-02-30',
+    '99999999999999999999',
+  ])
     assert.equal((await write(value)).status, 400, value);
 });
 
+test('a date is a day: a time of it that is not midnight UTC is refused', async (t) => {
+  const at = await subject(t);
+  const { name, status } = await property(at, { type: 'date', fieldType: 'date' });
+  assert.equal(status, 201);
+  const { id } = await at.contact({ [name]: '2026-05-01' });
+  const write = (value: string) => at.contacts('PATCH', `/${id}`, { properties: { [name]: value } });
+  assert.equal((await write(String(Date.parse('2026-05-02')))).status, 200);
+  const { status: refused, body } = await write(String(Date.parse('2026-05-02T10:00:00Z')));
+  assert.equal(refused, 400);
+  assert.match(body.message, /not midnight/);
+});
+
 for (const [what, more] of [
+  ['a choice without options', { type: 'enumeration', fieldType: 'select' }],
   ['a field type that does not go with its type', { type: 'datetime', fieldType: 'text' }],
   ['a field type that does not exist', { type: 'string', fieldType: 'datetime' }],
   ['a group that does not exist', { type: 'string', fieldType: 'text', groupName: 'nothing_of_this_name' }],

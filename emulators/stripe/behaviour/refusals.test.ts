@@ -133,6 +133,11 @@ const endpoints: [string, (url: string) => Endpoint, Refused][] = [
     () => ({ url: 'https://127.0.0.1/webhooks', enabled_events: ['*'] }),
     { param: 'url' },
   ],
+  [
+    'at an address of a private network',
+    () => ({ url: 'https://172.16.0.1/webhooks', enabled_events: ['*'] }),
+    { param: 'url' },
+  ],
   ['at no address', () => ({ url: 'society.example.com', enabled_events: ['*'] }), { param: 'url' }],
 ];
 for (const [name, params, refused] of endpoints)
@@ -140,6 +145,18 @@ for (const [name, params, refused] of endpoints)
     const { stripe } = await subject(t);
     const url = `https://society.example.com/${uniqueWord()}`;
     await assertRefused(stripe.webhookEndpoints.create(params(url)), refused);
+  });
+
+for (const name of [
+  'https://society.example.com',
+  'localhost',
+  '127.0.0.1',
+  'society.example.com:8443',
+  'society',
+])
+  test(`${name} is no domain for wallets`, async (t) => {
+    const { stripe } = await subject(t);
+    await assertRefused(stripe.paymentMethodDomains.create({ domain_name: name }), { param: 'domain_name' });
   });
 
 type Confirm = (subject: Subject) => Promise<unknown>;

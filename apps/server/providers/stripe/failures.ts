@@ -86,6 +86,9 @@ const REFUSED_FOR_GOOD = [
   'amount_too_small',
 ];
 
+/** Calls that a bank may decline. */
+const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confirmWithSavedCard'];
+
 interface Understood {
   thrown: unknown;
   /** Null for what is part of the join: a decline, an intent that moved on or is not there. */
@@ -98,7 +101,7 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
   const { message, code, statusCode: status = 0 } = error;
   const cause = { cause: error };
   // The library takes every 402 for the card's.
-  if (error instanceof errors.StripeCardError && error.rawType === 'card_error')
+  if (ASK_A_BANK.includes(call) && error instanceof errors.StripeCardError && error.rawType === 'card_error')
     return { thrown: new Declined(message, error.payment_intent?.id ?? null), failure: null };
   if (code === 'resource_missing' && status === 404)
     return { thrown: new NotAtStripe(message, cause), failure: null };
