@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { SHORTEST_CODE } from '#core/guessableCodes.ts';
-import { type Command, misused } from '../platform/command.ts';
+import { type Command, misused, plain } from '../platform/command.ts';
 import { Progress } from '../platform/progress.ts';
 import type { Guessable } from './guessable.ts';
 import { importInvitations, NotInvitations } from './importInvitations.ts';
@@ -22,7 +22,7 @@ export const importCommand: Command = {
         {
           refused: (line, text) => {
             progress.end();
-            console.error(`line ${line}: ${text}`);
+            console.error(`line ${line}: ${plain(text)}`);
           },
           progress: (lines, bytes) => progress.at(lines, bytes),
           guessable: (found) => warnings.push(warningOf(found)),
@@ -41,7 +41,7 @@ export const importCommand: Command = {
     } catch (error) {
       if (!(error instanceof NotInvitations)) throw error;
       progress.end();
-      console.error(error.message);
+      console.error(plain(error.message));
       return 1;
     }
   },

@@ -122,3 +122,12 @@ test("a school's code is for everybody: nobody is warned of it", async (t) => {
   );
   assert.equal(taken.out, '3 imported, 0 unchanged, 0 not taken.\n');
 });
+
+test('a line that is not taken cannot pass off another one as ours', async (t) => {
+  const contactId = '1\u001b[2J\n9 imported, 0 unchanged, 0 not taken.';
+  const { out } = await take(t, fileOf(t, HEADER, `EVILCODE1,"${contactId}",,,,`));
+  assert.equal(
+    out,
+    'line 3: "1[2J9 imported, 0 unchanged, 0 not taken." is not a contact id: it has digits only.\n0 imported, 0 unchanged, 1 not taken.\n',
+  );
+});

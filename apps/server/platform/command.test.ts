@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { commandNamed } from './command.ts';
+import { commandNamed, plain } from './command.ts';
 
 const commands = [refundCommand, refundAssignCommand, ledgerCommand];
 
@@ -21,4 +21,9 @@ test('of two names the longer one is meant', () => {
 
 test('words that name no command are none', () => {
   assert.equal(commandNamed(commands, ['refunds']), null);
+});
+
+test('of what came from outside nothing makes another line, moves the cursor or turns the text', () => {
+  const text = 'Rivera\r\n\t\u001b[2J\u009b31m\u0007\u2028\u2029\u061c\u200e\u200f\u202e\u2066, Zoë';
+  assert.equal(plain(text), 'Rivera[2J31m, Zoë');
 });

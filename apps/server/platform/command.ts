@@ -15,9 +15,9 @@ export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** What came from outside, without what a terminal would obey: control characters and those that turn the direction of text. */
+/** What came from outside, without what a terminal would obey: control characters, ends of lines, and what turns the direction of text. */
 export function plain(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
 
 export function misused({ usage }: Pick<Command, 'usage'>): number {
