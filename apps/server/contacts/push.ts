@@ -459,7 +459,8 @@ async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    const status = properties[statusProperty];
+    // Left out where HubSpot has it: another join of the same payer is what keeps its contact a member.
+    const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
       revision: row.profile_revision,
