@@ -150,13 +150,13 @@ test('diff shows property by property what would be written, and afterwards noth
     /^Contact 102:\n {2}nothing to write\.\n$/,
   );
   const created = await orderingJoin(server.client());
-  await sql`update join_session set details = details || '{"personalEmail": "fresh@example.com"}' where uuid = ${created}`.execute(
+  const change = { personalEmail: 'fresh@example.com', city: 'Austin\nContact 999:' };
+  await sql`update join_session set details = details || ${JSON.stringify(change)}::jsonb where uuid = ${created}`.execute(
     server.deps.database,
   );
-  assert.match(
-    (await runCommand(t, server, diffCommand, [created])).out,
-    /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/,
-  );
+  const { out } = await runCommand(t, server, diffCommand, [created]);
+  assert.match(out, /^A new contact:\n(.*\n)* {2}firstname: \(empty\) → Jordan/);
+  assert.doesNotMatch(out, /^Contact 999/m, 'a line that somebody typed');
   assert.equal((await runCommand(t, server, diffCommand, ['00000000-0000-4000-8000-000000000000'])).code, 1);
 });
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Command, misused, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/client.ts';
@@ -102,7 +102,7 @@ export const failedCommand: Command = {
       select coalesce(session_uuid::text, 'resume of contact ' || contact_id), 'document ' || id, crm_refusal, created_at
       from document where crm_refusal is not null
       order by at desc limit ${FAILED_SHOWN}`.execute(database);
-    for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${crm_refusal}`);
+    for (const { who, what, crm_refusal } of rows) console.log(`${who}  ${what}  ${plain(crm_refusal)}`);
     console.log(
       rows.length === 0
         ? 'None.'
@@ -163,12 +163,12 @@ export const diffCommand: Command = {
       }
       console.log(diff.contactId === null ? 'A new contact:' : `Contact ${diff.contactId}:`);
       for (const { property, from, to } of diff.changes)
-        console.log(`  ${property}: ${from ?? '(empty)'} → ${to}`);
+        console.log(plain(`  ${property}: ${from ?? '(empty)'} → ${to}`));
       if (diff.changes.length === 0) console.log('  nothing to write.');
       return 0;
     } catch (error) {
       if (!(error instanceof CrmUnavailable || error instanceof CrmRefused)) throw error;
-      console.error(`HubSpot: ${error.message}`);
+      console.error(plain(`HubSpot: ${error.message}`));
       return 1;
     }
   },

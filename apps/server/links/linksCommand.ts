@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
-import { type Command, misused, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
 import { previewLink } from './previewLink.ts';
@@ -54,7 +54,7 @@ async function mintAll(file: string, mint: (contactId: string) => string): Promi
       if (isContactId(contactId)) console.log(`${contactId},${mint(contactId)}`);
       else {
         refused++;
-        console.error(`line ${info.lines}: "${contactId}" is not a contact id: it has digits only.`);
+        console.error(`line ${info.lines}: "${plain(contactId)}" is not a contact id: it has digits only.`);
       }
     }
   } catch (error) {
