@@ -32,7 +32,10 @@ function versionAt(commit: string): string {
   return JSON.parse(git('show', `${commit}:package.json`)).version;
 }
 
-/** Writes the files of a commit into an empty folder, with the packages that are installed here. */
+/**
+ * Writes the files of a commit into an empty folder, with the packages that are installed here. One that this version has given up
+ * stays among devDependencies until the next version: fflate, of 0.3.0.
+ */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {
     cwd: root,
