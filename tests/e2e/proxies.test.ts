@@ -14,8 +14,7 @@ interface Proxy {
 }
 
 const test = base.extend<{ between: Proxy }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
-  between: async ({}, use) => {
+  between: async ({ context }, use) => {
     const between: Proxy = { url: '', answers: () => false };
     const server = createServer((incoming, outgoing) => {
       if (between.answers(incoming, outgoing)) return;
@@ -30,6 +29,8 @@ const test = base.extend<{ between: Proxy }>({
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     between.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await use(between);
+    // What a page still loads would fail with the proxy, as the script of a toast does.
+    for (const page of context.pages()) await page.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   },
