@@ -275,6 +275,8 @@ test('the next screen is there before the press: from Get Started, Student Detai
   await endDownloads(page);
   await button(page, 'Submit').click();
   await expect(heading(page, 'Student Details')).toBeVisible();
+  // Its placeholder has the heading as well, at the address of before.
+  await expect(page).toHaveURL('/registration/student-details');
 
   await page.unroute('**/static/js/async/**');
   await page.reload();
