@@ -62,8 +62,8 @@ export function openInspector({
   }
 
   async function look(job: Job): Promise<Inspection> {
-    const inspector = idle.filter(isAlive).at(-1) ?? start();
-    idle = idle.filter((each) => each !== inspector);
+    idle = idle.filter(isAlive);
+    const inspector = idle.pop() ?? start();
     const over = new AbortController();
     const timer = setTimeout(() => inspector.kill('SIGKILL'), patience(job));
     try {
@@ -118,6 +118,6 @@ function startProcess(): ChildProcess {
   // A message that it cannot take any more: how it ended is told by its exit.
   inspector.on('error', () => {});
   inspector.unref();
-  inspector.channel!.unref();
+  inspector.channel?.unref();
   return inspector;
 }
