@@ -2,6 +2,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type RealSubjects, realSubjects, SubjectFaults } from '../../emulators/shared/subjects.ts';
+import type { Outcome as TestOutcome } from '../../tests/harness/outcomeReporter.ts';
 import { runProgram } from './checks.ts';
 
 /**
@@ -81,13 +82,13 @@ async function compare({ name, settings, files, at, env }: Provider): Promise<Ou
       '--test-timeout=300000',
       '--test-reporter=./tests/harness/terseReporter.ts',
       '--test-reporter-destination=stdout',
-      '--test-reporter=./tests/harness/countsReporter.ts',
+      '--test-reporter=./tests/harness/outcomeReporter.ts',
       `--test-reporter-destination=${output}`,
       ...globSync(files, { cwd: root }).sort(),
     ],
     Object.fromEntries(others),
   );
-  const { tests, passed } = JSON.parse(readFileSync(output, 'utf8')) as { tests: number; passed: number };
+  const { tests, passed } = (JSON.parse(readFileSync(output, 'utf8')) as TestOutcome).counts;
   // A test that was skipped compared nothing, and a run without tests neither.
   const failed = succeeded && passed > 0 ? tests - passed : Math.max(tests - passed, 1);
   const summary = `${name} ${passed} passed, ${failed} failed`;

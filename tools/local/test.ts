@@ -1,8 +1,10 @@
 import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
+import type { JSONReport, JSONReportSuite } from '@playwright/test/reporter';
 import { placeCluster, startTestPostgres } from '../../tests/harness/database.ts';
+import type { Outcome } from '../../tests/harness/outcomeReporter.ts';
 import { buildAll } from './builds.ts';
 import { programs, runProgram } from './checks.ts';
 import { compiledCode } from './child.ts';
@@ -15,6 +17,8 @@ interface Counts {
   failed: number;
   /** What this machine cannot run; each says why. Neither passed nor failed. */
   skipped?: number;
+  /** A line for each test that failed: where it is, its name, and what it said first. */
+  failures?: string[];
 }
 
 const root = resolve(import.meta.dirname, '../..');
@@ -56,6 +60,7 @@ async function main(): Promise<number> {
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
   const lines: string[] = [];
+  const failures: string[] = [];
   for (const name of chosen) {
     if (name === 'e2e' && !existsSync(join(root, 'tests/e2e/playwright.config.ts'))) continue;
     console.log(`\n── ${name}`);
@@ -72,6 +77,7 @@ async function main(): Promise<number> {
     total.passed += counts.passed;
     total.failed += counts.failed;
     total.skipped += skipped;
+    failures.push(...(counts.failures ?? []).map((each) => `  ✖ ${each}\n`));
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
     const notRun = skipped > 0 ? `, ${skipped} skipped` : '';
     lines.push(`  ${name.padEnd(8)} ${counts.passed} passed, ${counts.failed} failed${notRun}, ${seconds} s`);
@@ -81,6 +87,8 @@ async function main(): Promise<number> {
     console.error(`No test matches ${filters.join(', ') || 'that'}.`);
     total.failed = 1;
   }
+  // Last, so that nobody searches a long output for what failed.
+  if (failures.length > 0) console.log(`\n${failures.join('')}`);
   console.log(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed`);
   return total.failed > 0 ? 1 : 0;
 }
@@ -135,7 +143,7 @@ async function runOtherBrowsers(): Promise<Counts> {
 }
 
 async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Promise<Counts> {
-  const output = join(scratch, 'counts.json');
+  const output = join(scratch, 'outcome.json');
   const succeeded = await runProgram(
     [
       '--disable-warning=ExperimentalWarning',
@@ -144,19 +152,16 @@ async function nodeTests(files: string[], settings: NodeJS.ProcessEnv = {}): Pro
       `--test-timeout=${TEST_TIMEOUT_MS}`,
       '--test-reporter=./tests/harness/terseReporter.ts',
       '--test-reporter-destination=stdout',
-      '--test-reporter=./tests/harness/countsReporter.ts',
+      '--test-reporter=./tests/harness/outcomeReporter.ts',
       `--test-reporter-destination=${output}`,
       ...files,
     ],
     { ...env, ...settings },
   );
-  const counts = JSON.parse(readFileSync(output, 'utf8')) as Record<
-    'tests' | 'passed' | 'skipped' | 'todo',
-    number
-  >;
+  const { counts, failures } = JSON.parse(readFileSync(output, 'utf8')) as Outcome;
   const { passed, skipped } = counts;
   const failed = counts.tests - passed - skipped - counts.todo;
-  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1) };
+  return { passed, skipped, failed: succeeded ? failed : Math.max(failed, 1), failures };
 }
 
 /** Journeys in a real browser. One that passes only when repeated counts as failed. */
@@ -175,11 +180,25 @@ async function runJourneys(): Promise<Counts> {
     ],
     { ...env, CHROMIUM_PATH: await findChromium(), PLAYWRIGHT_JSON_OUTPUT_NAME: output, CI: '1' },
   );
-  const { stats } = JSON.parse(readFileSync(output, 'utf8')) as {
-    stats: Record<'expected' | 'unexpected' | 'flaky', number>;
+  const report = JSON.parse(readFileSync(output, 'utf8')) as JSONReport;
+  const failed = report.stats.unexpected + report.stats.flaky;
+  return {
+    passed: report.stats.expected,
+    failed: succeeded ? failed : Math.max(failed, 1),
+    failures: report.suites.flatMap(failedJourneys),
   };
-  const failed = stats.unexpected + stats.flaky;
-  return { passed: stats.expected, failed: succeeded ? failed : Math.max(failed, 1) };
+}
+
+function failedJourneys({ specs, suites = [] }: JSONReportSuite): string[] {
+  const failed = specs.flatMap(({ tests, file, line, title }) =>
+    tests
+      .filter(({ status }) => status === 'unexpected' || status === 'flaky')
+      .map(({ projectName, results }) => {
+        const why = results.find(({ error }) => error)?.error?.message ?? 'failed';
+        return `tests/e2e/${file}:${line} [${projectName}] ${title}: ${stripVTControlCharacters(why).split('\n', 1)[0]}`;
+      }),
+  );
+  return [...failed, ...suites.flatMap(failedJourneys)];
 }
 
 /** The fault suite at a tenth of its size; SEED, JOINS and KILLS say otherwise. */

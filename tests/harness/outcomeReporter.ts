@@ -1,0 +1,24 @@
+import { relative } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+
+/** What a run came to: its counts, and a line for each test that failed. */
+export interface Outcome {
+  counts: Record<'tests' | 'passed' | 'skipped' | 'todo', number>;
+  failures: string[];
+}
+
+/** For `node --test`: the outcome of the whole run, as JSON. */
+export default async function* outcome(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const failures: string[] = [];
+  for await (const { type, data } of events) {
+    if (type === 'test:fail') {
+      const error = data.details.error as Error & { failureType?: string };
+      // A file fails with its tests; those say more.
+      if (error.failureType === 'subtestsFailed') continue;
+      const why = String((error.cause as Error | undefined)?.message ?? error.message).split('\n', 1)[0];
+      const where = data.file ? `${relative(process.cwd(), data.file)}:${data.line ?? 0}` : '';
+      failures.push(`${where} ${data.name}: ${why}`);
+    } else if (type === 'test:summary' && !data.file)
+      yield JSON.stringify({ counts: data.counts, failures } satisfies Outcome);
+  }
+}
