@@ -191,7 +191,7 @@ test('a restricted key that may not write refunds, and a clock that is off, are 
   const date = new Date(Date.now() - 600_000).toUTCString();
   const late = { kind: 'status', status: 403, path: '/v1/balance', headers: { date }, body: { error } };
   await control(server.stripeUrl, 'POST', 'faults', late);
-  assert.match(missingIn(await asReal()), /This machine is 600 seconds ahead of Stripe's/);
+  assert.match(missingIn(await asReal()), /This machine is 60\d seconds ahead of Stripe's/);
 });
 
 test('Stripe down is one sentence', async () => {
