@@ -119,7 +119,7 @@ async function main(args: string[]): Promise<number> {
 
 /**
  * Names, reasons and whatever else comes from outside must not tell the terminal anything: all that commands say goes through
- * here. Lines and the indents of ours stay.
+ * here. Lines and the indents of ours stay, and so do the line ends of CSV.
  */
 for (const name of ['log', 'error'] as const) {
   const say = console[name];
@@ -127,7 +127,7 @@ for (const name of ['log', 'error'] as const) {
     say(
       format(...parts)
         .split('\n')
-        .map(plain)
+        .map((line) => plain(line) + (line.endsWith('\r') ? '\r' : ''))
         .join('\n'),
     );
 }

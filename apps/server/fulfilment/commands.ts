@@ -1,6 +1,5 @@
-import { csvLine } from '#core/csv.ts';
 import type { Goods } from '#core/fulfilment.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { isWaiting, listParcels, type Parcel, parcelOf } from './orders.ts';
 import { NotShippable, type Shipped, shipOrder, unshipOrder } from './shipOrder.ts';
@@ -164,21 +163,9 @@ function printPackingList(parcels: readonly Parcel[]): void {
       country = '',
     } = address ?? {};
     const items = goods.filter(isOpen).map((each) => each.name);
-    return [
-      name ?? '',
-      address1,
-      address2,
-      city,
-      state,
-      zip,
-      country,
-      items.join('; '),
-      uuid,
-      day(paidAt),
-    ].map(plain);
+    return [name ?? '', address1, address2, city, state, zip, country, items.join('; '), uuid, day(paidAt)];
   });
-  // console.log ends each line by itself, and RFC 4180 ends it with CR LF.
-  for (const line of [COLUMNS, ...lines]) console.log(csvLine(line).slice(0, -1));
+  for (const line of [COLUMNS, ...lines]) printCsvLine(line);
 }
 
 function isOpen({ state }: Goods): boolean {

@@ -35,7 +35,7 @@ test('contacts of a file get codes of their own, which are imported without a wa
     'undergraduate',
   );
   assert.equal(minted.code, 0);
-  const lines = minted.out.trim().split('\n');
+  const lines = minted.out.trim().split('\r\n');
   assert.equal(lines.length, 2_501);
   assert.match(lines[1]!, /^[2-9A-HJ-NP-Z]{9},5000,,"Rivera, Jo",x0@example\.com,,undergraduate,$/);
   const taken = await take(t, fileOf(t, ...lines));
@@ -47,7 +47,7 @@ test('contacts of a file get codes of their own, which are imported without a wa
 
 test("a school's codes, and codes to be filled in", async (t) => {
   const school = await mint(t, '--school', 'Lincoln High School', '--expires', '2027-06-30');
-  assert.match(school.out.trim().split('\n')[1]!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2027-06-30$/);
+  assert.match(school.out.trim().split('\r\n')[1]!, /^[2-9A-Z]{9},,,,,Lincoln High School,,2027-06-30$/);
   const open = await mint(t, '--count', '3');
   assert.equal(open.out.trim().split('\n').length, 4);
 });

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
-import { csvLine } from '#core/csv.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { mintCodes } from './mintInvitations.ts';
 
 const columns = ['contactId', 'firstName', 'lastName', 'email', 'school', 'programme', 'expiresAt'] as const;
@@ -46,10 +45,10 @@ export const mintCommand: Command = {
       file === undefined
         ? Array.from({ length: Number(count) }, () => all)
         : contactsOf(file, all, (line, text) => refusals.push(`line ${line}: ${text}`));
-    console.log(csvLine(['code', ...columns]).trimEnd());
+    printCsvLine(['code', ...columns]);
     try {
       for await (const { code, invitation } of mintCodes(database, wanted))
-        console.log(csvLine([code, ...columns.map((column) => invitation[column] ?? '')]).trimEnd());
+        printCsvLine([code, ...columns.map((column) => invitation[column] ?? '')]);
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
       const isFile = code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES';

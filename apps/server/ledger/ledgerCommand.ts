@@ -1,7 +1,6 @@
-import { csvLine } from '#core/csv.ts';
 import type { LedgerSum } from '#core/ledger.ts';
 import { displayPrice, toPrice } from '#core/money.ts';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import { type LedgerRow, readLedger } from './readLedger.ts';
 
 const DAY_MS = 86_400_000;
@@ -40,9 +39,8 @@ export const ledgerCommand: Command = {
 
     const { csv } = read.values;
     const beside = csv ? console.error : console.log;
-    // console.log ends each line by itself, and RFC 4180 ends it with CR LF.
-    if (csv) for (const line of [COLUMNS, ...rows.map(cellsOf)]) console.log(csvLine(line).slice(0, -1));
-    else for (const row of rows) console.log(cellsOf(row).filter(Boolean).join('  '));
+    if (csv) for (const line of [COLUMNS, ...rows.map(cellsOf)]) printCsvLine(line);
+    else for (const row of rows) console.log(plain(cellsOf(row).filter(Boolean).join('  ')));
     for (const total of totals) beside(`${total.kind}: ${told(total)}`);
     beside(
       `${others.count} other transactions, ${signed(net(others))}, not Induct's${csv ? ' and not in the file' : ''}.`,
@@ -68,7 +66,7 @@ function cellsOf(row: LedgerRow): string[] {
     amount(net(row)),
     row.payoutId ?? '',
     row.movementId,
-  ].map(plain);
+  ];
 }
 
 function told(sum: LedgerSum): string {

@@ -84,7 +84,7 @@ test('of a file, every contact gets a link that holds, and a bad line is named',
   const file = join(folder, 'campaign.csv');
   writeFileSync(file, 'name,contactId\nSam,103\nNobody,x\nPriya,104\n');
   const { out, code } = await runCommand(t, server, linksCommand, ['resume', file]);
-  const lines = out.trim().split('\n');
+  const lines = out.trim().split(/\r?\n/);
   assert.equal(code, 1);
   assert.equal(lines[0], 'contactId,link');
   assert.match(out, /line 3: "x" is not a contact id/);

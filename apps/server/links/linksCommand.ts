@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
-import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { type Command, misused, plain, printCsvLine, readArgs } from '../platform/command.ts';
 import type { LinkTarget } from './links.ts';
 import { mintLink } from './mintLink.ts';
 import { previewLink } from './previewLink.ts';
@@ -47,11 +47,11 @@ async function mintAll(file: string, mint: (contactId: string) => string): Promi
   pipeline(createReadStream(file), parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: { contactId?: string } }>;
   let refused = 0;
-  console.log('contactId,link');
+  printCsvLine(['contactId', 'link']);
   try {
     for await (const { info, record } of rows) {
       const contactId = record.contactId ?? '';
-      if (isContactId(contactId)) console.log(`${contactId},${mint(contactId)}`);
+      if (isContactId(contactId)) printCsvLine([contactId, mint(contactId)]);
       else {
         refused++;
         console.error(`line ${info.lines}: "${plain(contactId)}" is not a contact id: it has digits only.`);

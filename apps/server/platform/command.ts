@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config.ts';
 
@@ -18,6 +19,12 @@ export interface LoneCommand extends Omit<Command, 'run'> {
 /** What came from outside, without what a terminal would obey: control characters, ends of lines, and what turns the direction of text. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
+}
+
+/** One line of a CSV file on standard output. */
+export function printCsvLine(cells: readonly string[]): void {
+  // console.log ends each line by itself, and RFC 4180 ends it with CR LF.
+  console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
 export function misused({ usage }: Pick<Command, 'usage'>): number {
