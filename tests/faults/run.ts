@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../../apps/server/settlement/reconcile.ts';
 import { doAsStaff, spendTheEvening } from './aftermath.ts';
+import { sumByHand } from './books.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, playJoin, settleHeld } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
@@ -153,6 +154,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
       exits: world.servers.reduce((sum, { exits }) => sum + exits.length, 0),
       differences: [
         ...(await countByHand(world, people)),
+        ...(await sumByHand(world)),
         ...(await byReconcile(world)),
         ...misshapen(requests),
         ...byPeople(people),

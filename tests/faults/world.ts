@@ -24,6 +24,7 @@ import {
   requestsTo,
   setFault,
 } from '../harness/providers.ts';
+import { runOperator } from '../harness/serverProcess.ts';
 import { settingsFor, startStandIns } from '../harness/standIns.ts';
 import type { Join } from './plan.ts';
 import { Server } from './servers.ts';
@@ -66,7 +67,7 @@ export interface World {
   stripe<T>(method: string, path: string, form?: Record<string, string>): Promise<T>;
   /** Everything on the account of a kind, read page by page. */
   everything<T extends { id: string }>(
-    kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes',
+    kind: 'charges' | 'refunds' | 'payment_intents' | 'disputes' | 'balance_transactions',
   ): Promise<T[]>;
   requests(): Promise<LedgerEntry[]>;
   /** All contacts at HubSpot, read page by page. */
@@ -75,6 +76,8 @@ export interface World {
   setStatus(contactId: string, status: string): Promise<void>;
   /** Sends HubSpot what it has not heard of, until nothing is left. */
   tellHubspot(): Promise<void>;
+  /** What staff write for the accountant of all days, as CSV. */
+  accountantsFile(): Promise<string>;
   /** Ends all connections that a server has to the database. */
   breakOff(server: Server): Promise<void>;
   /** PostgreSQL stops and starts again, on the same port. */
@@ -213,6 +216,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           if (rowCount === 0) return;
           await pause(100);
         }
+      },
+      async accountantsFile() {
+        const days = ['--from', '2000-01-01', '--to', '2099-12-31'];
+        const { stdout, output, code } = await runOperator({ PATH, HOME, ...env }, [
+          'ledger',
+          ...days,
+          '--csv',
+        ]);
+        if (code !== 0) throw new Error(`The ledger was not written:\n${output}`);
+        return stdout;
       },
       async breakOff(server) {
         const broken = { from: Date.now(), to: Number.POSITIVE_INFINITY };

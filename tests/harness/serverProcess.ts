@@ -47,17 +47,18 @@ export function settingsOf(test: TestServer): NodeJS.ProcessEnv {
   };
 }
 
-/** The command line of staff as a process: all that it printed, and its exit status. */
+/** The command line of staff as a process: all that it printed, what of it went to standard output, and its exit status. */
 export function runOperator(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
-): Promise<{ output: string; code: number }> {
+): Promise<{ output: string; stdout: string; code: number }> {
   return new Promise((done) => {
     execFile(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', operatorProgram, ...args],
       { env: { ...compiledCode, ...env } },
-      (error, stdout, stderr) => done({ output: stdout + stderr, code: error ? Number(error.code ?? 1) : 0 }),
+      (error, stdout, stderr) =>
+        done({ output: stdout + stderr, stdout, code: error ? Number(error.code ?? 1) : 0 }),
     );
   });
 }
