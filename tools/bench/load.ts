@@ -73,34 +73,38 @@ export async function closedLoop(
 
 /**
  * An open loop: `count` joins begin evenly, `perSecond` of them in a second, whatever became of those before, each on a
- * connection of its own. Resolves when all are over, with every call that was answered and why joins failed.
+ * connection of its own. Resolves when all are over, with every call that was answered, how long each
+ * join took (ms), and why joins failed.
  */
 export async function openLoop(
   flow: Flow,
   nextPerson: () => number,
   { count, perSecond, paying }: { count: number; perSecond: number; paying: boolean },
   signal?: AbortSignal,
-): Promise<{ calls: TimedCall[]; failures: string[] }> {
+): Promise<{ calls: TimedCall[]; joins: number[]; failures: string[] }> {
   const calls: TimedCall[] = [];
+  const joins: number[] = [];
   const failures: string[] = [];
   const join = async () => {
+    const began = performance.now();
     const { browser, close } = openBrowser(flow, (timed) => calls.push(timed));
     const [one, number] = [browser(), nextPerson()];
     try {
       const id = await flow.order(one, number);
       if (paying) await flow.pay(one, number, id);
+      joins.push(performance.now() - began);
     } catch (error) {
       failures.push((error as Error).message);
     }
     await close();
   };
   const began = performance.now();
-  const joins: Promise<void>[] = [];
+  const underWay: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
     const waitMs = began + (index * 1000) / perSecond - performance.now();
     if (waitMs > 0) await pause(waitMs, undefined, signal && { signal });
-    joins.push(join());
+    underWay.push(join());
   }
-  await Promise.all(joins);
-  return { calls, failures };
+  await Promise.all(underWay);
+  return { calls, joins, failures };
 }

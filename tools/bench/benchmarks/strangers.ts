@@ -21,10 +21,10 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
   const { process: strangers } = await world.scope.start(program);
   const join = async () => {
     const arrivals = { count: COUNT, perSecond: (COUNT * 1000) / OVER_MS, paying: false };
-    const { calls, failures } = await openLoop(ours.flow, await ours.people(COUNT), arrivals);
+    const { calls, joins, failures } = await openLoop(ours.flow, await ours.people(COUNT), arrivals);
     if (failures.length > 0) throw new Error(failures[0]);
-    const times = calls.map(({ ms }) => ms).sort((a, b) => a - b);
-    return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), most: times.at(-1)! };
+    const call = calls.map(({ ms }) => ms).sort((a, b) => a - b);
+    return { join: joins.sort((a, b) => a - b), call };
   };
   const upload = async (count = COUNT) => {
     const job: HostileJob = {
@@ -45,15 +45,21 @@ export async function benchmarkStrangers(bench: Bench): Promise<string> {
   // HubSpot is asked once whose resumes these are.
   await upload(1);
   const { ratio, report } = await compare(world, {
-    title: 'a call of a join, ms',
+    title: 'joins, ms',
     ours: () => watched(async () => (await Promise.all([join(), upload()]))[0]),
     other: () => watched(join),
     names: ['joins alone', 'beside uploads'],
-    metrics: { p95: ({ p95 }) => p95, p50: ({ p50 }) => p50, most: ({ most }) => most },
+    metrics: {
+      'a join, p95': ({ join }) => percentile(join, 0.95),
+      'a join, p50': ({ join }) => percentile(join, 0.5),
+      'a call, p95': ({ call }) => percentile(call, 0.95),
+      'a call, p50': ({ call }) => percentile(call, 0.5),
+      'a call, longest': ({ call }) => call.at(-1)!,
+    },
   });
   return section(
     'Strangers',
-    [atMost(`p95 of a call beside ${COUNT} hostile uploads, times that without`, 1.5, ratio('p95'))],
+    [atMost(`p95 of a join beside ${COUNT} hostile uploads, times that without`, 1.5, ratio('a join, p95'))],
     `Both come evenly over ${OVER_MS / 1000} s. The uploads: a JPEG of 19,000 scans, a Word document whose directory is a ring, one of 19,000 parts, one of as many parts as are inspected with a broken one at its end, and one that unpacks to 100 MB. All are refused; limits by address are off. The process that sends them has the lowest priority, since strangers’ machines are not ours.`,
     report,
   );
