@@ -74,12 +74,14 @@ test('what counts is what Stripe received, not what the intent asked for', async
   const intent = await payments.retrieveIntent(id);
   assert.deepEqual([intent.amountCents, intent.amountReceivedCents], [6500, 6500]);
 
-  const less = t.mock.method(payments, 'retrieveIntent', async () => ({
-    ...intent,
-    amountReceivedCents: 5000,
-  }));
-  await assert.rejects(confirmPayment(server.deps, id), /received 5000 usd, its snapshot says 6500 usd/);
-  less.mock.restore();
+  for (const [other, sentence] of [
+    [{ amountReceivedCents: 5000 }, /received 5000 usd, its snapshot says 6500 usd/],
+    [{ currency: 'cad' }, /received 6500 cad, its snapshot says 6500 usd/],
+  ] as const) {
+    const received = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, ...other }));
+    await assert.rejects(confirmPayment(server.deps, id), sentence);
+    received.mock.restore();
+  }
   assert.deepEqual([await stateOf(server, uuid), await membershipsOf(server, uuid)], ['ordering', []]);
 
   // An intent whose amount was changed after it was paid for has received what it has received.
