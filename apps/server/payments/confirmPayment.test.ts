@@ -91,6 +91,31 @@ test('what counts is what Stripe received, not what the intent asked for', async
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
 
+test('what was disputed or refunded before it was confirmed is followed at once', async () => {
+  for (const [name, standing, happens] of [
+    [
+      'disputed',
+      'disputed',
+      async (intent: string) => {
+        const { body } = await server.stripe('GET', `/v1/payment_intents/${intent}`);
+        await server.stripeControl('disputes', { charge: body.latest_charge });
+      },
+    ],
+    [
+      'refunded',
+      'refunded',
+      (intent: string) => server.stripe('POST', '/v1/refunds', { payment_intent: intent }),
+    ],
+  ] as const) {
+    const uuid = await orderFor({ personalEmail: `${name}.before@example.com` });
+    const intent = await paidIntent(uuid);
+    await happens(intent);
+    await confirmPayment(server.deps, intent);
+    const [membership] = await membershipsOf(server, uuid);
+    assert.equal(membership?.standing, standing);
+  }
+});
+
 test('two joins of one contact are confirmed one after the other: the second sees what the first bought', async (t) => {
   const intents = [];
   for (const personalEmail of ['here@example.com', 'there@example.com'])
