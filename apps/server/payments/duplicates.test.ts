@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { details, openIntent, paidJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { stateOf } from '../../../tests/harness/rows.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -37,6 +45,7 @@ const refundedOf = async (client: Client, uuid: string) =>
 test('a payment that went back is told with its amount and card to who brings its secret, and to the winner', async () => {
   const [first, second] = await joinsOfOne('7001', [server.client(), server.client()]);
   await payByCard(server, first!.intent.id);
+  await beginPayment(second!.client, second!.uuid, second!.intent.revision);
   await payByCard(server, second!.intent.id, 'pm_card_mastercard');
   const won = await reportPayment(first!.client, first!.uuid, first!.intent);
   assert.deepEqual(
@@ -46,6 +55,7 @@ test('a payment that went back is told with its amount and card to who brings it
   );
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), []);
   const lost = await reportPayment(second!.client, second!.uuid, second!.intent);
+  assert.equal(await stateOf(server, second!.uuid), 'ordering', 'its order is open again');
   assert.deepEqual(lost.data, {
     status: 'refunded',
     paymentIntent: second!.intent.id,

@@ -429,6 +429,7 @@ test('a checkout-only join is not paid before its policies are agreed to', async
     [refused.status, refused.errors],
     [400, { agreeToPolicies: 'You must agree to the policies.' }],
   );
+  assert.equal(await stateOf(server, uuid), 'ordering');
   const agreed = await client.call('beginPayment', {
     params: { uuid },
     body: { revision: intent.revision, agreeToPolicies: true },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
+import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   details,
   openIntent,
@@ -36,6 +37,7 @@ test('who pays a second time for the same name and email in one browser is asked
   const uuid = await orderFor(client, { firstName: ' jordan', personalEmail: 'Jordan.Rivera@Example.com' });
   const asked = await begin(client, uuid);
   assert.deepEqual([asked.status, (asked.body as { code?: string }).code], [409, 'perhaps_paid']);
+  assert.equal(await stateOf(server, uuid), 'ordering');
   assert.equal((await begin(client, uuid, { isForAnother: true })).status, 200);
 });
 
