@@ -189,6 +189,16 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
   }
 });
 
+test('a membership that is refunded with its upgrade tells staff of no upgrade left behind', async (t) => {
+  const { client, uuid, intentId } = await withItems();
+  await upgraded(client, uuid, intentId);
+  assert.equal((await run(t, refundCommand, uuid, '--upgrade')).code, 0);
+  assert.deepEqual(
+    (await noticesOf(server, uuid)).filter((text) => text.includes('--no-membership --upgrade')),
+    [],
+  );
+});
+
 test('an upgrade that was bought by a join of its own does not outlive the membership of its contact unseen', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
   const other = await withItems();

@@ -59,9 +59,11 @@ async function write(
       .returning('intent_id')
       .executeTakeFirst();
     if (!payment) return false;
-    // Stripe lists the newest first; what they were for is read in the order in which they were made.
+    // Stripe lists the newest first; what they were for is read in the order in which they were made. Those that we asked for
+    // first: one of the dashboard then replaces none of them.
     const made: string[] = [];
-    for (const refund of [...refunds].reverse())
+    const oldestFirst = [...refunds].reverse();
+    for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null)))
       made.push(...(await takeIn(trx, session.uuid, intentId, refund)));
     await recount(deps, trx, session, intentId, made);
     return true;
@@ -184,8 +186,8 @@ async function takeIn(
 }
 
 /**
- * The due refund that one from outside is: Stripe did not make it when it was asked, and staff made it in the dashboard
- * meanwhile. Both would give the money back twice.
+ * The due refund that one from outside replaces: Stripe was asked for it and refused, or did not answer, and staff made it in
+ * the dashboard meanwhile. Both would give the money back twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx
@@ -194,7 +196,7 @@ async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents
     .where('intent_id', '=', intentId)
     .where('status', '=', 'due')
     .where('stripe_id', 'is', null)
-    .where('refusal', 'is not', null)
+    .where('attempts', '>', 0)
     .where('amount_cents', '=', amountCents)
     .orderBy('created_at')
     .executeTakeFirst();

@@ -5,6 +5,7 @@ import type { RefundWish } from '#core/refunds.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { ProviderFailed } from '../providers/stripe/failures.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
@@ -66,6 +67,63 @@ test('a refund that Stripe would not make yet, made by staff in the dashboard in
     [await paymentOf(intentId), await differencesOf(intentId)],
     [{ status: 'succeeded', standing: 'refunded', refunded_cents: 6500 }, []],
   );
+});
+
+test('nor is one for which Stripe was asked and did not answer', async () => {
+  const { uuid, intentId } = await withCertificate();
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 9 });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), ProviderFailed);
+  await server.stripeFault(null);
+  await inDashboard(intentId, 6500);
+  await waitOver();
+  await sweepRefunds(server.deps);
+  assert.deepEqual(await atStripe(intentId), [6500]);
+  assert.deepEqual(await differencesOf(intentId), []);
+});
+
+test('one that Stripe is asked for at the moment is not taken for one of the dashboard', async (t) => {
+  const { uuid, intentId } = await withCertificate();
+  const { payments } = server.deps;
+  const { refund } = payments;
+  const asked = t.mock.method(payments, 'refund', async (...given: Parameters<typeof refund>) => {
+    await inDashboard(intentId, 6500);
+    await followPayment(server.deps, intentId);
+    return refund(...given);
+  });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  asked.mock.restore();
+  assert.deepEqual(await atStripe(intentId), [6500, 6500]);
+  assert.deepEqual(await differencesOf(intentId), ['refund_unassigned']);
+});
+
+test('both count when Stripe had made it all the same', async (t) => {
+  const { uuid, intentId } = await withCertificate();
+  const { payments } = server.deps;
+  const { refund } = payments;
+  const unheard = t.mock.method(payments, 'refund', async (...given: Parameters<typeof refund>) => {
+    await inDashboard(intentId, 6500);
+    await refund(...given);
+    throw new ProviderFailed(503, 'no answer');
+  });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), ProviderFailed);
+  unheard.mock.restore();
+  await followPayment(server.deps, intentId);
+  const { refunded_cents } = await paymentOf(intentId);
+  assert.deepEqual([await atStripe(intentId), refunded_cents], [[6500, 6500], 13_000]);
+});
+
+test('an attempt that ends late does not take the next ones back', async (t) => {
+  const { uuid, intentId } = await withCertificate();
+  const late = t.mock.method(server.deps.payments, 'refund', async () => {
+    await sql`update refund set attempts = 2 where intent_id = ${intentId}`.execute(server.deps.database);
+    throw new ProviderFailed(503, 'no answer');
+  });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), ProviderFailed);
+  late.mock.restore();
+  const { rows } = await sql`select attempts from refund where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(rows, [{ attempts: 2 }]);
 });
 
 test('a refund of a payment for which Stripe stops answering halfway decides nothing', async () => {
