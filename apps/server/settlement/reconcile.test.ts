@@ -207,7 +207,15 @@ test('money without a member, and a member of something else', async (t) => {
   await change(sql`update membership set product_id = 2 where session_uuid = ${two.uuid}`);
   const three = await paidJoin(server, server.client(), 'LINCOLN2026');
   await change(sql`update membership set standing = 'refunded' where session_uuid = ${three.uuid}`);
+  await change(sql`update join_session set paid_at = paid_at - interval '1 day' where uuid = ${two.uuid}`);
   await foundAndRepaired(t, 'money_without_member', 'other_product', 'standing');
+  const { paid_at } = await server.deps.database
+    .selectFrom('join_session')
+    .select('paid_at')
+    .where('uuid', '=', two.uuid)
+    .executeTakeFirstOrThrow();
+  const hoursAgo = (Date.now() - paid_at!.getTime()) / 3_600_000;
+  assert.ok(hoursAgo > 23, 'a repair is no payment of today: the upgrade of a day ago is over');
 });
 
 test('joins that say they are paid by nothing, upgraded by nothing or frozen for nothing', async (t) => {
