@@ -1,8 +1,8 @@
 import type { Log } from '../deps.ts';
 
 /**
- * Runs a task again and again, `intervalMs` after it last ended, and at once while it answers `true`: there is more; the first time
- * after `firstAfterMs`. A failure is logged and tried again. Returns how to stop: a round under way is finished first.
+ * Repeats a task: first after `firstAfterMs`, then `intervalMs` after each end, or at once when it returns `true` (more is due).
+ * Failures are logged and retried. Returns the function that stops it, which resolves when the current run has ended.
  */
 export function repeat(
   name: string,

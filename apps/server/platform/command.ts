@@ -11,12 +11,12 @@ export interface Command {
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-/** A command that must work where nothing else does: it gets the settings, with nothing connected and nothing migrated. */
+/** A command that needs only the settings: it runs without a database, and before any migration. */
 export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** What came from outside, without what a terminal would obey: control characters, ends of lines, and what turns the direction of text. */
+/** Text from outside without characters that a terminal acts on: control characters, line ends, and bidirectional controls. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
@@ -32,7 +32,7 @@ export function misused({ usage }: Pick<Command, 'usage'>): number {
   return 2;
 }
 
-/** The arguments, or null when one is not known or lacks its value: that has been said. */
+/** The parsed arguments. Null when one is unknown or lacks its value; the message has been printed. */
 export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
   try {
     return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
@@ -43,7 +43,7 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
   }
 }
 
-/** The command that the first words name, by its longest name, and the arguments after them; null when there is none. */
+/** The command with the longest name that matches the first words, and the arguments that follow; null when none matches. */
 export function commandNamed<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],

@@ -23,25 +23,25 @@ export interface Limits {
   wrongCodesPerAddress: Limit;
   /** Joins started with one personal invite code. */
   joinsPerCode: Limit;
-  /** Joins started from one address: generous, a whole school stands behind one. */
+  /** Joins started from one address: generous, since a whole school may share one. */
   joinsPerAddress: Limit;
   /** Resumes sent from one address. */
   resumesPerAddress: Limit;
-  /** Codes for a phone that one join makes. */
+  /** Upload links (QR codes) that one join makes. */
   uploadLinksPerSession: Limit;
-  /** Uploads by one of them, taken or not. */
+  /** Uploads by one such link, accepted or not. */
   uploadsPerLink: Limit;
-  /** Transcripts sent for one join, by whichever way, taken or not. */
+  /** Transcripts sent for one join by any way, accepted or not. */
   uploadsPerSession: Limit;
   /** Payment intents opened for one join. */
   intentsPerSession: Limit;
   /** Payment intents opened from one address. */
   intentsPerAddress: Limit;
-  /** Reports of browsers about what they blocked, from one address; more are not looked at. */
+  /** Browser reports of blocked content from one address; further ones are dropped. */
   reportsPerAddress: Limit;
-  /** Declined cards of one join, before it has to wait. */
+  /** Declined cards of one join before it must wait. */
   cardFailuresPerSession: Limit;
-  /** Declined cards of all joins from one address, before they have to wait. */
+  /** Declined cards of all joins from one address before they must wait. */
   cardFailuresPerAddress: Limit;
 }
 export interface Limit {
@@ -74,9 +74,9 @@ export interface Config {
   /** From which addresses (CIDR) X-Forwarded-* is believed: the proxies'. False: from none. */
   trustProxy: false | string[];
   databaseUrl: string;
-  /** How long a server that starts waits for a database that is not there. */
+  /** How long a starting server waits for an unreachable database. */
   databaseWaitSeconds: number;
-  /** How long a server that is told to stop takes new calls while load balancers notice, when somebody asks whether it is ready. */
+  /** How long a stopping server still accepts calls so that load balancers notice; applies only if /readyz is polled. */
   stopDelaySeconds: number;
   providers: Providers;
   linkSecret: string | null;
@@ -86,7 +86,7 @@ export interface Config {
   /** The pages about every call are served. */
   apiDocs: boolean;
   storage: StorageSettings;
-  /** What stays free of the disk on which documents arrive. */
+  /** Free space to keep on the disk that receives documents. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
   /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
@@ -99,7 +99,7 @@ export interface Config {
   logLevel: string;
 }
 
-/** The name of this process's account; an account without one, as in a container, is told by its number. */
+/** The name of the account that runs this process, or its number where it has no name, as in a container. */
 function accountName(): string {
   try {
     return userInfo().username;
@@ -149,10 +149,10 @@ const defaultLimits: Record<keyof Limits, { setting: string; limit: Limit }> = {
   cardFailuresPerAddress: { setting: 'LIMIT_CARD_FAILURES_PER_ADDRESS', limit: { count: 200, minutes: 60 } },
 };
 
-/** Settings that are planned and would be dangerous to ignore silently. */
+/** Settings of features that do not exist yet: ignoring them silently would mislead. */
 const unsupported = ['SMTP_URL', 'MAIL_FROM'];
 
-/** The settings of a command. `setup` makes the webhook endpoint and tells its secret, so it goes without one. */
+/** The settings of a command. `setup` runs without a webhook secret, since it creates the endpoint that has one. */
 export function settingsOf(
   command: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -194,7 +194,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  // Where one listens on every address, people come by a name: this machine's, unless PUBLIC_URL says another.
+  // A server that listens on every address is reached by a name: localhost, unless PUBLIC_URL says otherwise.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
@@ -257,7 +257,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (faults.length > 0) throw new ConfigFaults(faults);
   return config;
 
-  /** Whoever is believed about the caller's address decides by what callers are counted. */
+  /** Rate limits count by the address that these proxies report, so the setting must name them. */
   function readProxies(): Config['trustProxy'] {
     const given = get('TRUST_PROXY');
     if (given === undefined && mode === 'live')

@@ -1,13 +1,13 @@
 const EVERY_MS = 200;
 
-/** How far a long command is, on the terminal that watches it; nothing where nobody does. */
+/** Shows a long command's progress on a terminal; prints nothing elsewhere. */
 export class Progress {
   readonly #what: string;
   readonly #total: number | null;
   readonly #began = performance.now();
   #shownAt = 0;
 
-  /** `total` in the same unit as {@link at} counts; null when nobody knows it. */
+  /** `total` in the unit of {@link at}; null when unknown. */
   constructor(what: string, total: number | null = null) {
     this.#what = what;
     this.#total = total;

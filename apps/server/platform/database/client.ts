@@ -9,12 +9,12 @@ export type Database = Kysely<Tables>;
 // Sums and sizes are far below 2^53: numbers, not strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** On the connections of a member of staff: triggers record that what is written was done by them. */
+/** Set on connections of the staff's command line: triggers record the name with every change. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * At most `connections` to the database. Whatever it does not do in time, or cannot be asked, throws {@link DatabaseUnavailable}:
- * whether it was written is not known.
+ * At most `connections` to the database. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
+ * it may have been executed.
  */
 export function connect(
   url: string,
@@ -29,29 +29,29 @@ export function connect(
     max: connections,
     statement_timeout: waits.statementMs,
     application_name: 'induct',
-    // Finds out about the other end of a connection that was cut without a word.
+    // Detects connections whose other end has vanished.
     keepAlive: true,
   });
   pool.on('connect', (client) => {
-    // One that breaks (a database restart) while it is taken fails what is asked on it; unheard, it would end the process.
+    // A checked-out client that breaks fails its statement; without a listener its `error` event would end the process.
     client.on('error', () => {});
-    // The first statement of its connection: whatever the connection is for stands behind it, and fails too if it fails.
+    // Queued first on the connection: when it fails, so does the statement after it.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
-  // The same of one that breaks while it is idle: the pool drops it.
+  // The same for idle clients; the pool drops them.
   pool.on('error', () => {});
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: patientPool(pool, new Silence(waits)) }),
   });
 }
 
-/** What pg and its pool say; they have no codes for it. */
+/** Messages of pg and its pool, which give no error code. */
 const NO_ANSWER = 'Query read timeout';
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
 
 /**
- * A pool as Kysely asks it, whose connections prepare their statements. One on which no answer came in time is dropped: whatever
- * stands behind the statement would wait as long.
+ * A pool for Kysely whose connections prepare their statements. A connection whose statement timed out is closed: later statements
+ * would wait behind it.
  */
 function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
   return {
@@ -72,7 +72,7 @@ function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
       });
       let fault: unknown;
       const query = async (text: string, values: unknown[]) => {
-        // Such as the rollback after a statement that was not answered.
+        // For example the rollback after a statement that timed out.
         if (fault) throw fault;
         try {
           const answer = await client.query(statement(text, values, silence.answerMs));
@@ -91,13 +91,13 @@ function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
   };
 }
 
-/** Statements are written in the code, so there are few: whatever makes more of them than this is not worth preparing. */
+/** Statements are literals in the code, so there are few. Beyond this number they are generated, and not worth preparing. */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();
 
 /**
- * A statement with its values, by a name where it has some: each connection parses and plans it once instead of each time, which
- * is half of what a call costs the database. Rejects after `answerMs` without an answer.
+ * A statement with its values. Parameterised ones are prepared by name, so that each connection parses and plans them once: half of
+ * what a call costs the database. Rejects after `answerMs` without an answer.
  */
 function statement(text: string, values: unknown[], answerMs: number): pg.QueryConfig {
   if (!names.has(text) && values.length > 0 && names.size < MOST_STATEMENTS)

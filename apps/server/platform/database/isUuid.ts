@@ -1,4 +1,4 @@
-/** Whether a text from outside may be compared with a uuid column, which refuses all others with an error. */
+/** Whether a text is a uuid. PostgreSQL raises an error when anything else is compared with a uuid column. */
 export function isUuid(text: string | undefined): text is string {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text ?? '');
 }

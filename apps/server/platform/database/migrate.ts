@@ -5,7 +5,7 @@ import pg from 'pg';
 import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
 
-/** Held while migrating, so that two servers that start at once do not. */
+/** Key of the advisory lock held while migrating, so that servers that start together do not both migrate. */
 const migrating = 7_368_275;
 const folder = join(serverFolder, 'platform/database/migrations');
 
@@ -14,33 +14,33 @@ export interface Migration {
   sql: string;
   checksum: string;
   /**
-   * The oldest version of the program that runs on the database after it, where it takes something away: the file says
-   * `-- oldest version: 1.2.3`. Null: every version that ran before it.
+   * For a migration that removes something, the oldest version that runs after it (`-- oldest version: 1.2.3` in the file). Null:
+   * every version that ran before it.
    */
   oldestVersion: string | null;
 }
 
-/** How a database stands to this program. */
+/** How a database's schema compares with this version. */
 export interface MigrationState {
-  /** Migrations that it has not seen, in order. */
+  /** Migrations not applied yet, in order. */
   waiting: Migration[];
-  /** Those of a newer version that it has seen; this program runs on it all the same when `foreign` is null. */
+  /** Applied migrations of a newer version. This version runs all the same if `foreign` is null. */
   newer: string[];
-  /** Why this program must not run on it; null when it may. */
+  /** Why this version must not run on the database; null when it may. */
   foreign: string | null;
 }
 
 /**
- * Runs the files `migrations/NNNN-name.sql` that the database has not seen, in order, each in a transaction of its own.
- * Returns the names of those it ran. A database that a newer version has migrated is taken as it is, as long as that left what
- * this version needs (docs/decisions/0024). Throws a sentence when it did not, and when a file that was applied has changed since.
+ * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. A database
+ * migrated by a newer version is left as it is, provided that it still has what this version needs (docs/decisions/0024). Throws a
+ * sentence when it does not, and when an applied file has changed since.
  */
 export async function migrate(
   databaseUrl: string,
   { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // One that breaks fails what is asked on it; unheard, it would end the process.
+  // As in client.ts: without a listener a broken connection would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -73,7 +73,7 @@ export async function migrate(
   }
 }
 
-/** Reads how the database stands to this program, and changes nothing: it may be empty. */
+/** Compares the database's schema with this version. Changes nothing; the database may be empty. */
 export async function migrationState(
   client: Pick<pg.Client, 'query'>,
   { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},

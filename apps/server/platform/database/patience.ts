@@ -1,24 +1,24 @@
-/** How long the database is waited for (ms). */
+/** Database timeouts (ms). */
 export interface Patience {
-  /** For a connection, also one that is in use. */
+  /** For a connection, including a wait for the pool. */
   connectMs: number;
-  /** Until PostgreSQL itself cancels a statement: it waits for a lock, or for a disk. Less than `answerMs`, so that this is an answer. */
+  /** PostgreSQL's own `statement_timeout`, for statements that wait for a lock or a disk. Below `answerMs`, so that its error arrives. */
   statementMs: number;
-  /** For an answer at all. */
+  /** For any answer. */
   answerMs: number;
 }
 
 export const patience = {
-  /** A joiner waits: a call that meets a silent database is to be answered within five seconds, on a busy machine too. */
+  /** For joiners: when the database hangs, a call is answered within five seconds, even on a busy machine. */
   ofCalls: { connectMs: 2_500, statementMs: 2_500, answerMs: 3_000 },
-  /** Nobody waits, and a statement may be about all joins. */
+  /** For background work and commands, whose statements may read every join. */
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** While the database answered nobody, the next one waits so long at most (ms). */
+/** The longest wait while the database last did not answer (ms). */
 const SILENT_MS = 1_000;
 
-/** Whether the database was last silent: then whoever asks again within the same call, or in the next one, waits less. */
+/** Remembers that the last statement timed out. Further statements, of the same call or the next, then wait less. */
 export class Silence {
   readonly #patience: Patience;
   #isSilent = false;

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
 export interface Turn {
-  /** How far the last one got; null the first time. */
+  /** What the last run reached; null the first time. */
   reachedAt: Date | null;
-  /** When this turn was taken, by the database's clock. */
+  /** When this run was claimed, by the database's clock. */
   at: Date;
 }
 
 /**
- * Takes a task's turn, when it is due, for one of all the processes on this database; null for the others. Whatever
- * becomes of it, the next turn comes after so many seconds.
+ * Claims a due task for one of all the processes on this database; null for the others. The next run is due after so many seconds,
+ * whatever becomes of this one.
  */
 export async function takeTurn(database: Database, name: string, seconds: number): Promise<Turn | null> {
   const { rows } = await sql<{ reached_at: Date | null; at: Date }>`
@@ -21,14 +21,14 @@ export async function takeTurn(database: Database, name: string, seconds: number
   return row ? { reachedAt: row.reached_at, at: row.at } : null;
 }
 
-/** A task that is done is due again in so many seconds; one that was cut off, when its turn ends. */
+/** Sets when a finished task is due again (s). One that was interrupted is due when its claim ends. */
 export async function postpone(database: Database, name: string, seconds: number): Promise<void> {
   await sql`update schedule set due_at = now() + make_interval(secs => ${seconds}) where name = ${name}`.execute(
     database,
   );
 }
 
-/** Notes how far a task got. */
+/** Records what a task has reached. */
 export async function reach(database: Database, name: string, at: Date): Promise<void> {
   await database.updateTable('schedule').set({ reached_at: at }).where('name', '=', name).execute();
 }

@@ -1,10 +1,10 @@
 import pg from 'pg';
 
-/** The database cannot be asked now, or did not answer. What was asked may have been done all the same. */
+/** The database is unreachable or did not answer. The statement may have been executed. */
 export class DatabaseUnavailable extends Error {}
 
 /**
- * What PostgreSQL says when it is the database that is in trouble, and not the statement: by class or whole code
+ * SQLSTATE classes and codes that mean trouble of the database, not of the statement
  * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
  */
 const IN_TROUBLE = [
@@ -17,14 +17,14 @@ const IN_TROUBLE = [
   '25006', // it takes no writes: a standby
 ];
 
-/** {@link DatabaseUnavailable} for whatever is no answer to a statement; any other error as it is. */
+/** Turns connection errors and database trouble into {@link DatabaseUnavailable}; returns other errors unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
-  // All that PostgreSQL answers is of this class. Anything else is about the connection, but for what cannot be sent at all.
+  // PostgreSQL's answers are of this class. Other errors are the connection's, except for values that cannot be encoded.
   if (error instanceof pg.DatabaseError && !IN_TROUBLE.some((code) => error.code?.startsWith(code)))
     return error;
   if (error instanceof TypeError) return error;
-  // Where a name leads to several addresses, Node reports one error for each, under one that says nothing.
+  // For a name with several addresses Node wraps one error for each in an AggregateError without a message.
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return new DatabaseUnavailable(first instanceof Error ? first.message : String(first), { cause: error });
 }

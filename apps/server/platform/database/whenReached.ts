@@ -9,13 +9,12 @@ import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 const ANSWER_MS = 5_000;
-/** A start that takes longer (ms), as one that migrates much, is answered for meanwhile. Others leave calls to the servers beside them. */
+/** A start that takes longer than this (ms), for example a long migration, answers 503 meanwhile. A shorter one leaves calls to other servers. */
 const SLOW_MS = 15_000;
 
 /**
- * Does what needs the database, as soon as it can be reached, and answers 503 meanwhile. Throws a sentence when the settings
- * are wrong (password, name of the database), at once, or when the wait (DATABASE_WAIT_SECONDS) is over. Where there was a
- * wait, `room` still answers, and makes room for who listens on its port.
+ * Runs `work` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence: at once when a setting is wrong
+ * (password, database name), or when DATABASE_WAIT_SECONDS are over. After a wait `room` still answers, until it is told to leave the port.
  */
 export async function whenReached<Done>(
   config: Config,
@@ -59,7 +58,7 @@ export async function whenReached<Done>(
   }
 }
 
-/** Throws whatever waiting does not mend. */
+/** Throws errors that waiting does not fix. */
 async function attempt<Done>(
   databaseUrl: string,
   start: () => Promise<Done>,
@@ -77,7 +76,7 @@ async function attempt<Done>(
   }
 }
 
-/** Asks for nothing but an answer: what follows takes as long as it takes. */
+/** Only checks that the database answers; what follows has no time limit. */
 async function probe(databaseUrl: string): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -93,20 +92,20 @@ async function probe(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Whether an error is about a database that may be there in a moment. */
+/** Whether an error means that the database may be reachable in a moment. */
 function isAway(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (error instanceof pg.DatabaseError) return asUnavailable(error) !== error;
   if (error instanceof AggregateError) return error.errors.some(isAway);
   if (!(error instanceof Error)) return false;
-  // Node's of sockets and names; pg's own have no code.
+  // Errors of sockets and DNS; pg's own have no code.
   const { syscall } = error as NodeJS.ErrnoException;
   return (
     syscall !== undefined || /^(timeout expired|Query read timeout|Connection terminated)/.test(error.message)
   );
 }
 
-/** The sentence about a setting that no waiting mends; null when it is nothing of the kind. */
+/** The sentence about a wrong setting, which waiting does not fix; null for any other error. */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
   const place = placeOf(databaseUrl);
   if (error instanceof pg.DatabaseError) {
@@ -120,7 +119,7 @@ export function faultOf(error: unknown, databaseUrl: string): string | null {
   return null;
 }
 
-/** What a person at the command line is told of a database that cannot be asked; null for any other error. */
+/** The sentence for the command line about an unreachable database; null for any other error. */
 export function sentenceOf(error: unknown, databaseUrl: string): string | null {
   const causes = [error, (error as { cause?: unknown } | null)?.cause];
   const fault = causes.map((cause) => faultOf(cause, databaseUrl)).find(Boolean);

@@ -3,18 +3,18 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How often one looks for connections to close (ms). */
+/** Interval at which idle connections are closed (ms). */
 const LOOK_MS = 50;
-/** A connection on which nothing came for so long (ms) is not about to bring a call. */
+/** After this silence (ms) a connection is taken to bring no further call. */
 const QUIET_MS = 1_000;
-/** After so long (ms) connections that still come are not waited for. */
+/** How long to wait for connections that still arrive (ms). */
 const ACCEPT_MS = 2_000;
 
 interface Connection {
   underWay: number;
-  /** When it was opened, or its last answer was out (ms). */
+  /** When it was opened, or its last answer was sent (ms). */
   since: number;
-  /** What had come by then (bytes): more is the beginning of a call. */
+  /** Bytes received by then: more means that a call has begun. */
   readBytes: number;
 }
 

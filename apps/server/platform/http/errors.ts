@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** What a path names: a contact, a line of an order, or a session. */
+/** What a path's id is of: a contact, an order line, or a session. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
@@ -19,7 +19,7 @@ function unknownOf(instancePath: string): string {
 
 const MALFORMED = 'There was a problem with your request.';
 const NOTHING_HERE = 'There is nothing at this address.';
-/** How soon to come again when the database does not answer (s). */
+/** Retry-After when the database does not answer (s). */
 export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
@@ -54,7 +54,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(503, NO_DATABASE);
     }
     if (hasZodFastifySchemaValidationErrors(error)) {
-      // A path that names nothing that could exist is unknown, like one that names nothing that does.
+      // A malformed id in a path is answered like an unknown one.
       if (error.validationContext === 'params')
         return send(404, unknownOf(error.validation[0]?.instancePath ?? ''));
       const errors: Record<string, string> = {};
@@ -75,7 +75,7 @@ export function handleErrors(app: FastifyInstance): void {
   });
 }
 
-/** What a person can read out and staff can search the log for: the beginning of the `reqId` of its line. */
+/** A short reference that a person can read out and staff can search the log for: the first characters of `reqId`. */
 export function referenceOf(requestId: string): string {
   return requestId.slice(0, 8);
 }
@@ -98,7 +98,7 @@ function isEncoded(url: string): boolean {
   }
 }
 
-/** An address that names nothing. */
+/** 404 for an unknown address. */
 export function nothingHere(request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .status(404)

@@ -9,9 +9,9 @@ import type { Stopping } from './stopping.ts';
 /** What keeps a server from being ready. */
 export type NotReady = 'stopping' | 'database' | 'migrations' | 'storage';
 
-/** Whoever asks within this time (ms) hears what the last one heard: being asked must cost nothing. */
+/** How long a result is reused (ms), so that probes cost nothing. */
 const KEPT_MS = 1_000;
-/** The same of the storage, whose service may count each look. */
+/** The same for the storage, whose provider may charge for each request. */
 const STORAGE_KEPT_MS = 10_000;
 const STORAGE_PATIENCE_MS = 3_000;
 
@@ -19,8 +19,8 @@ export const HEALTHZ = '/healthz';
 export const READYZ = '/readyz';
 
 /**
- * `/healthz`: the process lives. `/readyz`: it may be sent calls, or 503 with what is missing and nothing of its insides; false
- * from the moment on at which it is told to stop.
+ * `/healthz`: the process runs. `/readyz`: 200 when it may be sent calls, else 503 with what is missing and no internals; 503 from the
+ * moment it is told to stop.
  */
 export function serveHealth(app: FastifyInstance, deps: Deps, stopping: Stopping): void {
   const hidden = { schema: { hide: true } };
@@ -40,7 +40,7 @@ export function serveHealth(app: FastifyInstance, deps: Deps, stopping: Stopping
   });
 }
 
-/** One statement says both: that the database answers, and that it has what this version needs. */
+/** One statement shows that the database answers and has the schema that this version needs. */
 async function lookAtDatabase({ database, log }: Deps): Promise<NotReady[]> {
   try {
     const files = await readMigrations();
@@ -67,7 +67,7 @@ async function reachStorage({ storage, log }: Deps): Promise<boolean> {
   }
 }
 
-/** One look for all who ask while it is made, and for so long (ms) after it. */
+/** Shares one check among concurrent callers, and reuses its result for `keptMs`. */
 function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
   let last: { found: Promise<Found>; until: number } | undefined;
   return () => {

@@ -4,7 +4,7 @@ import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
 
-/** The count of the last window as a part of a larger statement; 0 when limits are off. */
+/** The count within the window, as part of a larger statement; 0 when limits are off. */
 export function limitedCount(name: string, key: string, limit: Limit | undefined): RawBuilder<number> {
   if (!limit) return sql<number>`0`;
   return sql<number>`(
@@ -13,8 +13,8 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 }
 
 /**
- * Counts one more, in steps of a tenth of the window, unless the limit is full; false then. In one statement that waits for
- * others that count the same: however many come at once, no more get through.
+ * Counts one more unless the limit is reached; false then. The window moves in steps of a tenth. One statement that locks its key:
+ * however many arrive at once, no more get through.
  */
 export async function countWithin(
   database: Database,
@@ -37,7 +37,7 @@ export async function countWithin(
   return rows.length > 0;
 }
 
-/** Forgets what is older than a day and than every limit's window. */
+/** Deletes counts that are older than a day and than every limit's window. */
 export async function forgetCounts(database: Database, limits: Limits | null): Promise<void> {
   const minutes = Math.max(24 * 60, ...Object.values(limits ?? {}).map((limit: Limit) => limit.minutes));
   await sql`delete from limit_count where window_start < now() - make_interval(mins => ${minutes})`.execute(

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Lines go out together, at the latest after so many ms: a write for each one costs more than most calls. */
+/** Lines are written together, at the latest after so many ms: one write for each costs more than most calls. */
 const FLUSH_MS = 500;
 const FLUSH_BYTES = 4096;
 
-/** The id of the request on whose behalf code runs, whatever it has waited for. */
+/** The id of the request that code runs for, across asynchronous calls. */
 const requestId = new AsyncLocalStorage<string>();
 
-/** Has every line that is logged while a request is handled carry its id, those of use cases and providers too. */
+/** Adds the request's id to every line logged while it is handled, including those of use cases and providers. */
 export function logRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', ({ id }, _, done) => requestId.run(id, done));
 }

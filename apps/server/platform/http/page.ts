@@ -17,21 +17,21 @@ import {
 } from '#core/navigation.ts';
 import { iconPng, iconSvg } from './icon.ts';
 
-/** The web app's page, written once at start with the society's data. */
+/** The web app's HTML, rendered once at start with the society's data. */
 export interface Page {
   /** In the society's colours, for tabs and home screens. */
   icons: { svg: string; png: (size: number) => Buffer };
-  /** With Get Started already painted; for the addresses that show it. */
+  /** With Get Started prerendered, for the addresses that show it. */
   getStarted: string;
-  /** For every other address: what it shows until the app draws it. */
+  /** For every other address: what is shown until the app renders. */
   waiting: string;
-  /** The style sheet is in the page; this is what lets the content security policy have it. */
+  /** The hash by which the content security policy allows the inlined style sheet. */
   styleHash: string;
-  /** By screen: the `Link` header that has its scripts on their way before the first one has run. */
+  /** By screen: the `Link` header that preloads its scripts. */
   links: Partial<Record<ScreenName, string>>;
 }
 
-/** Reads the build (`apps/web/dist`) and writes the society into its page. */
+/** Reads the build (`apps/web/dist`) and inserts the society's data into its page. */
 export async function writePage(buildDir: string, site: Site): Promise<Page> {
   const [template, scripts] = ['index.html', 'scripts.json'].map((name) => resolve(buildDir, name)) as [
     string,
@@ -66,7 +66,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
   };
 }
 
-/** The first load's script before all others: no screen shows without it. Get Started is painted and needs none. */
+/** The entry script comes first, since no screen shows without it. Get Started is prerendered and needs none. */
 function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
   const links: Page['links'] = {};
   for (const name of Object.keys(screenPaths) as ScreenName[]) {
@@ -83,7 +83,7 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
 interface Encoded {
   identity: Buffer;
   gzip: Buffer;
-  /** Null until another thread has made it, a moment after the start. */
+  /** Null until it has been compressed, a moment after the start. */
   br: Buffer | null;
   etag: string;
 }
@@ -92,7 +92,7 @@ function encode(html: string): Encoded {
   const identity = Buffer.from(html);
   const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
   const encoded: Encoded = { identity, gzip: gzipSync(identity, { level: 9 }), br: null, etag };
-  // Its usual window of 4 MiB would take memory for the hundredfold of a page.
+  // The default window of 4 MiB takes a hundred times the memory of a page.
   const params = { [constants.BROTLI_PARAM_LGWIN]: 17 };
   brotliCompress(identity, { params }, (error, br) => {
     if (!error) encoded.br = br;
@@ -114,7 +114,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
-  /** By title, each when it is first asked for. */
+  /** By title, made on first use. */
   const waitings = new Map<string, Encoded>();
   const waiting = (title: string) => {
     const document = waitings.get(title) ?? encode(titled(page.waiting, title));
@@ -172,7 +172,7 @@ function preferredEncoding(
   return br && names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : 'identity';
 }
 
-/** One request less before the first paint: the build's style sheet goes into the page. */
+/** Inlines the build's style sheet: one request less before the first paint. */
 function takeStyles(html: string, buildDir: string): { html: string; css: string } {
   let css = '';
   const without = html.replace(/<link[^>]*href="(\/static\/css\/[^"]+)"[^>]*>/g, (_, href: string) => {
@@ -192,7 +192,7 @@ function fill(html: string, places: Record<string, string>): string {
   return filled;
 }
 
-/** JSON that cannot end the script element it stands in. Of no executable type, so the policy does not concern it. */
+/** JSON that cannot close its script element. The element is not executable, so the content security policy does not apply. */
 function dataForScript(site: Site): string {
   return JSON.stringify(site)
     .replaceAll('<', '\\u003c')

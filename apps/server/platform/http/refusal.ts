@@ -1,4 +1,4 @@
-/** An expected failure with its HTTP status and its sentence. Anything else that is thrown is a fault of ours: 500. */
+/** An expected failure with its HTTP status and sentence. Any other thrown error is a fault of ours: 500. */
 export class Refusal extends Error {
   readonly status: number;
   /** Field name → sentence. */

@@ -20,7 +20,7 @@ const failures = Object.fromEntries(
   [400, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
 );
 
-/** Puts a call of the contract on the server: path, request shape and answer shape all come from there. */
+/** Registers a call of the contract: path, request shape and answer shape come from the contract. */
 export function serve<Name extends CallName>(
   app: FastifyInstance,
   name: Name,

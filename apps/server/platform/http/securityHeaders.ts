@@ -21,7 +21,7 @@ export function securePages(config: Config, page: Page | null) {
   });
 }
 
-/** The same of a call. JSON is no document: what is about windows, frames and plug-ins is said by its policy. */
+/** The same for calls. JSON is no document: headers about windows, frames and plug-ins are covered by its policy. */
 export function secureCalls(config: Config) {
   return helmet({
     ...everywhere(config),
@@ -39,7 +39,7 @@ export function secureCalls(config: Config) {
   });
 }
 
-/** What helmet has no words for. */
+/** Headers that helmet does not set. */
 export function otherHeadersOfPages(config: Config): Record<string, string> {
   return {
     'permissions-policy': permissionsPolicy(config),
@@ -47,7 +47,7 @@ export function otherHeadersOfPages(config: Config): Record<string, string> {
   };
 }
 
-/** What no page of a join needs is not to be had, by no frame either; wallets in Stripe's frames ask for payment. */
+/** Denies every feature that no page needs, frames included. Wallets in Stripe's frames need `payment`. */
 function permissionsPolicy({ providers }: Config): string {
   const refused = [
     'accelerometer',
@@ -63,7 +63,7 @@ function permissionsPolicy({ providers }: Config): string {
   return [...refused.map((feature) => `${feature}=()`), `payment=(${payment})`].join(', ');
 }
 
-/** What browsers call the endpoint that takes their reports. */
+/** The name of the reporting endpoint. */
 const REPORTS = 'reports';
 
 /** The origins of the card form: its script, what it frames, whom it calls, its pictures. */
@@ -85,7 +85,7 @@ const STRIPE: CardForm = {
   pictures: ['https://*.stripe.com'],
 };
 
-/** With the stand-in its one origin has every place that Stripe's have, and no other. */
+/** The stand-in's one origin stands for all of Stripe's. */
 function cardForm({ stripe }: Config['providers']): CardForm {
   if (stripe.browserUrl === null) return STRIPE;
   const { origin } = new URL(stripe.browserUrl);
@@ -107,7 +107,7 @@ function pagePolicy(config: Config, page: Page | null): Record<string, string[]>
     'frame-src': frames,
     'connect-src': ["'self'", ...(config.apiUrl ? [config.apiUrl] : []), ...calls],
     'report-to': [REPORTS],
-    // For browsers that do not know `report-to`; the others leave it aside.
+    // For browsers without `report-to`; others ignore it.
     'report-uri': [config.apiUrl + REPORTS_PATH],
   };
 }

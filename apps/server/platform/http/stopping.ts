@@ -1,19 +1,19 @@
 import type { Config } from '../config.ts';
 
-/** How long a server that stops goes on with the calls under way (ms). */
+/** How long a stopping server continues the calls in progress (ms). */
 export const FINISH_MS = 20_000;
-/** What is left then, as a round of background work, is given up after so long (ms): it is finished after the next start. */
+/** How long background work may take after that (ms) before it is abandoned; the next start resumes it. */
 const REST_MS = 3_000;
 
-/** Within this time (ms) a server that is told to stop has ended. */
+/** The longest time from the signal to the end of the process (ms). */
 export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): number {
   return stopDelaySeconds * 1_000 + FINISH_MS + REST_MS;
 }
 
-/** Who asked so long ago (ms) whether the server is ready is taken to ask again. */
+/** A /readyz poll within this time (ms) means that a load balancer watches. */
 const WATCHED_MS = 60_000;
 
-/** Whether the server is told to stop, and whether somebody watches who is to notice before it does. */
+/** Whether the server is stopping, and whether a load balancer polls /readyz and should notice first. */
 export class Stopping {
   #hasBegun = false;
   #askedAt = Number.NEGATIVE_INFINITY;

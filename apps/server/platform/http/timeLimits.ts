@@ -5,20 +5,20 @@ import { Refusal } from './refusal.ts';
 
 const TOO_SLOW = 'Your request did not arrive in time. Please check your connection and try again.';
 
-/** How long a connection may take for each of its parts (ms). Without them whoever opens many holds all that we have. */
+/** Time limits for each part of a connection (ms). Without them a client that opens many exhausts the server. */
 export interface TimeLimits {
-  /** Up to the end of a request's headers, from its first byte; of a connection's first one, from when it was opened. */
+  /** For a request's headers, from its first byte; for a connection's first request, from when it was opened. */
   headersMs: number;
   /** For the whole body of a call. An upload has {@link uploadWindowMs} instead: a phone may need an hour for a film. */
   bodyMs: number;
   /** In each window of this length an upload must bring at least so many bytes. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body whose answer has been sent: a browser reads the answer when it has sent everything. */
+  /** For the rest of a body after its answer was sent: browsers read the answer only after sending everything. */
   restMs: number;
-  /** A connection on which nothing moves in either direction, as when an answer is not read. Longer than any call works. */
+  /** For a connection without traffic in either direction, as when an answer is not read. Longer than any call takes. */
   idleMs: number;
-  /** A connection that waits for its next request. Longer than a proxy keeps it, or the proxy sends into one that just closed. */
+  /** For a connection between requests. Longer than proxies keep it, so that none sends on a connection that was just closed. */
   keepAliveMs: number;
 }
 
@@ -33,7 +33,7 @@ export const timeLimits: TimeLimits = {
   keepAliveMs: 72_000,
 };
 
-/** Those that Node keeps itself. Its limit for a whole request would be one for uploads too. */
+/** Those that Node enforces. Its limit for a whole request is not used, since it would apply to uploads. */
 export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   return {
     requestTimeout: 0,
@@ -43,7 +43,7 @@ export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   } satisfies FastifyHttpOptions<Server>;
 }
 
-/** Those of bodies. One that takes too long is refused with 408 and a sentence, and its connection closed. */
+/** The limits of bodies. A body that takes too long is refused with 408 and a sentence, and its connection closed. */
 export function limitBodies(
   app: FastifyInstance,
   { bodyMs, uploadWindowMs, uploadWindowBytes, restMs }: TimeLimits,
@@ -52,7 +52,7 @@ export function limitBodies(
     const { raw, headers } = request;
     done();
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    // Node does not say that a request ends whose answer has been sent before.
+    // Node emits no end of a request whose answer was sent before.
     const untilAnswered = (timer: NodeJS.Timeout) => {
       const clear = () => clearTimeout(timer);
       raw.once('end', clear);
@@ -73,7 +73,7 @@ export function limitBodies(
       before = socket.bytesRead;
     }, uploadWindowMs);
     untilAnswered(window);
-    // Scanning it, and sending it on, may take longer than a connection may rest.
+    // Scanning and forwarding it may take longer than a connection may be idle.
     raw.once('end', () => socket.setTimeout(0));
   });
   app.addHook('onResponse', ({ raw }, _, done) => {
@@ -89,7 +89,7 @@ function isForm(contentType: string | undefined): boolean {
   return /^multipart\//i.test(contentType ?? '');
 }
 
-/** Whoever reads the body is told, and answers; when nobody does any more, nobody is to be told. */
+/** Fails the body's reader, which then answers; does nothing when nobody reads any more. */
 function breakOff(request: IncomingMessage, refusal: Refusal): void {
   if (request.listenerCount('error') > 0) request.emit('error', refusal);
   else request.socket.destroy();

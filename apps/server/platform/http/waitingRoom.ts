@@ -10,13 +10,13 @@ import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
-  /** Leaves the port; what is under way is answered. */
+  /** Closes the port after answering the calls in progress. */
   leave(): Promise<void>;
 }
 
 /**
- * What a server answers that has no database yet: 503, as a failure to calls and as a plain page to people, which asks again
- * by itself. It lives, and is not ready.
+ * Answers while the server has no database: 503, as JSON to calls and to people as a plain page that reloads itself. /healthz is 200,
+ * /readyz 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
   const secure = secureCalls(config);
@@ -34,7 +34,7 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
           ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
         })
         .end(body);
-    // Nobody reads what comes with the call.
+    // The body is not read.
     request.resume();
     if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
     const missing: NotReady[] = ['database'];
