@@ -13,7 +13,7 @@ const ANSWER_MS = 5_000;
 const SLOW_MS = 15_000;
 
 /**
- * Runs `work` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence: at once when a setting is wrong
+ * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence: at once when a setting is wrong
  * (password, database name), or when DATABASE_WAIT_SECONDS are over. After a wait `room` still answers, until it is told to leave the port.
  */
 export async function whenReached<Done>(
@@ -28,7 +28,7 @@ export async function whenReached<Done>(
     opening ??= openWaitingRoom(config, log, readSociety(config.societyFile).society.name);
     return opening;
   };
-  // What goes wrong with it is met by the server itself, on the same address.
+  // Errors of the waiting room are ignored: the server meets the same ones on the same address.
   const slow = setTimeout(() => void openRoom().catch(() => {}), SLOW_MS);
   let isTold = false;
   try {
