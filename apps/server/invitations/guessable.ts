@@ -2,20 +2,20 @@ import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
 import type { Database } from '../platform/database/client.ts';
 
-/** Personal codes of a file that can be guessed, or taken for one another. */
+/** Personal codes of a file that are guessable or easily confused. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** How many there are; of `alike` at least. */
+  /** Their number; a lower bound for `alike`. */
   count: number;
-  /** Where the first is, and the one that it is compared with. */
+  /** Lines of the first such code, and of the one that it resembles. */
   lines: number[];
 }
 
 const PAGE = 10_000;
 
 /**
- * Looks through the personal codes in the table `import_seen` of this connection. Codes that are alike stand beside one
- * another when all are sorted, from their beginning or from their end: two passes, in constant memory.
+ * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours when all are sorted by their first or
+ * by their last characters: two passes, in constant memory.
  */
 export async function findGuessable(connection: Database): Promise<Guessable[]> {
   const found = { short: none('short'), sequential: none('sequential'), alike: none('alike') };

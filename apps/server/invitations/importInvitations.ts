@@ -7,11 +7,11 @@ import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
-/** Numbers of lines. */
+/** Counts of lines. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
-  /** Not taken, each told by its number. */
+  /** Rejected lines; each was reported by its number. */
   refused: number;
 }
 
@@ -19,12 +19,12 @@ export interface ImportReport {
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Personal codes that can be guessed, when the file was taken. Nobody looks for them where nobody listens. */
+  /** Guessable personal codes, after the import. Checked only if this listener is given. */
   guessable(found: Guessable): void;
 }
 
 const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
-/** May be left out of the file. */
+/** Optional in the file. */
 const optionalColumns = ['programme', 'expiresAt'] as const;
 type Column = (typeof columns)[number] | (typeof optionalColumns)[number];
 
@@ -45,13 +45,13 @@ interface Line extends Invitation {
 
 const BATCH = 1000;
 
-/** The file cannot be read as invitations at all. */
+/** The file is not a list of invitations. */
 export class NotInvitations extends Error {}
 
 /**
- * Takes invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school
- * is a school code), as a stream and in batches: memory does not grow with the file. A bad line is told with its number
- * and nothing of it is taken. Safe to run again, also while the server runs: the same line twice changes nothing.
+ * Takes invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school is a
+ * school code), as a stream and in batches: memory does not grow with the file. A bad line is reported by its number and skipped.
+ * Safe to run again, also while the server runs: a line that was imported before changes nothing.
  */
 export async function importInvitations(
   database: Database,
@@ -72,10 +72,10 @@ export async function importInvitations(
     skip_empty_lines: true,
     relax_column_count: true,
   });
-  // A failure to read reaches the reader of the rows.
+  // Read errors are thrown to the loop over the rows.
   pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
-  // Which codes the file has had is kept beside the database's own tables, for this connection alone.
+  // The codes seen so far are kept in a temporary table of this connection.
   await database.connection().execute(async (connection) => {
     await sql`create temp table import_seen (code text primary key, line integer not null, is_personal boolean not null)`.execute(
       connection,
@@ -163,7 +163,7 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   };
 }
 
-/** What HubSpot told us of a contact stays; an import only fills what the mirror does not have yet. */
+/** Data from HubSpot is kept; an import only fills fields that the mirror lacks. */
 async function write(
   connection: Database,
   batch: readonly Line[],

@@ -61,7 +61,7 @@ export const mintCommand: Command = {
   },
 };
 
-/** The contacts of a file, line by line; columns that no invitation has are left out, and so is a code. */
+/** The contacts of a file, line by line, without a code and without columns that invitations do not have. */
 async function* contactsOf(
   file: string,
   all: Invitation,

@@ -6,8 +6,8 @@ import type { Database } from '../platform/database/client.ts';
 const BATCH = 1000;
 
 /**
- * Gives each of these invitations a code that no invitation has and that is given once, in batches: memory does not grow
- * with their number. Nothing is written to the database: the codes are for a file that is imported when it is wanted.
+ * Yields each invitation with an unused code, in batches: memory does not grow with their number. Writes nothing to the database: the
+ * codes are for a file that is imported later.
  */
 export async function* mintCodes<Invitation>(
   database: Database,
@@ -33,7 +33,7 @@ function* coded<Invitation>(invitations: Invitation[], codes: string[]) {
   for (const [index, invitation] of invitations.entries()) yield { code: codes[index]!, invitation };
 }
 
-/** Codes that were given in one run, kept in a table of one connection. */
+/** The codes given in one run, in a temporary table of one connection. */
 class Given {
   readonly #database: Database;
   readonly #random: (bytes: number) => Uint8Array;

@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** What of each upload may wait in memory to be written. */
+/** Most bytes of one upload that wait in memory to be written. */
 const WAITING_BYTES = 524_288;
 const PART = '.part';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The name of what is half written under a key. */
+/** The file name of an incomplete upload. */
 export const partOf = (key: string) => key + PART;
-/** The key of something half written, or null for a name that is not of that kind. */
+/** The key of an incomplete upload by its file name; null for other names. */
 export function keyOfPart(name: string): string | null {
   const key = name.endsWith(PART) ? name.slice(0, -PART.length) : '';
   return isKey(key) ? key : null;
@@ -21,8 +21,8 @@ export function keyOfPart(name: string): string | null {
 export const isKey = (name: string) => KEY.test(name);
 
 /**
- * Writes bytes into a folder under a temporary name, and hands the file to `keep`, which makes it last. It is gone when
- * anything fails, and when `keep` leaves it where it is. Constant memory. Throws {@link StorageFull} before the reserve is touched.
+ * Writes bytes into a folder under a temporary name, then calls `keep` to make the file permanent. The temporary file is deleted on any
+ * failure, and if `keep` does not move it. Constant memory. Throws {@link StorageFull} before the reserve is touched.
  */
 export async function arrive(
   { folder, room }: { folder: string; room: Room },
@@ -51,7 +51,7 @@ async function arriveIn(
   const path = resolve(folder, partOf(key));
   try {
     const stored = { key, ...(await write(path, bytes, claim)) };
-    // While it is looked at and sent on, nothing more is written.
+    // Nothing more is written while the file is inspected and forwarded.
     claim.release();
     await using handle = await open(path, 'r+');
     await keep({ ...stored, handle, path });
@@ -61,13 +61,13 @@ async function arriveIn(
   }
 }
 
-/** Rejects when nothing can be written into a folder. */
+/** Creates a folder if needed. Rejects when it is not writable. */
 export async function reachFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);
 }
 
-/** The names of our files in a folder, whole or half written, that were last written to before `time`. */
+/** Names of our files in a folder, complete or not, last written before `time`. */
 export async function* filesOlderThan(folder: string, time: Date): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for await (const entry of await opendir(folder)) {
@@ -77,12 +77,12 @@ export async function* filesOlderThan(folder: string, time: Date): AsyncGenerato
   }
 }
 
-/** Writes everything to a new file, and hashes it on the way. */
+/** Writes the stream to a new file and computes its hash. */
 async function write(path: string, bytes: Readable, claim: Claim): Promise<Omit<StoredFile, 'key'>> {
   const file = (await open(path, 'wx', 0o600)).createWriteStream({ highWaterMark: WAITING_BYTES });
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  /** Of these the claim has been told that they are written. */
+  /** Bytes reported to the claim as written. */
   let toldBytes = 0;
   async function* hashed() {
     for await (const chunk of bytes as AsyncIterable<Buffer>) {
@@ -94,7 +94,7 @@ async function write(path: string, bytes: Readable, claim: Claim): Promise<Omit<
       toldBytes = file.bytesWritten;
     }
   }
-  // A generator, since a pipeline would destroy `bytes` with the file's error, and that would pass for one of the sender's.
+  // A generator: a pipeline from `bytes` itself would destroy it with the file's error, which would look like the sender's.
   await pipeline(hashed, file);
   return { sizeBytes, sha256: hash.digest() };
 }

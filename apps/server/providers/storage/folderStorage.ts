@@ -6,8 +6,8 @@ import { roomOf } from './room.ts';
 import type { Storage } from './storage.ts';
 
 /**
- * A folder on this machine: written under a temporary name, synced, then renamed into place and the folder synced.
- * `reserveBytes` of its disk stay free: a database beside it stops when there is nothing left.
+ * A folder on this machine. A file is written under a temporary name, synced, renamed, and its folder synced. `reserveBytes` of the disk
+ * stay free, since a database on a full disk stops.
  */
 export function folderStorage(folder: string, reserveBytes: number): Storage {
   const room = roomOf(folder, reserveBytes);
@@ -30,7 +30,7 @@ export function folderStorage(folder: string, reserveBytes: number): Storage {
   };
 }
 
-/** A rename is only safe once its folder is. */
+/** A rename is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -3,7 +3,7 @@ import type { Config } from '../../platform/config.ts';
 import { folderStorage } from './folderStorage.ts';
 import type { Storage } from './storage.ts';
 
-/** The storage that STORAGE_URL names. What speaks to S3 is only loaded by who needs it. */
+/** The storage that STORAGE_URL names. The S3 client is loaded only if needed. */
 export async function openStorage({
   storage,
   storageReserveBytes,

@@ -1,41 +1,40 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { StorageFull } from './storage.ts';
 
-/** What one file may write before the disk is looked at again. */
+/** Bytes that a file of unknown size reserves at a time. */
 const SLICE_BYTES = 4 * 1_048_576;
-/** What a file takes besides its bytes: its name, and the rest of its last block. */
+/** Disk space of a file beyond its bytes: its directory entry, and the rest of its last block. */
 const BESIDES_BYTES = 16_384;
 
 /**
- * The room of a folder's disk beside its reserve, shared out to the files that arrive at the same time. What one was promised is
- * not there for another one, written or not: between looking at a disk and writing to it, all of them would fit.
+ * The disk space outside the reserve, shared among uploads in progress. Space reserved by one is not available to others, written or
+ * not: otherwise all of them would see the same free space and together exceed it.
  */
 export interface Room {
-  /** How many bytes may still be promised. */
+  /** Bytes that can still be reserved. */
   left(): Promise<number>;
   /**
-   * Room for a file of so many bytes, all of them promised at once; null when that is not known, and it is promised a slice
-   * after the other. Throws {@link StorageFull}.
+   * Reserves space for a file: all of it at once, or in slices when its size is unknown (null). Throws {@link StorageFull}.
    */
   claim(expectedBytes: number | null): Promise<Claim>;
 }
 export interface Claim {
-  /** To be waited for before so many bytes are written. Throws {@link StorageFull}, also when others fill the disk. */
+  /** Await before writing so many bytes. Throws {@link StorageFull}, also when other programs fill the disk. */
   take(bytes: number): Promise<void>;
-  /** So many of the bytes that were taken are on the disk now, and the disk knows it. */
+  /** Reports bytes that now count in the disk's own figures. */
   written(bytes: number): void;
-  /** Nothing more will be written. */
+  /** Ends the reservation. */
   release(): void;
 }
 
-/** Of one claim: promised and not looked up, looked up and not taken, taken and not written. */
+/** Bytes of one reservation: promised but not checked, checked but not taken, taken but not written. */
 interface Promised {
   expected: number;
   granted: number;
   taken: number;
 }
 
-/** `free` tells how many bytes a folder's disk has for us. */
+/** `free` returns the free bytes of a folder's disk. */
 export function roomOf(folder: string, reserveBytes: number, free = freeBytes): Room {
   const claims = new Set<Promised>();
   const sum = (bytesOf: (claim: Promised) => number) =>
@@ -43,7 +42,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const beingWritten = () => sum(({ granted, taken }) => BESIDES_BYTES + granted + taken);
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
-  /** One at a time, and counted before the disk is asked: what is written meanwhile counts twice then, and never not at all. */
+  /** One check at a time, counted before the disk is asked: bytes written meanwhile then count twice rather than not at all. */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
     const looking = last.then(async () => {
@@ -63,7 +62,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claim.expected = expectedBytes ?? 0;
         claims.add(claim);
       });
-      /** Of what a file was promised, the disk must still have as much; what it was not must fit beside all promises. */
+      /** A reserved amount must still be free; an amount beyond must fit beside all reservations. */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {
           const wasPromised = Math.min(claim.expected, Math.max(bytes, SLICE_BYTES));
@@ -90,7 +89,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   };
 }
 
-/** The folder is made when there is none. */
+/** Creates the folder if it does not exist. */
 async function freeBytes(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { bavail, bsize } = await statfs(folder);

@@ -24,22 +24,22 @@ const SILENCE_MS = 30_000;
 /** S3's smallest part, and its most parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
-/** Parts of one upload, and uploads, that are on their way at once: each part is held in memory. */
+/** Concurrent parts of an upload, and concurrent uploads: each part is held in memory. */
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 
 /**
- * A bucket of any S3-compatible service. Bytes arrive in a folder of this machine, are looked at there, and only then
- * become an object: private, as the bucket makes all of them, each part with a checksum that the service compares.
+ * A bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they become objects, with the
+ * bucket's default access and a checksum for each part that the service verifies.
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): Storage {
   const { bucket, prefix, region, endpoint, credentials } = settings;
   const client = new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    // Services other than Amazon's seldom have a host name for each bucket.
+    // Services other than Amazon's seldom support a host name for each bucket.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
-    // Without them the SDK looks where it always looks: its own variables, a profile, the machine's role.
+    // Without them the SDK uses its default chain: environment, profile, the machine's role.
     ...(credentials === null ? {} : { credentials }),
   });
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
@@ -65,7 +65,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
     }
   }
 
-  /** Uploads that were begun and neither finished nor taken back, whose names begin with `prefix`. */
+  /** Multipart uploads under `prefix` that were neither completed nor aborted. */
   async function* unfinished(prefix: string) {
     let page: Partial<ListMultipartUploadsCommandOutput> = {};
     do {
@@ -132,7 +132,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   };
 }
 
-/** What the service or the way to it does is not the sender's fault. */
+/** Turns failures of the service or the network into {@link StorageDown}: they are not the sender's fault. */
 async function asDown<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -141,7 +141,7 @@ async function asDown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Lets so many pieces of work run at once; the others wait for their turn. */
+/** Limits concurrent work; the rest waits. */
 function gate(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -2,42 +2,42 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
 export interface StoredFile {
-  /** How the storage finds it again. */
+  /** The storage's name of it. */
   key: string;
   sizeBytes: number;
   sha256: Buffer;
 }
 
-/** Bytes that have arrived and are not kept yet. The file is only there while it is looked at. */
+/** A file that has arrived but is not stored yet. It exists only during the check. */
 export interface Arrived extends StoredFile {
   handle: FileHandle;
   path: string;
 }
 
-/** The disk is as full as it may become. */
+/** Storing more would use the disk's reserve. */
 export class StorageFull extends Error {}
-/** The service that keeps the documents does not answer, or refuses us. */
+/** The storage service does not answer, or refuses access. */
 export class StorageDown extends Error {}
 
-/** Where documents are kept. */
+/** Storage of documents. */
 export interface Storage {
   /**
-   * Answers only when the bytes are safe. What `check` throws about them, or a failure in the middle, keeps nothing.
-   * Throws {@link StorageFull} before the reserve is touched, and {@link StorageDown}. Room for `expectedBytes` is kept from the
-   * beginning; for a file whose length nobody knows, as it arrives.
+   * Resolves when the bytes are durable. Stores nothing if `check` throws or anything fails. Throws {@link StorageDown}, and
+   * {@link StorageFull} before the reserve is used. Space for `expectedBytes` is reserved at once; for an unknown size (null), as the
+   * file arrives.
    */
   put(
     bytes: Readable,
     check: (file: Arrived) => Promise<void>,
     expectedBytes?: number | null,
   ): Promise<StoredFile>;
-  /** Rejects when documents could not be kept or read now. */
+  /** Rejects when documents cannot be stored or read at present. */
   reach(): Promise<void>;
-  /** How many more bytes may come, beside those that are expected already. */
+  /** Free bytes beyond those reserved for uploads in progress. */
   room(): Promise<number>;
   read(key: string): Promise<Readable>;
-  /** Nothing is wrong when it is gone already. */
+  /** Removing a file that is gone is no error. */
   remove(key: string): Promise<void>;
-  /** Everything put here that was last written to before `time`: also what a crash left half written, as `KEY.part`. */
+  /** Everything last written before `time`, including incomplete files that a crash left (`KEY.part`). */
   olderThan(time: Date): AsyncIterable<string>;
 }
