@@ -277,6 +277,22 @@ test('two presses at once on a card that is declined ask the bank once', async (
   assert.deepEqual(await charged(idOf(clientSecret)), ['failed', 'failed']);
 });
 
+test('a press that is overtaken by two declined ones does not have the next one repeat their attempts', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(uuid, 'insufficient_funds');
+  let isFirst = true;
+  just(t, 'confirmWithSavedCard', async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    for (let press = 0; press < 2; press++)
+      assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
+  });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'failed');
+  await declineSavedCard(uuid, null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
+
 test('after a decline another card pays the same intent in the page, and asking again says so', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
