@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
@@ -7,16 +7,12 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsRejectCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {
   await server.hubspotFault(null);
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });

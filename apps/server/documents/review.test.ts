@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import {
   documentsAcceptCommand,
@@ -20,11 +20,7 @@ import {
   documentsShowCommand,
 } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {
   const form = new FormData();

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { readConfig } from '../platform/config.ts';
 import { documentsRejectCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function paid(): Promise<{ client: Client; uuid: string }> {
   const client = server.client();

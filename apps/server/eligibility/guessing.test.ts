@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
 const LIMIT = 5;
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({
-    LIMITS: 'on',
-    LIMIT_WRONG_CODES_PER_ADDRESS: `${LIMIT}/10`,
-    TRUST_PROXY: '127.0.0.1',
-  });
+const server = await sharedServer({
+  LIMITS: 'on',
+  LIMIT_WRONG_CODES_PER_ADDRESS: `${LIMIT}/10`,
+  TRUST_PROXY: '127.0.0.1',
 });
-after(() => server.close());
 beforeEach(async () => {
   await sql`delete from limit_count`.execute(server.deps.database);
   await sql`delete from staff_notice`.execute(server.deps.database);

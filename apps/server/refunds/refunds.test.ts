@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
@@ -13,7 +13,7 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
@@ -24,11 +24,7 @@ import { followPayment } from './followPayment.ts';
 import { giveBack } from './giveBack.ts';
 import { NotRefundable, refundJoin } from './refundJoin.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const membershipOnly: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';

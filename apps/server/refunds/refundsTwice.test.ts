@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { RefundWish } from '#core/refunds.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { followPayment } from './followPayment.ts';
 import { NotRefundable, refundJoin } from './refundJoin.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const membershipOnly: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
 /** Of the catalogue: $79.00; the membership is $65.00. */
