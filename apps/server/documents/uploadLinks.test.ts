@@ -7,8 +7,7 @@ import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
-import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { readConfig } from '../platform/config.ts';
+import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer();
@@ -118,15 +117,7 @@ test('after a final rejection neither a new nor an old link takes anything', asy
 
 test('links of a join and uploads by a link are limited', async (t) => {
   const { client, uuid } = await paid();
-  const { config } = server.deps;
-  config.limits = readConfig({
-    DATABASE_URL: config.databaseUrl,
-    STRIPE_EMULATOR_URL: server.stripeUrl,
-    HUBSPOT_EMULATOR_URL: server.hubspotUrl,
-    LIMIT_UPLOAD_LINKS_PER_SESSION: '2/60',
-    LIMIT_UPLOADS_PER_LINK: '1/60',
-  }).limits;
-  t.after(() => (config.limits = null));
+  limitWith(t, server, { LIMIT_UPLOAD_LINKS_PER_SESSION: '2/60', LIMIT_UPLOADS_PER_LINK: '1/60' });
   const token = await linkFor(client, uuid);
   await linkFor(client, uuid);
   assert.equal((await client.call('createUploadLink', { params: { uuid } })).status, 429);
