@@ -2,13 +2,29 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { pdf as pdfOf } from './documents.ts';
 import { paidJoin } from './steps.ts';
-import type { TestServer } from './testServer.ts';
+import type { Client, TestServer } from './testServer.ts';
 
 /** A part of a form: text, or a file with its name. */
 export type Part = [name: string, value: Blob | string, fileName?: string];
 
 export const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
 export const pdf = (size = 0) => blob(pdfOf({ size }));
+
+/** Sends a PDF as a form of the page does, with other fields before it. */
+export function postPdf(
+  client: Client,
+  path: string,
+  {
+    name = 'transcript.pdf',
+    bytes = pdfOf(),
+    ...fields
+  }: { name?: string; bytes?: Buffer; contactId?: string } = {},
+): Promise<Response> {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
+  form.append('file', blob(bytes), name);
+  return client.fetch(path, { method: 'POST', body: form });
+}
 
 /** Uploads to a server whose documents are in a folder, by the browser of a join that is paid. */
 export async function uploadsTo(server: TestServer) {

@@ -8,6 +8,7 @@ import { pdf, program } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer();
@@ -25,11 +26,7 @@ async function linkFor(client: Client, uuid: string): Promise<string> {
 
 /** From another device, which holds nothing of the join. */
 async function uploadBy(token: string, bytes = pdf(), name = 'photo.pdf') {
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(bytes)]), name);
-  const response = await server
-    .client()
-    .fetch(pathOf('uploadByLink', { token }), { method: 'POST', body: form });
+  const response = await postPdf(server.client(), pathOf('uploadByLink', { token }), { bytes, name });
   return { status: response.status, body: (await response.json()) as { message?: string } };
 }
 
