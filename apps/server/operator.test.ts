@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { runOperator, settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin } from '../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
+import { sharedServer } from '../../tests/harness/testServer.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const operator = (args: string[], env: NodeJS.ProcessEnv = {}) =>
   runOperator({ ...settingsOf(server), ...env }, args);

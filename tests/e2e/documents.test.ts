@@ -112,7 +112,7 @@ test('a slow upload shows real progress, can be cancelled, and goes through the 
   await expect(uploaded(page)).toHaveCount(1);
 });
 
-test('what is sent and not yet answered is said to be checked, and can still be cancelled @phone', async ({
+test('what is sent and not yet answered is said to be checked, and can still be cancelled', async ({
   page,
 }) => {
   await openUpload(page);
@@ -129,7 +129,7 @@ test('what is sent and not yet answered is said to be checked, and can still be 
   await expect(uploaded(page)).toHaveCount(0);
 });
 
-test('a connection that breaks says so inline, keeps the file, and Try again sends it @phone', async ({
+test('a connection that breaks says so inline, keeps the file, and Try again sends it', async ({
   page,
   complaints,
 }) => {
@@ -152,7 +152,7 @@ const refused: [string, ReturnType<typeof file>, RegExp][] = [
   ['a HEIC photo', file('IMG_0001.HEIC', Buffer.from('\0\0\0\x18ftypheic')), /send it as JPEG/],
   ['half a PDF', file('transcript.pdf', pdf().subarray(0, 300)), /damaged or incomplete/],
 ];
-test('what cannot be taken is said before anything is sent @phone', async ({ page }) => {
+test('what cannot be taken is said before anything is sent', async ({ page }) => {
   await openUpload(page);
   const sent: string[] = [];
   page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));

@@ -32,7 +32,7 @@ test('a code with spaces around it and a postcode with spaces in it are taken', 
   await expect(page.getByLabel('Zipcode')).toHaveValue('78701');
 });
 
-test('an invited student whose record is complete has only her agreement to give, and may change everything @phone', async ({
+test('an invited student whose record is complete has only her agreement to give, and may change everything', async ({
   page,
   invitation,
 }) => {

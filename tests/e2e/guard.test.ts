@@ -140,28 +140,30 @@ test('a paid join opens where it left off on every earlier path, and is charged 
   expect(await stripeApi.taken(intent)).toEqual([6500]);
 });
 
-for (const screen of [
-  'student-details',
-  'membership',
-  'checkout',
-  'upgrade',
-  'upload-transcript',
-  'congratulations',
-])
-  test(`a session that no longer exists is told so at ${screen}, and one can start over`, async ({
-    page,
-    complaints,
-  }) => {
-    complaints.expectFailedRequests();
-    await page.goto('/');
-    await page.evaluate(() =>
-      localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
-    );
-    await page.goto(`/registration/${screen}`);
-    await expect(page.getByRole('main').getByRole('alert')).toContainText(
-      'This join session was not found. Please start over.',
-    );
-    await page.getByRole('button', { name: 'Start Over' }).click();
-    await expect(page).toHaveURL(HOME);
-    expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
-  });
+test('a session that no longer exists is told so at every screen, and one can start over', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await page.goto('/');
+  for (const screen of [
+    'student-details',
+    'membership',
+    'checkout',
+    'upgrade',
+    'upload-transcript',
+    'congratulations',
+  ])
+    await test.step(screen, async () => {
+      await page.evaluate(() =>
+        localStorage.setItem('joinSessionUuid', '00000000-0000-4000-8000-000000000000'),
+      );
+      await page.goto(`/registration/${screen}`);
+      await expect(page.getByRole('main').getByRole('alert')).toContainText(
+        'This join session was not found. Please start over.',
+      );
+      await page.getByRole('button', { name: 'Start Over' }).click();
+      await expect(page).toHaveURL(HOME);
+      expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).toBeNull();
+    });
+});

@@ -141,7 +141,7 @@ test('a direct checkout without a contact only logs that it is missing', async (
   expect(complaints.seen).toEqual([expect.stringMatching(/Contact ID is missing/)]);
 });
 
-test('a resume is uploaded by anyone with its link @phone', async ({ page }) => {
+test('a resume is uploaded by anyone with its link', async ({ page }) => {
   await page.goto('/upload-resume/101');
   await expect(heading(page, 'Upload Your Resume')).toBeVisible();
   await expect(page.locator('input[type=file]')).toHaveCount(1);

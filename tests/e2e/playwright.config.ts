@@ -14,6 +14,27 @@ const launchOptions = {
     // The card form's frames in the page's own process: else what is pressed right after a test has scrolled there goes to the
     // frame that was at that place before.
     '--disable-site-isolation-trials',
+    // Playwright's own list, since the browser reads the last one only, without what gives each new window an address bar of two
+    // pages: as much work as a short journey.
+    `--disable-features=${[
+      'AvoidUnnecessaryBeforeUnloadCheckSync',
+      'DestroyProfileOnBrowserClose',
+      'HttpsUpgrades',
+      'HttpsFirstBalancedModeAutoEnable',
+      'LensOverlay',
+      'MediaRouter',
+      'PaintHolding',
+      'ThirdPartyStoragePartitioning',
+      'AvoidCorsURLLoaderRestartOnRedirect',
+      'TcpPortRandomizationWin',
+      'OptimizationHints',
+      'NetworkTimeServiceQuerying',
+      'AimEnabled',
+      'PreconnectToSearch',
+      'WebUIOmniboxPopup',
+      'WebUIOmniboxAimPopup',
+      'WebUIOmniboxFullPopup',
+    ].join()}`,
   ],
 };
 

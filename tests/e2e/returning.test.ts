@@ -140,7 +140,7 @@ test('Start Over forgets the session and what was typed', async ({ page }) => {
   await expect(page.getByLabel('First name')).toHaveValue('');
 });
 
-test('a new screen begins at its top, once it is there; Back is where one was @phone', async ({ page }) => {
+test('a new screen begins at its top, once it is there; Back is where one was', async ({ page }) => {
   await startedJoin(page);
   await page.goto('/registration/student-details');
   await fillDetails(page);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEMO_CONTACTS } from '../../emulators/hubspot/seed.ts';
 import { npmRun, npmStartApart } from '../harness/npmStart.ts';
 import { askHubspot } from '../harness/providers.ts';
 
@@ -25,26 +26,16 @@ async function importInvitations({
   folder,
   settings,
 }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
+  // Their code is in the invitation, not in HubSpot.
+  const { invitation_code: _, ...jordan } = DEMO_CONTACTS[0]!.properties;
+  const record = { ...jordan, high_school_graduation_year: String(new Date().getFullYear() + 1) };
   const lines = ['code,contactId,firstName,lastName,email,school'];
   for (let number = 1; number <= INVITATIONS; number++) {
+    const email = `jordan.rivera.${number}@example.com`;
     const { id } = await askHubspot(local.hubspot!.url, 'POST', '', {
-      properties: {
-        firstname: 'Jordan',
-        lastname: 'Rivera',
-        email: `jordan.rivera.${number}@example.com`,
-        personal_email: `jordan.rivera.${number}@example.com`,
-        address: '12 Oak Street',
-        address2: 'Apt 4',
-        city: 'Austin',
-        state: 'TX',
-        zip: '78701',
-        country: 'US',
-        high_school_name: 'Lincoln High School',
-        high_school_graduation_year: String(new Date().getFullYear() + 1),
-        high_school_gpa: '3.8',
-      },
+      properties: { ...record, email, personal_email: email },
     });
-    lines.push(`JOURNEY${number},${id},Jordan,Rivera,jordan.rivera.${number}@example.com,`);
+    lines.push(`JOURNEY${number},${id},Jordan,Rivera,${email},`);
     writeFileSync(join(folder, `invitation-${number}`), String(id));
   }
   const file = join(folder, 'invitations.csv');

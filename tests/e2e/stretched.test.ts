@@ -23,7 +23,7 @@ test('in forced colours a chosen membership, a chosen gift and the current step 
   await expect(button(page, 'Donate $25').locator('svg')).toBeVisible();
 });
 
-test('a long name and a long school fit Student Details at 320 px @phone', async ({ page }) => {
+test('a long name and a long school fit Student Details at 320 px @phone-only', async ({ page }) => {
   const uuid = await startedJoin(page);
   const body = details({ firstName: LONG, lastName: LONG, highSchoolName: `${LONG} ${LONG} Academy` });
   await call(page, 'submitDetails', { uuid }, body);
@@ -32,7 +32,7 @@ test('a long name and a long school fit Student Details at 320 px @phone', async
   await expectNoSidewaysScroll(page);
 });
 
-test('a long name fits the welcome page and its receipt at 320 px @phone', async ({ page }) => {
+test('a long name fits the welcome page and its receipt at 320 px @phone-only', async ({ page }) => {
   await paidJoin(page);
   await alter(page, 'getWelcome', (data) => {
     data.firstName = LONG;

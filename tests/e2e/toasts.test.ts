@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { refuse } from './arrange.ts';
 import { expect, test } from './fixtures.ts';
+import { button } from './steps.ts';
 
 /** Fails a submission of Get Started, by the keyboard, with a sentence that a toast says. */
 async function failWith(page: Page, sentence: string): Promise<void> {
@@ -10,12 +11,54 @@ async function failWith(page: Page, sentence: string): Promise<void> {
   await expect(toasts(page).filter({ hasText: sentence })).toBeVisible();
 }
 
+const SAID = 'The server says why not.';
 const toasts = (page: Page) => page.getByRole('dialog', { name: 'Error' });
+const toastWith = (page: Page, title: string, text: string) =>
+  page.getByRole('dialog', { name: title, exact: true }).filter({ hasText: text });
 
 test.beforeEach(async ({ page, complaints }) => {
   complaints.expectFailedRequests();
   await page.goto('/');
   await page.getByLabel('Invite code').fill('LINCOLN2026');
+});
+
+test('toasts: 401, 400 and others have their words, stand top right, and go after five seconds or when closed', async ({
+  page,
+}) => {
+  await page.clock.install();
+  await refuse(page, 'checkEligibility', 401, SAID);
+  await button(page, 'Submit').click();
+  const unauthorized = toastWith(page, 'Unauthorized', 'Please log in again.');
+  await expect(unauthorized).toBeVisible();
+  const box = (await unauthorized.boundingBox())!;
+  expect(box.y).toBeLessThan(120);
+  expect(box.x + box.width).toBeGreaterThan(1280 - 40);
+  await unauthorized.hover();
+  await unauthorized.getByRole('button', { name: 'Close' }).click();
+  await expect(unauthorized).toHaveCount(0);
+
+  await refuse(page, 'checkEligibility', 400, SAID);
+  await button(page, 'Submit').click();
+  const badRequest = toastWith(page, 'Bad Request', 'There was a problem with your request.');
+  await expect(badRequest).toBeVisible();
+  await page.mouse.move(10, 500);
+  // From here time passes only as told.
+  await page.clock.pauseAt(Date.now() + 1000);
+  await page.clock.runFor(2000);
+  await expect(badRequest).toBeVisible();
+  await page.clock.runFor(3000);
+  await expect(badRequest).toHaveCount(0);
+});
+
+test('a failure that comes again with the same words is one toast', async ({ page }) => {
+  await refuse(page, 'checkEligibility', 500, SAID);
+  for (const presses of [1, 2, 3]) {
+    const answered = page.waitForResponse('**/eligibility/check');
+    await button(page, 'Submit').click();
+    await answered;
+    await expect(button(page, 'Submit'), `after ${presses}`).toBeEnabled();
+  }
+  await expect(toasts(page)).toHaveCount(1);
 });
 
 test('at most three toasts are shown, the newest first; they stay while the pointer is on them', async ({

@@ -70,7 +70,7 @@ test('a decline of the saved card offers another card, which pays the exact amou
   expect(await takenFor(uuid)).toEqual([4500, 6500]);
 });
 
-test('another card that asks for authentication pays once it is given @phone', async ({ page }) => {
+test('another card that asks for authentication pays once it is given', async ({ page }) => {
   const { uuid, upgradePath } = await declinedLater(page);
   await page.goto(upgradePath);
   await button(page, 'Upgrade Now').click();

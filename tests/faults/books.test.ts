@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { joinOf, type Plan } from './plan.ts';
+import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
-const plan: Plan = {
-  seed: 0,
-  killsEverywhere: false,
-  restartsDatabase: false,
-  night: [],
-  units: ['a', 'b', 'c', 'd'].map((name) => [joinOf({ name, extras: [21, 30], webhooks: 'lost' })]),
-};
+const plan = planWith(
+  ['a', 'b', 'c', 'd'].map((name) => [joinOf({ name, extras: [21, 30], webhooks: 'lost' })]),
+);
 
 test('the accountant’s file is found wrong where it names no product, books dues of nobody, or lacks a line', async () => {
   const uuids = new Map<string, string>();

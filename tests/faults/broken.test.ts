@@ -3,31 +3,25 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { broken, type Variant, variants } from './broken.ts';
-import { joinOf, type Plan } from './plan.ts';
+import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
 /** A handful of joins, each of which one of the variants gets wrong. */
-const plan: Plan = {
-  seed: 0,
-  killsEverywhere: false,
-  restartsDatabase: false,
-  night: [],
-  units: [
-    // Paid once, and told at once by four tabs and two webhooks.
-    ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
-    // Two joins of one contact, both charged.
-    ...['d', 'e'].map((name, contact) => [
-      joinOf({ name, start: 'invite', contact, pays: 'direct', returns: 'atOnce' }),
-      joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
-    ]),
-    [joinOf({ name: 'f', returns: 'lie', leaves: 'checkout' })],
-    // Another membership is chosen between the charge and the first report of it.
-    [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
-    [joinOf({ name: 'h', upgrade: 'twice', extras: [21, 30] })],
-  ],
-};
+const plan = planWith([
+  // Paid once, and told at once by four tabs and two webhooks.
+  ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
+  // Two joins of one contact, both charged.
+  ...['d', 'e'].map((name, contact) => [
+    joinOf({ name, start: 'invite', contact, pays: 'direct', returns: 'atOnce' }),
+    joinOf({ name: `${name}2`, start: 'checkout', contact, pays: 'direct', membership: 2, server: 1 }),
+  ]),
+  [joinOf({ name: 'f', returns: 'lie', leaves: 'checkout' })],
+  // Another membership is chosen between the charge and the first report of it.
+  [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
+  [joinOf({ name: 'h', upgrade: 'twice', extras: [21, 30] })],
+]);
 
 const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
 
@@ -62,10 +56,7 @@ test('a confirmPayment that takes the items of now instead of those that were pa
 });
 
 test('a server that ends when a connection breaks in the middle of a transaction is caught', async () => {
-  const broken: Plan = {
-    ...plan,
-    units: [[joinOf({ name: 'i', breakOff: { point: 'commit:before' } })]],
-  };
+  const broken = planWith([[joinOf({ name: 'i', breakOff: { point: 'commit:before' } })]]);
   const run = async (variant?: Variant) =>
     (await runPlan(broken, variant ? { env: breaking(variant) } : {})).differences.map(({ kind }) => kind);
   assert.deepEqual(await run(), []);

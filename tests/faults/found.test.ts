@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Join, joinOf } from './plan.ts';
+import { type Join, joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
 /** What the suite has found, each by the smallest join that shows it. */
 const reportOf = (...joins: Partial<Join>[]) =>
-  runPlan({
-    seed: 0,
-    killsEverywhere: false,
-    restartsDatabase: false,
-    night: [],
-    units: joins.map((join, index) => [joinOf({ name: `join${index}`, ...join })]),
-  });
+  runPlan(planWith(joins.map((join, index) => [joinOf({ name: `join${index}`, ...join })])));
 const differencesOf = async (join: Partial<Join>) => (await reportOf(join)).differences;
 
 test('an order that another tab changed is not charged at the older total, however late the older one reaches Stripe', async () => {

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { joinOf, type Plan } from './plan.ts';
+import { joinOf, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 import { contactIdOf, emailOf, type World } from './world.ts';
 
 /** Joins a to j, paid; what is done to each afterwards is to be found. */
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
-const plan: Plan = {
-  seed: 0,
-  killsEverywhere: false,
-  restartsDatabase: false,
-  night: [],
-  units: [
-    ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
-    [joinOf({ name: 'j', known: 'prospect' })],
-  ],
-};
+const plan = planWith([
+  ...names.map((name, contact) => [joinOf({ name, start: 'invite', contact, webhooks: 'lost' })]),
+  [joinOf({ name: 'j', known: 'prospect' })],
+]);
 
 test('the count by hand finds each thing that does not add up', async () => {
   const uuids = new Map<string, string>();

@@ -107,6 +107,11 @@ export interface Plan {
   night: readonly KillPoint[];
 }
 
+/** A plan of these units and of nothing else that happens. */
+export function planWith(units: Plan['units']): Plan {
+  return { seed: 0, killsEverywhere: false, restartsDatabase: false, night: [], units };
+}
+
 /** A join in which nothing happens; a test names what it is about. */
 export function joinOf(change: Partial<Join> = {}): Join {
   return {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { type CallName, calls, pathOf } from '#contract/calls.ts';
 import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
@@ -132,6 +133,26 @@ export async function startTestServer(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A test server that all tests of a file share; it is closed after the last one. */
+export async function sharedServer(...options: Parameters<typeof startTestServer>): Promise<TestServer> {
+  const server = await startTestServer(...options);
+  after(() => server.close());
+  return server;
+}
+
+/** Turns limits on for the rest of a test, on a server without them. */
+export function limitWith(
+  t: TestContext,
+  { deps: { config }, stripeUrl, hubspotUrl }: TestServer,
+  limits: Record<string, string>,
+): void {
+  const settings = settingsFor({ stripeUrl, hubspotUrl }, config.databaseUrl, config.dataDir);
+  config.limits = readConfig({ ...settings, ...limits }).limits;
+  t.after(() => {
+    config.limits = null;
+  });
 }
 
 export { STRIPE_WEBHOOK_SECRET };

@@ -79,7 +79,12 @@ function run(node) {
     ['--disable-warning=ExperimentalWarning', join(root, 'tools/local', `${command}.ts`), ...args],
     {
       stdio: 'inherit',
-      env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+      // What was compiled once starts in half the time: the same folder as in child.ts.
+      env: {
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+        ...process.env,
+        PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`,
+      },
     },
   );
   program.on('error', tooOld);

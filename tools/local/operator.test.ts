@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { placeCluster } from '../../tests/harness/database.ts';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 
-const header = 'code,contactId,firstName,lastName,email,school\n';
-
-test('the operator imports while nothing runs, stops what it brought, and prints nothing but its answer', async (t) => {
+/** A folder of data with an empty PostgreSQL, and a file of invitations beside it. */
+function arrange(t: TestContext, line: string) {
   const folder = temporaryFolder(t);
   const file = join(folder, 'codes.csv');
-  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
+  writeFileSync(file, `code,contactId,firstName,lastName,email,school\n${line}\n`);
   const settings = { DATA_DIR: join(folder, 'data') };
+  placeCluster(settings.DATA_DIR);
+  return { file, settings };
+}
+
+test('the operator imports while nothing runs, stops what it brought, and prints nothing but its answer', async (t) => {
+  const { file, settings } = arrange(t, 'NEW1,,,,,North High');
   const early = npmRun('operator', settings, ['invitations', 'import', file]);
   assert.equal(await early.ended, 1);
   assert.match(
@@ -35,10 +41,8 @@ test('the operator imports while nothing runs, stops what it brought, and prints
 });
 
 test('the operator works on what a running start serves and leaves it running', async (t) => {
-  const folder = temporaryFolder(t);
-  const file = join(folder, 'codes.csv');
-  writeFileSync(file, `${header}NEW1,,,,,North High\n`);
-  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+  const { file, settings: data } = arrange(t, 'NEW1,,,,,North High');
+  const settings = { ...data, PORT: String(await freePort()) };
   const induct = await npmStart(settings);
   t.after(async () => {
     induct.process.kill('SIGTERM');
@@ -55,10 +59,7 @@ test('the operator works on what a running start serves and leaves it running', 
 });
 
 test('a refused line gives the exit code that the operator gives', async (t) => {
-  const folder = temporaryFolder(t);
-  const file = join(folder, 'codes.csv');
-  writeFileSync(file, `${header}NEW1,,,,,\n`);
-  const settings = { DATA_DIR: join(folder, 'data') };
+  const { file, settings } = arrange(t, 'NEW1,,,,,');
   assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
   const command = npmRun('operator', settings, ['invitations', 'import', file]);
   assert.equal(await command.ended, 1);
@@ -66,10 +67,10 @@ test('a refused line gives the exit code that the operator gives', async (t) => 
 });
 
 test('the operator ends, and says why, when the society cannot be read', async (t) => {
-  const folder = temporaryFolder(t);
-  const settings = { DATA_DIR: join(folder, 'data'), SOCIETY_FILE: join(folder, 'none.json') };
+  const { file, settings: data } = arrange(t, 'NEW1,,,,,');
+  const settings = { ...data, SOCIETY_FILE: join(data.DATA_DIR, 'none.json') };
   assert.equal(await npmRun('operator', settings, ['migrate']).ended, 0);
-  const command = npmRun('operator', settings, ['invitations', 'import', join(folder, 'codes.csv')]);
+  const command = npmRun('operator', settings, ['invitations', 'import', file]);
   assert.equal(await command.ended, 1, command.output());
   assert.match(command.output(), /none\.json/);
 });

@@ -12,10 +12,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { placeCluster } from '../../tests/harness/database.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { startPostgres } from './postgres.ts';
+
+/** A data folder in which a PostgreSQL has been before, and which nothing is about: its first start takes long. */
+function usedFolder(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  placeCluster(folder);
+  return folder;
+}
 
 test('a fresh folder gets a durable server that asks for a password and keeps it to itself', async (t) => {
   const dataDir = join(temporaryFolder(t), 'data');
@@ -39,7 +47,7 @@ test('a fresh folder gets a durable server that asks for a password and keeps it
 });
 
 test('what was written is there after stop and start, at the same address', async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = usedFolder(t);
   const first = await startPostgres({ dataDir });
   await ask(first.url, 'create table kept as select 1 as one');
   await first.stop();
@@ -51,7 +59,7 @@ test('what was written is there after stop and start, at the same address', asyn
 });
 
 test('a server left running is adopted, and only its last user stops it', async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = usedFolder(t);
   const first = await startPostgres({ dataDir });
   const second = await startPostgres({ dataDir });
   assert.deepEqual([first.adopted, second.adopted], [false, true]);
@@ -71,7 +79,7 @@ test('several that start at once on a fresh folder share one server', async (t) 
 });
 
 test('kill -9 of the server is noticed, and what was committed is there after the next start', async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = usedFolder(t);
   const first = await startPostgres({ dataDir });
   await ask(first.url, 'create table kept as select 1 as one');
   process.kill(first.pid, 'SIGKILL');
@@ -83,7 +91,7 @@ test('kill -9 of the server is noticed, and what was committed is there after th
 });
 
 test('kill -9 of one connection makes the server recover without being lost', async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = usedFolder(t);
   const server = await startPostgres({ dataDir, durable: false });
   t.after(() => server.stop());
   const client = new pg.Client({ connectionString: server.url });
@@ -99,7 +107,7 @@ test('kill -9 of one connection makes the server recover without being lost', as
 });
 
 test('a pid file whose number now belongs to another program is cleared', async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = usedFolder(t);
   await (await startPostgres({ dataDir })).stop();
   // Neither PostgreSQL's parent nor somebody else's process: those it would not mind itself.
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
@@ -115,6 +123,7 @@ test('a pid file whose number now belongs to another program is cleared', async 
 
 test('a copied data folder starts a server of its own beside the original', async (t) => {
   const folder = temporaryFolder(t);
+  placeCluster(join(folder, 'a'));
   const original = await startPostgres({ dataDir: join(folder, 'a') });
   t.after(() => original.stop());
   await ask(original.url, 'checkpoint');

@@ -88,56 +88,54 @@ test('SIGTERM to npm alone stops everything, and a restart has the same addresse
   assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
 });
 
-for (const victim of ['npm', 'bootstrap', 'start'] as const) {
-  test(`after kill -9 of ${victim} the rest ends by itself, and npm start works again at once`, async (t) => {
-    const own = await settings(t);
-    const first = await npmStart(own);
-    await write(first, 'create table kept as select 1 as one');
-    process.kill(first.pids[victim], 'SIGKILL');
-    const second = await npmStart(own);
-    t.after(() => second.pressCtrlC());
-    const { postgres, ...others } = first.pids;
-    assert.deepEqual(
-      Object.entries(others).filter(([, pid]) => !hasEnded(pid)),
-      [],
-    );
-    assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
-    assert.equal((await fetch(`${second.url}/api/openapi.json`)).status, 200);
-  });
+/** What has not ended of these processes, without the database, which may be left for the next start. */
+const left = ({ pids: { postgres: _, ...others } }: NpmStart) =>
+  Object.entries(others).filter(([, pid]) => !hasEnded(pid));
 
-  test(`after kill -9 of ${victim} nothing but the database is left, even when nobody starts again`, async (t) => {
-    const first = await npmStart(await settings(t));
-    const { postgres, ...others } = first.pids;
-    t.after(() => hasEnded(postgres) || process.kill(postgres, 'SIGINT'));
-    process.kill(first.pids[victim], 'SIGKILL');
-    await until(() => Object.values(others).every(hasEnded), 8000);
-  });
-}
-
-for (const victim of ['server', 'emulators', 'postgres'] as const) {
-  test(`after kill -9 of the ${victim} everything ends with a sentence, and npm start works again`, async (t) => {
-    const own = await settings(t);
-    const first = await npmStart(own);
-    process.kill(first.pids[victim], 'SIGKILL');
-    assert.equal(await first.ended, 1);
-    assert.match(first.output(), /ended unexpectedly .*: everything else is stopped too\./);
-    assert.deepEqual(
-      Object.entries(first.pids).filter(([, pid]) => !hasEnded(pid)),
-      [],
-    );
-    const second = await npmStart(own);
-    assert.equal(await second.pressCtrlC(), 130);
-  });
-}
-
-test('kill -9 of all of it at once is recovered from', async (t) => {
+test('after kill -9 of npm, of what it runs, or of all of it, the rest ends, and npm start works again on the same data', async (t) => {
   const own = await settings(t);
-  const first = await npmStart(own);
-  await write(first, 'create table kept as select 1 as one');
-  for (const pid of Object.values(first.pids)) process.kill(pid, 'SIGKILL');
-  const second = await npmStart(own);
-  t.after(() => second.pressCtrlC());
-  assert.deepEqual(await write(second, 'select one from kept'), { one: 1 });
+  let induct = await npmStart(own);
+  t.after(() => induct.pressCtrlC());
+  await write(induct, 'create table kept as select 1 as one');
+  for (const victim of ['npm', 'bootstrap', 'start', 'all'] as const)
+    await t.test(victim, async () => {
+      const before = induct;
+      for (const pid of victim === 'all' ? Object.values(before.pids) : [before.pids[victim]])
+        process.kill(pid, 'SIGKILL');
+      induct = await npmStart(own);
+      assert.deepEqual(left(before), []);
+      assert.deepEqual(await write(induct, 'select one from kept'), { one: 1 });
+      assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
+    });
+});
+
+test('after kill -9 of npm or of what it runs, nothing but the database is left, even when nobody starts again', async (t) => {
+  const own = await settings(t);
+  for (const victim of ['npm', 'bootstrap', 'start'] as const)
+    await t.test(victim, async (t) => {
+      const induct = await npmStart(own);
+      t.after(() => hasEnded(induct.pids.postgres) || process.kill(induct.pids.postgres, 'SIGINT'));
+      process.kill(induct.pids[victim], 'SIGKILL');
+      await until(() => left(induct).length === 0, 8000);
+    });
+});
+
+test('after kill -9 of what a start has started, everything ends with a sentence, and npm start works again', async (t) => {
+  const own = await settings(t);
+  let induct = await npmStart(own);
+  for (const victim of ['server', 'emulators', 'postgres'] as const)
+    await t.test(victim, async () => {
+      const before = induct;
+      process.kill(before.pids[victim], 'SIGKILL');
+      assert.equal(await before.ended, 1);
+      assert.match(before.output(), /ended unexpectedly .*: everything else is stopped too\./);
+      assert.deepEqual(
+        Object.entries(before.pids).filter(([, pid]) => !hasEnded(pid)),
+        [],
+      );
+      induct = await npmStart(own);
+    });
+  assert.equal(await induct.pressCtrlC(), 130);
 });
 
 test('a second start on the same data says where the first one runs', async (t) => {

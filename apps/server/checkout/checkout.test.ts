@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const uuids = {
   donation25: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
@@ -7,16 +7,13 @@ import { pdf } from '../../../tests/harness/documents.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsRejectCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {
   await server.hubspotFault(null);
   await control(server.hubspotUrl, 'POST', 'scopes', { scopes: null });
@@ -49,9 +46,7 @@ async function uploaded(
   await sql`update join_session set contact_id = ${contactId} where uuid = ${uuid}`.execute(
     server.deps.database,
   );
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(pdf())]), name);
-  const answer = await client.fetch(pathOf('uploadTranscript', { uuid }), { method: 'POST', body: form });
+  const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { name });
   assert.equal(answer.status, 200);
   const { id } = await server.deps.database
     .selectFrom('document')
@@ -93,10 +88,7 @@ test('a transcript reaches its contact in HubSpot: privately, byte for byte, wit
 });
 
 test('a resume reaches its contact too', async () => {
-  const form = new FormData();
-  form.append('contactId', '102');
-  form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
-  await server.client().fetch(pathOf('uploadResume'), { method: 'POST', body: form });
+  await postPdf(server.client(), pathOf('uploadResume'), { contactId: '102', name: 'resume.pdf' });
   assert.equal(await attach(), 1);
   const { id } = await server.deps.database
     .selectFrom('document')

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
-import { sql } from 'kysely';
+import { test } from 'node:test';
 import {
   compoundFile,
   docRing,
@@ -19,55 +16,12 @@ import {
   program,
   zip,
 } from '../../../tests/harness/documents.ts';
-import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
-import { signedLinks } from '../links/links.ts';
-import { readConfig } from '../platform/config.ts';
-import { StorageDown } from '../providers/storage/storage.ts';
-import { openInspector } from './inspector.ts';
-import { clamd } from './scanner.ts';
-import { sweepDocuments } from './sweepDocuments.ts';
-import { documentsUnknownCommand } from './unknownCommand.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { blob, type Part, pdf, uploadsTo } from '../../../tests/harness/uploads.ts';
 
-let server: TestServer;
-let paid: { client: Client; uuid: string };
-before(async () => {
-  server = await startTestServer({ UPLOAD_MAX_BYTES: '5000000' });
-  const client = server.client();
-  paid = { client, uuid: (await paidJoin(server, client)).uuid };
-});
-after(() => server.close());
-
-const blob = (bytes: Buffer) => new Blob([new Uint8Array(bytes)]);
-const pdf = (size = 0) => blob(pdfOf({ size }));
-const stored = () => (existsSync(server.documents) ? readdirSync(server.documents).sort() : []);
-const rows = () => server.deps.database.selectFrom('document').selectAll().execute();
-
-async function upload(
-  parts: [name: string, value: Blob | string, fileName?: string][],
-  path = `/api/public/join-session/${paid.uuid}/upload-transcript`,
-) {
-  const form = new FormData();
-  for (const [name, value, fileName] of parts)
-    typeof value === 'string' ? form.append(name, value) : form.append(name, value, fileName);
-  const response = await paid.client.fetch(path, { method: 'POST', body: form });
-  const body = (await response.json()) as {
-    success: boolean;
-    message?: string;
-    data?: { name?: string; size?: number; success?: boolean; message?: string };
-  };
-  return { ...body, status: response.status };
-}
-/** Nothing refused may leave anything behind. */
-async function leavesNothing<T>(attempt: () => Promise<T>): Promise<T> {
-  const [files, documents] = [stored(), (await rows()).length];
-  const answer = await attempt();
-  assert.deepEqual(stored(), files);
-  assert.equal((await rows()).length, documents);
-  return answer;
-}
+const server = await sharedServer({ UPLOAD_MAX_BYTES: '5000000' });
+const { client, leavesNothing, path, rows, stored, upload } = await uploadsTo(server);
 
 test('a transcript of several megabytes is kept byte for byte', async () => {
   const picture = jpegOf();
@@ -94,7 +48,7 @@ test('a transcript that its university forbids to print is taken as it is', asyn
 });
 
 test('a transcript before payment is 409 and nothing is kept', async () => {
-  const uuid = await orderingJoin(paid.client);
+  const uuid = await orderingJoin(client);
   const { status, message } = await leavesNothing(() =>
     upload([['file', pdf(), 't.pdf']], `/api/public/join-session/${uuid}/upload-transcript`),
   );
@@ -107,7 +61,7 @@ function corrupt(archive: Buffer): Buffer {
   return archive;
 }
 
-const refused: [string, [string, Blob | string, string?][], number, RegExp][] = [
+const refused: [string, Part[], number, RegExp][] = [
   ['a file of another type', [['file', new Blob(['MZ']), 'virus.exe']], 415, /not accepted/],
   [
     'a file whose name only mentions an accepted type',
@@ -230,97 +184,18 @@ for (const [what, parts, expected, sentence] of refused)
   });
 
 test('a body that is no form is 415, a broken form is 400', async () => {
-  const path = `/api/public/join-session/${paid.uuid}/upload-transcript`;
-  const text = await paid.client.fetch(path, {
+  const text = await client.fetch(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
   assert.equal(text.status, 415);
-  const broken = await paid.client.fetch(path, {
+  const broken = await client.fetch(path, {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
     body: '--x\r\nnonsense',
   });
   assert.equal(broken.status, 400);
-});
-
-test('a disk that fails is our fault, and said so', async (t) => {
-  t.mock.method(server.deps.storage, 'put', async () => {
-    throw Object.assign(new Error('EIO'), { code: 'EIO' });
-  });
-  const { status } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
-  assert.equal(status, 500);
-});
-
-test('a storage that does not answer delays, and is said so', async (t) => {
-  t.mock.method(server.deps.storage, 'put', async () => {
-    throw new StorageDown('down');
-  });
-  const { status, message } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
-  assert.equal(status, 503);
-  assert.match(message ?? '', /try again in an hour, or email it to us/);
-});
-
-test('a disk with no room beside its reserve refuses with a sentence before anything is written', async (t) => {
-  t.mock.method(server.deps.storage, 'room', async () => 1_000_000);
-  const put = t.mock.method(server.deps.storage, 'put');
-  const { status, message } = await leavesNothing(() => upload([['file', pdf(4_000_000), 't.pdf']]));
-  assert.deepEqual(
-    [status, message, put.mock.callCount()],
-    [503, 'We cannot take files just now. Please try again in an hour, or email it to us.', 0],
-  );
-});
-
-test('a half-written upload is swept when it has rested for a day; a whole document that no row knows waits for staff', async (t) => {
-  const storageDir = server.documents;
-  await upload([['file', pdf(), 'kept.pdf']]);
-  const kept = stored();
-  const [orphan, young] = [randomUUID(), randomUUID()];
-  for (const name of [orphan, `${orphan}.part`, young, 'not-ours.txt'])
-    writeFileSync(join(storageDir, name), 'x');
-  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
-  for (const name of [...kept, orphan, `${orphan}.part`, 'not-ours.txt'])
-    utimesSync(join(storageDir, name), twoDaysAgo, twoDaysAgo);
-  t.after(() => [young, 'not-ours.txt'].forEach((name) => void rmSync(join(storageDir, name))));
-  assert.equal(await sweepDocuments(server.deps), 1);
-  assert.deepEqual(stored(), [...kept, orphan, young, 'not-ours.txt'].sort());
-  const told = await sql<{ message: string }>`
-    select message from staff_notice where kind = 'unknown_documents'`.execute(server.deps.database);
-  assert.match(told.rows[0]!.message, /^The storage has 1 document that this database does not know/);
-
-  const run = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
-  assert.deepEqual(await run(), { code: 1, out: `${orphan}\n1 unknown.\n` });
-  const copy = join(storageDir, '../copy.pdf');
-  assert.equal((await run('fetch', orphan, copy)).code, 0);
-  assert.equal(readFileSync(copy, 'utf8'), 'x');
-  assert.match((await run('fetch', orphan, copy)).out, /is there already/);
-  for (const other of [young, kept[0]!]) assert.match((await run('remove', other)).out, /is not among them/);
-  assert.equal((await run('remove')).code, 2);
-  assert.equal((await run('remove', orphan)).code, 0);
-  assert.deepEqual(stored(), [...kept, young, 'not-ours.txt'].sort());
-  assert.equal((await run()).code, 0);
-});
-
-test('a connection cut in the middle leaves nothing behind', async () => {
-  await leavesNothing(async () => {
-    const { hostname, port } = new URL(server.url);
-    const socket = connect(Number(port), hostname);
-    const head = [
-      `POST /api/public/join-session/${paid.uuid}/upload-transcript HTTP/1.1`,
-      `host: ${hostname}`,
-      'content-type: multipart/form-data; boundary=x',
-      'content-length: 1000000',
-      '',
-      '',
-    ].join('\r\n');
-    socket.write(
-      `${head}--x\r\ncontent-disposition: form-data; name="file"; filename="t.pdf"\r\ncontent-type: application/pdf\r\n\r\n${'x'.repeat(200_000)}`,
-    );
-    await until(() => stored().some((name) => name.endsWith('.part')), 5_000);
-    socket.destroy();
-    await until(() => !stored().some((name) => name.endsWith('.part')), 5_000);
-  });
 });
 
 for (const [what, given, kept] of [
@@ -342,150 +217,6 @@ for (const [what, given, kept] of [
     assert.ok(stored().every((name) => /^[0-9a-f-]{36}$/.test(name)));
   });
 
-for (const order of ['before', 'after'])
-  test(`a resume of a known contact is taken with its contact id ${order} the file`, async () => {
-    const file: [string, Blob, string] = ['file', pdf(), 'resume.pdf'];
-    const id: [string, string] = ['contactId', '102'];
-    const { status, data } = await upload(
-      order === 'before' ? [id, file] : [file, id],
-      '/api/public/upload-resume',
-    );
-    assert.equal(status, 200);
-    assert.deepEqual(data, {
-      success: true,
-      message:
-        'Thank you, your resume was successfully uploaded and is being processed. You can safely close this window now.',
-    });
-  });
-
-for (const [what, id, expected] of [
-  ['an unknown contact', '999999', 404],
-  ['no contact', '', 400],
-  ['nonsense', 'x y', 404],
-] as const)
-  test(`a resume of ${what} is refused with a sentence, and leaves nothing behind`, async () => {
-    const answer = await leavesNothing(() =>
-      upload(
-        [
-          ['contactId', id],
-          ['file', pdf(), 'resume.pdf'],
-        ],
-        '/api/public/upload-resume',
-      ),
-    );
-    assert.equal(answer.status, expected);
-    assert.ok(answer.message);
-  });
-
-function limitsWith(settings: Record<string, string>) {
-  return readConfig({
-    DATABASE_URL: server.deps.config.databaseUrl,
-    STRIPE_EMULATOR_URL: server.stripeUrl,
-    HUBSPOT_EMULATOR_URL: server.hubspotUrl,
-    ...settings,
-  }).limits;
-}
-
-test('too many resumes from one address are 429 before their bytes are taken', async (t) => {
-  const { config } = server.deps;
-  config.limits = limitsWith({ LIMIT_RESUMES_PER_ADDRESS: '2/60' });
-  t.after(() => (config.limits = null));
-  const send = () =>
-    upload(
-      [
-        ['contactId', '102'],
-        ['file', pdf(), 'resume.pdf'],
-      ],
-      '/api/public/upload-resume',
-    );
-  const statuses = [(await send()).status, (await send()).status];
-  assert.deepEqual(statuses, [200, 200]);
-  assert.equal((await leavesNothing(send)).status, 429);
-});
-
-/** A resume as anybody may send it. `sig` is of a link; the fields are of the form, in their order around the file. */
-const resume = (...order: ('id' | 'signature' | 'file')[]) => {
-  const { exp, sig } = server.deps.links.sign(
-    { kind: 'resume', contactId: '102' },
-    new Date(Date.now() + 60_000),
-  );
-  const fields: Record<(typeof order)[number], [string, Blob | string, string?][]> = {
-    id: [['contactId', '102']],
-    signature: [
-      ['exp', exp],
-      ['sig', sig],
-    ],
-    file: [['file', pdf(), 'resume.pdf']],
-  };
-  return () =>
-    upload(
-      order.flatMap((part) => fields[part]),
-      '/api/public/upload-resume',
-    );
-};
-/** As with real HubSpot: only signed links may be followed. */
-function signLinks(t: TestContext, now = () => new Date()): void {
-  const { links } = server.deps;
-  server.deps.links = signedLinks('x'.repeat(32), false, now);
-  t.after(() => (server.deps.links = links));
-}
-
-for (const order of [
-  ['file', 'id'],
-  ['id', 'file'],
-] as const)
-  test(`a resume without a signature, ${order.join(' before ')}, is refused before anybody looks into it`, async (t) => {
-    signLinks(t);
-    const inspect = t.mock.method(server.deps.inspector, 'inspect');
-    const { status } = await leavesNothing(resume(...order));
-    assert.deepEqual([status, inspect.mock.callCount()], [403, 0]);
-  });
-
-test('a resume whose signature came first and has expired is refused before its bytes are taken', async (t) => {
-  signLinks(t, () => new Date(Date.now() + 3_600_000));
-  const put = t.mock.method(server.deps.storage, 'put');
-  const { status } = await leavesNothing(resume('id', 'signature', 'file'));
-  assert.deepEqual([status, put.mock.callCount()], [403, 0]);
-});
-
-for (const order of [
-  ['id', 'signature', 'file'],
-  ['signature', 'file', 'id'],
-  ['file', 'signature', 'id'],
-] as const)
-  test(`a resume that is signed is taken with its form as ${order.join(', ')}`, async (t) => {
-    signLinks(t);
-    assert.equal((await resume(...order)()).status, 200);
-  });
-
-test('a file that nobody can finish looking at is refused with a sentence, and leaves nothing behind', async (t) => {
-  const { inspector } = server.deps;
-  const started: ChildProcess[] = [];
-  server.deps.inspector = openInspector({
-    patience: () => 50,
-    start: () => {
-      started.push(
-        spawn(process.execPath, ['-e', 'for (;;);'], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }),
-      );
-      return started.at(-1)!;
-    },
-  });
-  t.after(() => (server.deps.inspector = inspector));
-  const { status, message } = await leavesNothing(() => upload([['file', pdf(), 't.pdf']]));
-  assert.deepEqual(
-    [status, message],
-    [
-      415,
-      'Checking this file takes too long. Please save or print it as a new PDF, or upload a clear photo of it.',
-    ],
-  );
-  assert.deepEqual(
-    started.map(({ signalCode }) => signalCode),
-    ['SIGKILL'],
-    'what looked at it has ended',
-  );
-});
-
 test('a file that says how much too large it is, is refused before its bytes are taken', async (t) => {
   const put = t.mock.method(server.deps.storage, 'put');
   const { status, message } = await leavesNothing(() => upload([['file', pdf(6_000_000), 'big.pdf']]));
@@ -496,81 +227,11 @@ test('a file that says how much too large it is, is refused before its bytes are
 });
 
 test('too many transcripts of one join are 429 before their bytes are taken', async (t) => {
-  const { config } = server.deps;
-  config.limits = limitsWith({ LIMIT_UPLOADS_PER_SESSION: '2/60' });
-  t.after(() => (config.limits = null));
+  limitWith(t, server, { LIMIT_UPLOADS_PER_SESSION: '2/60' });
   const { uuid } = await paidJoin(server, server.client());
   const send = () => upload([['file', pdf(), 't.pdf']], `/api/public/join-session/${uuid}/upload-transcript`);
   assert.deepEqual([(await send()).status, (await send()).status], [200, 200]);
   const put = t.mock.method(server.deps.storage, 'put');
   assert.equal((await leavesNothing(send)).status, 429);
   assert.equal(put.mock.callCount(), 0);
-});
-
-/** Speaks clamd's INSTREAM: reads the frames to their end, and answers by what was in them. Returns its address. */
-async function standInForClamd(t: TestContext, answer: (bytes: Buffer) => string | null): Promise<string> {
-  const clamd = createServer((socket) => {
-    let received = Buffer.alloc(0);
-    socket.on('error', () => {});
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      const command = 'zINSTREAM\0';
-      const parts: Buffer[] = [];
-      let at = command.length;
-      for (;;) {
-        if (received.length < at + 4) return;
-        const length = received.readUInt32BE(at);
-        if (length === 0) break;
-        parts.push(received.subarray(at + 4, at + 4 + length));
-        at += 4 + length;
-      }
-      const said =
-        received.toString('latin1', 0, command.length) === command
-          ? answer(Buffer.concat(parts))
-          : 'UNKNOWN COMMAND';
-      if (said === null) socket.destroy();
-      else socket.end(`${said}\0`);
-    });
-  });
-  await new Promise<void>((resolve) => clamd.listen(0, '127.0.0.1', resolve));
-  t.after(() => clamd.close());
-  return `tcp://127.0.0.1:${(clamd.address() as AddressInfo).port}`;
-}
-
-test('a scanner sees every byte, and what it finds nothing in is kept', async (t) => {
-  let seen = Buffer.alloc(0);
-  const url = await standInForClamd(t, (bytes) => {
-    seen = Buffer.from(bytes);
-    return 'stream: OK';
-  });
-  server.deps.scanner = clamd(url);
-  t.after(() => (server.deps.scanner = null));
-  const bytes = pdfOf({ size: 300_000 });
-  assert.equal((await upload([['file', blob(bytes), 't.pdf']])).status, 200);
-  assert.ok(seen.equals(bytes));
-});
-
-for (const [what, said, expected, sentence] of [
-  ['finds something', 'stream: Win.Test.EICAR_HDB-1 FOUND', 415, /virus scanner found something/],
-  [
-    'takes no file of that size',
-    'INSTREAM size limit exceeded. ERROR',
-    503,
-    /cannot check files for viruses/,
-  ],
-  ['hangs up', null, 503, /cannot check files for viruses/],
-] as const)
-  test(`while the scanner ${what}, a file is refused with ${expected} and a sentence, and leaves nothing behind`, async (t) => {
-    server.deps.scanner = clamd(await standInForClamd(t, () => said));
-    t.after(() => (server.deps.scanner = null));
-    const { status, message } = await leavesNothing(() => upload([['file', pdf(200_000), 't.pdf']]));
-    assert.equal(status, expected);
-    assert.match(message ?? '', sentence);
-  });
-
-test('while the scanner is down nothing is taken', async (t) => {
-  server.deps.scanner = clamd('tcp://127.0.0.1:1');
-  t.after(() => (server.deps.scanner = null));
-  const { status } = await leavesNothing(() => upload([['file', pdf(200_000), 't.pdf']]));
-  assert.equal(status, 503);
 });

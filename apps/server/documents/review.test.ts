@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import {
   documentsAcceptCommand,
@@ -20,17 +21,10 @@ import {
   documentsShowCommand,
 } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function upload(client: Client, uuid: string, name = 'transcript.pdf'): Promise<number> {
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(pdf())]), name);
-  const response = await client.fetch(pathOf('uploadTranscript', { uuid }), { method: 'POST', body: form });
-  return response.status;
+  return (await postPdf(client, pathOf('uploadTranscript', { uuid }), { name })).status;
 }
 
 async function uploaded(): Promise<{ client: Client; uuid: string }> {
@@ -269,13 +263,11 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
 });
 
 test("a contact's resumes are shown by its id", async (t) => {
-  const form = new FormData();
-  form.append('contactId', '102');
-  form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
-  assert.equal(
-    (await server.client().fetch(pathOf('uploadResume'), { method: 'POST', body: form })).status,
-    200,
-  );
+  const sent = await postPdf(server.client(), pathOf('uploadResume'), {
+    contactId: '102',
+    name: 'resume.pdf',
+  });
+  assert.equal(sent.status, 200);
   const { out, code } = await runCommand(t, server, documentsShowCommand, ['102']);
   assert.equal(code, 0);
   assert.match(out, /^[\da-f-]{36} {2}[\d-]+ {2}resume\n {2}resume\.pdf \(application\/pdf, /);

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, UPLOAD_LINK_OVER } from '#documents/document.ts';
 import { pdf, program } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import { readConfig } from '../platform/config.ts';
+import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsRejectCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function paid(): Promise<{ client: Client; uuid: string }> {
   const client = server.client();
@@ -30,11 +26,7 @@ async function linkFor(client: Client, uuid: string): Promise<string> {
 
 /** From another device, which holds nothing of the join. */
 async function uploadBy(token: string, bytes = pdf(), name = 'photo.pdf') {
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(bytes)]), name);
-  const response = await server
-    .client()
-    .fetch(pathOf('uploadByLink', { token }), { method: 'POST', body: form });
+  const response = await postPdf(server.client(), pathOf('uploadByLink', { token }), { bytes, name });
   return { status: response.status, body: (await response.json()) as { message?: string } };
 }
 
@@ -122,15 +114,7 @@ test('after a final rejection neither a new nor an old link takes anything', asy
 
 test('links of a join and uploads by a link are limited', async (t) => {
   const { client, uuid } = await paid();
-  const { config } = server.deps;
-  config.limits = readConfig({
-    DATABASE_URL: config.databaseUrl,
-    STRIPE_EMULATOR_URL: server.stripeUrl,
-    HUBSPOT_EMULATOR_URL: server.hubspotUrl,
-    LIMIT_UPLOAD_LINKS_PER_SESSION: '2/60',
-    LIMIT_UPLOADS_PER_LINK: '1/60',
-  }).limits;
-  t.after(() => (config.limits = null));
+  limitWith(t, server, { LIMIT_UPLOAD_LINKS_PER_SESSION: '2/60', LIMIT_UPLOADS_PER_LINK: '1/60' });
   const token = await linkFor(client, uuid);
   await linkFor(client, uuid);
   assert.equal((await client.call('createUploadLink', { params: { uuid } })).status, 429);

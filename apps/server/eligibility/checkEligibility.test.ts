@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const check = (invitationCode: unknown) =>
   server.client().call('checkEligibility', { body: { invitationCode, isTOLA: true } });

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
 import { shipOrder } from './shipOrder.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
-});
-after(() => server.close());
+const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const STOLE = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { importCommand } from './importCommand.ts';
 import { mintCommand } from './mintCommand.ts';
 import { mintCodes } from './mintInvitations.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const HEADER = 'code,contactId,firstName,lastName,email,school';
 function fileOf(t: TestContext, ...lines: string[]): string {

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';

@@ -2,20 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { linkCheckCommand, linksCommand } from './linksCommand.ts';
 
-let server: TestServer;
+const server = await sharedServer({ PUBLIC_URL: 'https://join.society.example' });
 const folder = mkdtempSync(join(tmpdir(), 'induct-links-'));
-before(async () => {
-  server = await startTestServer({ PUBLIC_URL: 'https://join.society.example' });
-});
-after(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a link that was printed tells what it does: contact, product, price, floor, upgrade, expiry', async (t) => {
   await server.deps.contacts.refresh('103');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { settingsFor } from '../../../tests/harness/standIns.ts';
@@ -11,20 +11,16 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { type Limit, readConfig } from '../platform/config.ts';
 import { handleEvent } from './handleEvent.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({
-    LIMITS: 'on',
-    LIMIT_CARD_FAILURES_PER_SESSION: '3/10',
-    LIMIT_CARD_FAILURES_PER_ADDRESS: '9/60',
-    LIMIT_INTENTS_PER_SESSION: '4/60',
-  });
+const server = await sharedServer({
+  LIMITS: 'on',
+  LIMIT_CARD_FAILURES_PER_SESSION: '3/10',
+  LIMIT_CARD_FAILURES_PER_ADDRESS: '9/60',
+  LIMIT_INTENTS_PER_SESSION: '4/60',
 });
-after(() => server.close());
 
 const stripeStatus = async (intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.status as unknown as string;

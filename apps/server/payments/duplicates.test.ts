@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -9,14 +9,10 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 /** A contact of nobody else's, and joins of theirs at Checkout, all with their intents open. */
 async function joinsOfOne(contactId: string, clients: Client[]) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import {
@@ -10,15 +10,11 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 beforeEach(async () => {
   await forgetRequests(server.stripeUrl);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -12,17 +12,13 @@ import {
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { ALREADY_MEMBER } from '../session/members.ts';
 import { firstLine } from '../session/orderLines.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const donate = (client: Client, uuid: string) =>

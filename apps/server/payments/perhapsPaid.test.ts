@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -10,14 +10,10 @@ import {
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function orderFor(client: Client, change: Parameters<typeof details>[0] = {}): Promise<string> {
   const uuid = await startJoin(client, 'LINCOLN2026');

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 async function receiptOf(intentId: string): Promise<string | null> {
   const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);

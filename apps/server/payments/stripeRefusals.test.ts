@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, mock, test } from 'node:test';
+import { mock, test } from 'node:test';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import {
   type Answered,
   type Client,
+  sharedServer,
   startTestServer,
-  type TestServer,
 } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { PROVIDER_TROUBLE } from '../notices/providerTrouble.ts';
@@ -14,11 +14,7 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import type { IntentMetadata, PaymentProvider } from '../providers/stripe/provider.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 /** A way in which Stripe does not do what it is asked, none of them the card's. */
 interface Kind {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import Stripe from 'stripe';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
@@ -9,18 +9,10 @@ import {
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import {
-  STRIPE_WEBHOOK_SECRET,
-  startTestServer,
-  type TestServer,
-} from '../../../tests/harness/testServer.ts';
+import { STRIPE_WEBHOOK_SECRET, sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 /** As Stripe would send it, or as somebody else does again who caught it. */
 async function webhook(event: object, secret = STRIPE_WEBHOOK_SECRET, ageSeconds = 0): Promise<Response> {

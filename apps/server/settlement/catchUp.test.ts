@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
 /** What Stripe's clock is behind ours, in milliseconds: so much has passed since it happened. */
 let behind = 0;
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { stripeClock: () => Date.now() - behind });
-});
-after(() => server.close());
+const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
 const catchUp = async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);

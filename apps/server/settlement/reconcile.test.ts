@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
@@ -11,11 +11,7 @@ import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+let server = await sharedServer();
 
 /** As if all that is found had happened long ago. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;

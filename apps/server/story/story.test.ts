@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { type StoryStep, storySteps } from '#core/story.ts';
-import { pdf } from '../../../tests/harness/documents.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, openIntent, payByCard, payOrder } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
 import { documentsAcceptCommand } from '../documents/commands.ts';
 import { ordersShipCommand, ordersUnshipCommand } from '../fulfilment/commands.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
@@ -15,11 +15,7 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { storyCommand } from './storyCommand.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
@@ -76,9 +72,7 @@ test('a join is told from its first step to what staff did of it, and by whom', 
   });
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('skipUpgrade', { params, body: {} });
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
-  await client.fetch(`/api/public/join-session/${uuid}/upload-transcript`, { method: 'POST', body: form });
+  await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
   await asStaff(t, 'Robin', documentsAcceptCommand, uuid);
   await asStaff(t, 'Robin', ordersShipCommand, uuid, '--note', 'TRACK 1');
   await asStaff(t, 'Alex', ordersUnshipCommand, uuid);

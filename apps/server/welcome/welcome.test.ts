@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 test('the receipt lists what was paid for the membership, the gifts and the upgrade, with its card', async () => {
   const client = server.client();

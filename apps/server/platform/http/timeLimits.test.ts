@@ -2,22 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pdf } from '../../../../tests/harness/documents.ts';
 import { paidJoin } from '../../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../../tests/harness/testServer.ts';
 import { buildApp } from '../../app.ts';
 import { type TimeLimits, timeLimits } from './timeLimits.ts';
 
-let server: TestServer;
-let path: string;
-before(async () => {
-  server = await startTestServer();
-  const { uuid } = await paidJoin(server, server.client());
-  path = `/api/public/join-session/${uuid}/upload-transcript`;
-});
-after(() => server.close());
+const server = await sharedServer();
+const { uuid } = await paidJoin(server, server.client());
+const path = `/api/public/join-session/${uuid}/upload-transcript`;
 
 /** Never, as far as a test goes. */
 const NEVER_MS = 60_000;

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import {
+  chargeOf,
+  differencesOf,
+  membershipOnly,
+  refundsOf,
+  standingsOf,
+  undergraduate,
+} from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { handleEvent } from '../payments/handleEvent.ts';
+import { followPayment } from './followPayment.ts';
+import { refundJoin } from './refundJoin.ts';
+
+/** What Stripe tells of a payment after it was made: refunds, disputes and reviews. */
+const server = await sharedServer();
+
+/** What HubSpot knows of a contact's membership and its money, once everything is delivered. */
+async function membershipAtHubspot(contactId: string): Promise<(string | null | undefined)[]> {
+  await deliver(server);
+  const { membership_status, amount_paid } = await atHubspot(
+    server,
+    contactId,
+    'membership_status',
+    'amount_paid',
+  );
+  return [membership_status, amount_paid];
+}
+
+test("a refund in Stripe's dashboard ends the membership it gives back, tells staff, and lets its contact join again", async () => {
+  const person = { firstName: 'Amélie', lastName: 'Tremblay', personalEmail: 'amelie.tremblay@example.com' };
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR102', person);
+  assert.deepEqual(await membershipAtHubspot('102'), ['member', '65.00']);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  const [unassigned] = await noticesOf(server, uuid);
+  assert.match(
+    unassigned!,
+    /^\$10\.00 of payment pi_\w+ was refunded outside Induct, and its amount does not say/,
+  );
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await followPayment(server.deps, intentId);
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.deepEqual(await noticesOf(server, uuid), [
+    unassigned!,
+    `$10.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
+    `$55.00 of payment ${intentId} was refunded outside Induct, for Membership.`,
+    `The membership paid for by ${intentId} has ended: its money was refunded.`,
+  ]);
+  // HubSpot hears of it.
+  assert.deepEqual(await membershipAtHubspot('102'), ['former', '0.00']);
+  const anew = await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await standingsOf(server, anew.uuid), [{ type: 'membership', standing: 'active' }]);
+  // And should the bank undo the first refund now, one of the two memberships is enough.
+  await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
+  const { payments } = server.deps;
+  const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null }) };
+  await followPayment({ ...server.deps, payments: undone }, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.match(
+    (await noticesOf(server, uuid)).at(-1)!,
+    /is with us again, but its contact 102 has joined anew meanwhile/,
+  );
+});
+
+test('a dispute keeps the membership disputed and held; won it is active, lost it is charged back', async () => {
+  for (const [contactId, ending, standing] of [
+    ['101', 'won', 'active'],
+    ['104', 'lost', 'charged_back'],
+  ] as const) {
+    const code = `HONOR${contactId}`;
+    const { uuid, intentId } = await paidJoin(server, server.client(), code);
+    const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'disputed' }]);
+    await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), /disputed/);
+    const again = await server.client().call('initiateJoin', {
+      body: { contactId, invitationCode: code, isTOLA: true },
+    });
+    assert.equal(again.status, 409, 'still held');
+    await server.stripeControl(`disputes/${dispute.id}/close`, { status: ending });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
+  }
+});
+
+test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await refundJoin(server.deps, uuid, membershipOnly);
+  const { payments } = server.deps;
+  const { refunds } = await payments.moneyBack(intentId);
+  const failed = async () => ({
+    refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+    dispute: null,
+  });
+  for (let report = 0; report < 2; report++)
+    await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  const told = (await noticesOf(server, uuid)).filter((text) => text.startsWith('The refund of $65.00'));
+  assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
+});
+
+test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { payments } = server.deps;
+  // The first one reads before the refund and writes after the second one has written.
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let asked = 0;
+  const slow = {
+    ...server.deps,
+    payments: {
+      ...payments,
+      async moneyBack(id: string) {
+        const answer = await payments.moneyBack(id);
+        if (asked++ === 0) await held;
+        return answer;
+      },
+    },
+  };
+  const first = followPayment(slow, intentId);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  await followPayment(server.deps, intentId);
+  goOn();
+  await first;
+  const { refunded_cents } = await server.deps.database
+    .selectFrom('payment')
+    .select('refunded_cents')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(
+    [refunded_cents, (await standingsOf(server, uuid))[0]?.standing, asked],
+    [6500, 'refunded', 2],
+  );
+});
+
+test('an event is acted on once, and one about somebody else not at all', async () => {
+  const { intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const about = { intentId, metadata: {}, failedChargeId: null };
+  const event = { id: 'evt_refund', type: 'charge.refunded', createdAt: new Date(), ...about };
+  let asked = 0;
+  const counting = {
+    ...server.deps,
+    payments: {
+      ...server.deps.payments,
+      moneyBack(id: string) {
+        asked++;
+        return server.deps.payments.moneyBack(id);
+      },
+    },
+  };
+  assert.deepEqual([await handleEvent(counting, event), await handleEvent(counting, event)], [true, true]);
+  assert.equal(asked, 1);
+  const foreign = { ...event, id: 'evt_other', intentId: 'pi_of_another_app' };
+  assert.equal(await handleEvent(counting, foreign), false);
+});
+
+for (const answer of ['pending', 'requires_action'])
+  test(`a refund that is ${answer} at Stripe has gone as far as we are concerned, until it fails`, async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+    await server.stripeControl('refunds', { answer });
+    await refundJoin(server.deps, uuid, membershipOnly);
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    const state = async () => [
+      (await refundsOf(server, intentId))[0]?.status,
+      (await standingsOf(server, uuid))[0]?.standing,
+    ];
+    assert.deepEqual(await state(), ['pending', 'refunded']);
+    assert.deepEqual(await differencesOf(server, intentId), []);
+    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
+    await server.stripeControl(`refunds/${id}/settle`, { status: 'failed' });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await state(), ['failed', 'active']);
+    assert.deepEqual(await differencesOf(server, intentId), []);
+  });
+
+test('a refund that waits is ended by a dispute; won, the membership is there again and can be refunded', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeControl('refunds', { answer: 'pending' });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const standing = async () => (await standingsOf(server, uuid))[0]?.standing;
+  assert.equal(await standing(), 'refunded');
+  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(
+    [await standing(), (await refundsOf(server, intentId))[0]?.status],
+    ['disputed', 'failed'],
+  );
+  assert.ok((await noticesOf(server, uuid)).some((text) => /^The refund of \$65\.00 .* failed/.test(text)));
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'won' });
+  await followPayment(server.deps, intentId);
+  assert.equal(await standing(), 'active');
+  assert.deepEqual(await differencesOf(server, intentId), []);
+
+  const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
+  assert.deepEqual([notes, await standing()], [[], 'refunded']);
+  assert.deepEqual(
+    (await refundsOf(server, intentId)).map(({ status, amount_cents }) => [status, amount_cents]),
+    [
+      ['failed', 6500],
+      ['succeeded', 6500],
+    ],
+  );
+  assert.deepEqual(await differencesOf(server, intentId), []);
+});
+
+test('who paid and is held for review is a member; given back as fraud, the membership ends', async () => {
+  await server.stripeControl('reviews', { hold: true });
+  const [good, bad] = [
+    await paidJoin(server, server.client(), 'LINCOLN2026'),
+    await paidJoin(server, server.client(), 'LINCOLN2026'),
+  ];
+  await server.stripeControl('reviews', { hold: false });
+  const reviewOf = async (intentId: string) =>
+    (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.review as unknown as string;
+  for (const [{ uuid, intentId }, reason, standing] of [
+    [good, 'approved', 'active'],
+    [bad, 'refunded_as_fraud', 'refunded'],
+  ] as const) {
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+    await server.stripeControl(`reviews/${await reviewOf(intentId)}/close`, { reason });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
+    assert.deepEqual(await differencesOf(server, intentId), []);
+  }
+});
+
+test('a membership that a dashboard refund less the fee has ended stays ended when the society changes its fee', async (t) => {
+  const { uuid, intentId } = await undergraduate(server);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9000' });
+  await followPayment(server.deps, intentId);
+  assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
+  changeSociety(t, server, (source) => source.replace(/processingFee: "5.00"/, 'processingFee: "10.00"'));
+  await followPayment(server.deps, intentId);
+  assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
+});

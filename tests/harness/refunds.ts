@@ -1,0 +1,62 @@
+import type { RefundWish } from '#core/refunds.ts';
+import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
+import { reconcile } from '../../apps/server/settlement/reconcile.ts';
+import { details, openIntent, payByCard } from './steps.ts';
+import type { TestServer } from './testServer.ts';
+
+export const membershipOnly: RefundWish = {
+  membership: true,
+  ineligible: false,
+  upgrade: false,
+  items: 'none',
+};
+/** Of the catalogue. */
+const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+/** What Stripe has given back of an intent, in cents, one refund after the other. */
+export async function atStripe(server: TestServer, intentId: string): Promise<number[]> {
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+  return (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
+}
+
+/** How the memberships stand that a join has bought, its upgrade too. */
+export const standingsOf = ({ deps }: TestServer, uuid: string) =>
+  deps.database
+    .selectFrom('membership')
+    .select(['type', 'standing'])
+    .where('session_uuid', '=', uuid)
+    .orderBy('id')
+    .execute();
+
+export const refundsOf = ({ deps }: TestServer, intentId: string) =>
+  deps.database
+    .selectFrom('refund')
+    .select(['reason', 'status', 'amount_cents'])
+    .where('intent_id', '=', intentId)
+    .orderBy('created_at')
+    .execute();
+
+export const chargeOf = async (server: TestServer, intentId: string) =>
+  (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;
+
+/** What reconciling finds of these payments, whatever other tests have left. */
+export const differencesOf = async ({ deps }: TestServer, ...intentIds: string[]) =>
+  (await reconcile(deps, { graceMinutes: 0 })).differences.filter(({ subject }) =>
+    intentIds.includes(subject),
+  );
+
+/** An undergraduate's join that is paid, $95.00, with a pin of $12.00 in the order. */
+export async function undergraduate(server: TestServer) {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: false },
+  });
+  const { uuid } = started.data;
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
+  await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: lapelPin } });
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  return { client, uuid, intentId: id };
+}
