@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import type { Providers } from '../../platform/config.ts';
 import type { Answer } from '../answer.ts';
+import { stripeClient, unreadableAnswer } from './client.ts';
 
 /** The version of the API that the server speaks; webhook endpoints must send their events in it. */
 export const stripeApiVersion: string = Stripe.API_VERSION;
@@ -52,15 +53,7 @@ export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
   domainName: string,
 ): Promise<StripeAccount> {
-  const address = url === null ? null : new URL(url);
-  const client = (key: string) =>
-    new Stripe(key, {
-      maxNetworkRetries: 1,
-      timeout: TIMEOUT_MS,
-      appInfo: { name: 'induct' },
-      telemetry: false,
-      ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-    });
+  const client = (key: string) => stripeClient(key, url, { timeoutMs: TIMEOUT_MS, maxNetworkRetries: 1 });
   const stripe = client(secretKey);
   const newest = ask(() => stripe.paymentIntents.list({ limit: 1 }));
   const reads: Record<string, Promise<Answer<unknown>>> = {
@@ -163,7 +156,8 @@ async function ask<T>(call: () => PromiseLike<T>): Promise<Answer<T>> {
     return { said: await call() };
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    const { statusCode: status = 0, message } = error;
+    const { statusCode: status = 0 } = error;
+    const message = unreadableAnswer(error)?.message ?? error.message;
     const isRefusal = status >= 400 && status < 500 && status !== 429;
     return isRefusal ? { refused: { status, message } } : { down: message };
   }
