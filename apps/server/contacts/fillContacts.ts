@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import { CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { readProperties } from '../providers/hubspot/properties.ts';
 import { takeIn } from './followContacts.ts';
 

@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
-import type { CrmContact, HubspotClient } from '../providers/hubspot/client.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { keepContacts } from './contacts.ts';
 

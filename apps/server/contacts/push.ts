@@ -16,15 +16,10 @@ import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import {
-  type BatchOutcome,
-  type BatchWrite,
-  type CrmContact,
-  CrmDenied,
-  CrmRefused,
-  CrmUnavailable,
-  type HubspotClient,
-} from '../providers/hubspot/client.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
+import type { BatchOutcome, BatchWrite } from '../providers/hubspot/batches.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER, neededProperties } from '../providers/hubspot/properties.ts';
 import { holdsBought, joinHolds } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';

@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import {
-  type ChangedContact,
-  CrmUnavailable,
-  type HubspotClient,
-  LARGEST_PAGE,
-} from '../providers/hubspot/client.ts';
+import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 

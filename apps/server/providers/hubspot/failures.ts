@@ -1,19 +1,18 @@
+import { z } from 'zod';
 import type { ProviderTrouble } from '../trouble.ts';
+import { errorDetail } from './answers.ts';
 
 /** The body of HubSpot's errors. Every field is optional (https://developers.hubspot.com/docs/api-reference/error-handling). */
-interface ErrorBody {
-  message?: string;
-  category?: string;
-  correlationId?: string;
+const errorBody = z.object({
+  message: z.string().optional().catch(undefined),
+  category: z.string().optional().catch(undefined),
+  correlationId: z.string().optional().catch(undefined),
   /** Of a 429: which limit was met. */
-  policyName?: string;
-  errors?: ErrorDetail[] | undefined;
-}
-interface ErrorDetail {
-  message?: string;
-  code?: string;
-  context?: Record<string, unknown>;
-}
+  policyName: z.string().optional().catch(undefined),
+  errors: z.array(errorDetail).optional().catch(undefined),
+});
+type ErrorBody = Partial<z.infer<typeof errorBody>>;
+type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
  * Why HubSpot refuses a record, for staff: a rule of the account in words, since HubSpot's own sentence does not say where it
@@ -105,12 +104,22 @@ const TIMED_OUT_MS = 5 * SECOND_MS;
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
-/** @param retryAfter the header, in seconds */
+/**
+ * @param retryAfter the header, in seconds
+ * @param requestId the header, for an answer that does not have it in its body
+ * @param json the body; undefined when it is none
+ */
 export function failureOf(
   call: string,
-  { status, retryAfter, text }: { status: number; retryAfter: string | null; text: string },
+  {
+    status,
+    retryAfter,
+    requestId,
+    json,
+  }: { status: number; retryAfter: string | null; requestId: string | null; json: unknown },
 ): Failure {
-  const body = bodyOf(text);
+  const read = errorBody.safeParse(json);
+  const body: ErrorBody = read.data ?? {};
   const { code, param } = causeOf(body);
   const trouble = (notice: string | null): ProviderTrouble => ({
     provider: 'HubSpot',
@@ -118,13 +127,27 @@ export function failureOf(
     status,
     code,
     param,
-    requestId: body.correlationId ?? null,
+    requestId: body.correlationId ?? requestId,
     notice,
   });
   const cause = [status, code, param].filter((part) => part !== null).join(' ');
   const message = body.message ?? `HubSpot answered ${status}.`;
   const told = toldMs(retryAfter);
 
+  if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status)))
+    return {
+      kind: 'down',
+      message: `what answered (${status}) is not HubSpot`,
+      retryAfterMs: 0,
+      // Something on the way may take offence at what is sent.
+      perhapsRecord: true,
+      trouble: {
+        ...trouble(
+          `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
+        ),
+        code: 'unreadable_answer',
+      },
+    };
   if (status === 429) {
     const policy = body.policyName ?? '';
     const isDaily = policy === 'DAILY';
@@ -211,15 +234,6 @@ export function failureOf(
       `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
     ),
   };
-}
-
-function bodyOf(text: string): ErrorBody {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? body : {};
-  } catch {
-    return {};
-  }
 }
 
 /** The code of the first of its errors and the property that it names; else its category or policy. */
