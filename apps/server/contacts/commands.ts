@@ -4,8 +4,9 @@ import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
+import { diffOf } from './diffJoin.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
-import { diffOf } from './push.ts';
+
 import { syncContacts } from './syncContacts.ts';
 
 const FAILED_SHOWN = 200;

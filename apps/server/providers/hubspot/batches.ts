@@ -1,5 +1,5 @@
 import type { BatchAnswer, CrmContact } from './answers.ts';
-import { reasonOf } from './failures.ts';
+import { isInvalidEmail, reasonOf } from './failures.ts';
 import { MERGED_IDS } from './properties.ts';
 
 /** One contact of a batch write, by a mark of the caller's that its error is told by. */
@@ -17,7 +17,7 @@ export type BatchOutcome =
   | { kind: 'written'; id: string; isMerged: boolean }
   | { kind: 'gone' }
   | { kind: 'conflict'; id: string | null }
-  | { kind: 'refused'; reason: string };
+  | { kind: 'refused'; reason: string; isEmail: boolean };
 
 /** HubSpot answers with the contact that an id leads to, and does not say which id that was. */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
@@ -43,7 +43,11 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
           ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
           : category === 'OBJECT_NOT_FOUND'
             ? { kind: 'gone' }
-            : { kind: 'refused', reason: reasonOf({ message, errors }) ?? message },
+            : {
+                kind: 'refused',
+                reason: reasonOf({ message, errors }) ?? message,
+                isEmail: isInvalidEmail({ errors }),
+              },
       );
   }
   const byEmail = new Map(

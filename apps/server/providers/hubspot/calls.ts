@@ -101,7 +101,7 @@ export function hubspotCalls(
     switch (failure.kind) {
       case 'refused':
         await budget.answered(kind);
-        throw new CrmRefused(status, failure.message);
+        throw new CrmRefused(status, failure.message, failure.isEmail);
       case 'denied':
         await budget.answered(kind);
         throw new CrmDenied(status, failure.message, failure.retryAfterMs);

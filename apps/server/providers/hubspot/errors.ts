@@ -22,8 +22,11 @@ export class CrmDenied extends CrmUnavailable {
 /** HubSpot will not take this record as it is. Its reason is for staff. */
 export class CrmRefused extends Error {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** It is the email that it does not take. */
+  readonly isEmail: boolean;
+  constructor(status: number, message: string, isEmail = false) {
     super(message);
     this.status = status;
+    this.isEmail = isEmail;
   }
 }

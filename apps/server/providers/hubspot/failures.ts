@@ -41,8 +41,17 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
   return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
 }
 
-/** What staff are told of records that are refused, once for each cause: nothing in it is of a person. */
-function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string {
+/** Whether a record is refused for its email. What the form of an email must be is HubSpot's own. */
+export function isInvalidEmail({ errors }: Pick<ErrorBody, 'errors'>): boolean {
+  return errors?.some(({ code }) => code === 'INVALID_EMAIL') ?? false;
+}
+
+/**
+ * What staff are told of records that are refused, once for each cause: nothing in it is of a person. Of an email they are
+ * told by its join, which is sent without it.
+ */
+function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string | null {
+  if (isInvalidEmail({ errors })) return null;
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   const why =
     rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
@@ -73,7 +82,7 @@ export type Failure = {
   message: string;
   trouble: ProviderTrouble;
 } & (
-  | { kind: 'refused' }
+  | { kind: 'refused'; isEmail: boolean }
   /** HubSpot counts: nothing of `all` calls, or of those of the same kind, before so many ms. */
   | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
   /** It answered, and lets this call not be made: by its key's permission, or since it does not know the address. */
@@ -203,6 +212,7 @@ export function failureOf(
   if (REFUSALS.includes(status))
     return {
       kind: 'refused',
+      isEmail: isInvalidEmail(body),
       message: reasonOf(body) ?? message,
       trouble: trouble(
         call.includes('/batch/') && !call.endsWith('/read')
