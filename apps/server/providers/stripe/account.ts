@@ -44,6 +44,8 @@ export interface StripeAccount {
   endpoints: Answer<Endpoint[]>;
   /** Null when the domain is not registered. */
   domain: Answer<WalletDomain | null>;
+  /** Whether the account's payment method configuration offers Link; null when it has none of its own. */
+  offersLink: Answer<boolean | null>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -74,13 +76,14 @@ export async function askStripe(
     Refunds: askToWrite(() => stripe.refunds.update('re_induct_none', probe)),
   };
   const written = Promise.all(Object.values(writes));
-  const [account, publishable, endpoints, domain, clockAheadMs, ...read] = await Promise.all([
+  const [account, publishable, endpoints, domain, configurations, clockAheadMs, ...read] = await Promise.all([
     ask(() => stripe.accounts.retrieveCurrent()),
     newest.then((answer) =>
       openIntent(client(publishableKey), 'said' in answer ? answer.said.data[0] : undefined),
     ),
     ask(() => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 })),
     ask(() => stripe.paymentMethodDomains.list({ domain_name: domainName, limit: 1 })),
+    ask(() => stripe.paymentMethodConfigurations.list({ limit: 100 })),
     askClock(stripe),
     ...Object.values(reads),
   ]);
@@ -109,6 +112,11 @@ export async function askStripe(
           }
         : null,
     ),
+    offersLink: mapped(configurations, ({ data }) => {
+      // Those of platforms that the account is connected to have an application.
+      const own = data.find(({ is_default, application }) => is_default && application === null);
+      return own ? own.link?.display_preference.value === 'on' : null;
+    }),
   };
 }
 

@@ -171,6 +171,11 @@ const objects: Record<string, z.ZodObject> = {
     enabled_events: z.array(text),
     api_version: text.nullable(),
   }),
+  payment_method_configurations: identified('payment_method_configuration').extend({
+    is_default: z.boolean(),
+    application: text.nullable(),
+    link: z.object({ display_preference: z.object({ value: text }) }).optional(),
+  }),
   payment_method_domains: identified('payment_method_domain').extend({
     enabled: z.boolean(),
     apple_pay: z.object({
