@@ -122,7 +122,7 @@ async function write(
   );
   await sql`
     update contact set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null
-    from ${merged} where contact.id = merged.old and merged_into is distinct from merged.present`.execute(
+    from ${merged} where (contact.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
     trx,
   );
 }

@@ -6,7 +6,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
-import { failedCommand } from './commands.ts';
+import { failedCommand, syncCommand } from './commands.ts';
 
 let server: TestServer;
 before(async () => {
@@ -94,4 +94,33 @@ test('a contact that HubSpot refuses to read sets its own join aside, and no oth
   assert.equal(refusalOf(poisoned).refusal, 'no such thing');
   for (const uuid of others)
     assert.deepEqual([refusalOf(uuid).refusal, refusalOf(uuid).is_due], [null, false]);
+});
+
+test('a join of whose update HubSpot says nothing is not taken for delivered', async () => {
+  const uuid = await submit('HONOR103', { city: 'Waco' });
+  const body = { status: 'COMPLETE', results: [] };
+  await server.hubspotFault({
+    kind: 'status',
+    status: 200,
+    path: '/crm/objects/*/contacts/batch/update',
+    body,
+  });
+  await deliver(server);
+  assert.deepEqual((await rowsOf([uuid]))[0]!.is_due, true);
+  await deliver(server);
+  assert.deepEqual((await rowsOf([uuid]))[0]!.is_due, false);
+  assert.equal((await atHubspot(server, '103', 'city')).city, 'Waco');
+});
+
+test('contacts sync with a key that HubSpot refuses ends at once, and says so', async (t) => {
+  await server.hubspotFault({
+    kind: 'status',
+    status: 401,
+    body: { category: 'INVALID_AUTHENTICATION', message: 'Authentication credentials not found.' },
+    times: 1_000,
+  });
+  const began = performance.now();
+  const { code, out } = await runCommand(t, server, syncCommand, []);
+  assert.ok(performance.now() - began < 10_000);
+  assert.equal(code, 1, out);
 });

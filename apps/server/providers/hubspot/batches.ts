@@ -28,7 +28,7 @@ export function byAskedId(ids: readonly string[], results: readonly CrmContact[]
   return found;
 }
 
-/** Errors name the mark or the id of what they are about; everything else was written. */
+/** By mark. Errors name the mark or the id of what they are about; of what the answer does not say nothing is known. */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
   for (const { category, message, errors, context } of answer.errors ?? []) {
@@ -50,20 +50,23 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
               },
       );
   }
-  const byEmail = new Map(
-    answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
-  );
   const answered = new Set(answer.results.map(({ id }) => id));
+  // The ids that merged contacts have now.
+  const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
+  const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
   for (const { mark, id, properties } of writes) {
     if (outcomes.has(mark)) continue;
-    const written = id ?? byEmail.get(properties.email?.toLowerCase());
-    outcomes.set(
-      mark,
-      written === undefined
-        ? // It did not say what became of it: to be looked for by its email.
-          { kind: 'conflict', id: null }
-        : { kind: 'written', id: written, isMerged: id !== null && !answered.has(id) },
-    );
+    if (id === null) {
+      const written = byEmail.get(properties.email?.toLowerCase());
+      outcomes.set(
+        mark,
+        written === undefined
+          ? // It did not say what became of it: to be looked for by its email.
+            { kind: 'conflict', id: null }
+          : { kind: 'written', id: written, isMerged: false },
+      );
+    } else if (answered.has(id) || others.length > 0)
+      outcomes.set(mark, { kind: 'written', id, isMerged: !answered.has(id) });
   }
   return outcomes;
 }

@@ -55,8 +55,8 @@ const file = () => ({
 });
 /** Every call, and whether it is about one record, which HubSpot may not know. */
 const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
-  ['getContact', () => client.getContact('101', 1000), true],
-  ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 1000, who: 'joiner' }), false],
+  ['getContact', () => client.getContact('101', 10_000), true],
+  ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 10_000, who: 'joiner' }), false],
   ['findByEmail', () => client.findByEmail('ada@example.com'), true],
   ['readContacts', () => client.readContacts(['101'], ['email']), false],
   ['updateContacts', () => client.updateContacts(write), false],
@@ -187,7 +187,7 @@ for (const [status, seconds, ms] of [
 ] as const)
   test(`a Retry-After of ${seconds} s with ${status} is a wait of ${ms} ms`, async () => {
     answer = { status, headers: { 'retry-after': seconds }, body: { policyName: 'DAILY' } };
-    await assert.rejects(client.getContact('101', 1000), { retryAfterMs: ms });
+    await assert.rejects(client.getContact('101', 10_000), { retryAfterMs: ms });
     assert.equal(counted[0]![2], ms);
   });
 
