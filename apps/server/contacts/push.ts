@@ -101,13 +101,13 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     gone.map(({ row }) => row),
   );
   const planned = due
-    .filter((one) => !gone.includes(one))
+    .filter((join) => !gone.includes(join))
     .map(({ row, values }) => plan(fields, row, values, present.get(row.crm_id!)?.properties ?? null));
   const nothing = planned.filter(({ properties }) => Object.keys(properties).length === 0);
   await delivered(deps, nothing);
   const { sent, outcomes } = await write(
     fields,
-    planned.filter((one) => !nothing.includes(one)),
+    planned.filter((change) => !nothing.includes(change)),
     hubspot.updateContacts,
   );
   const moved = sent.filter(({ row }) => {
@@ -201,15 +201,17 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     return { row, properties, known: knownAfter(fields, values), notice: null };
   });
   const { sent, outcomes } = await write(fields, planned, hubspot.createContacts);
-  const taken = sent.flatMap((one) => {
-    const outcome = outcomes.get(one.row.uuid);
-    return outcome?.kind === 'conflict' ? [{ ...one, email: emailOf(one.row)!, id: outcome.id }] : [];
+  const taken = sent.flatMap((change) => {
+    const outcome = outcomes.get(change.row.uuid);
+    return outcome?.kind === 'conflict' ? [{ ...change, email: emailOf(change.row)!, id: outcome.id }] : [];
   });
   const created = sent.flatMap(({ row }) => {
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  await noteContacts(deps, [...created, ...(await lookAtTaken(hubspot, fields, taken))]);
+  // Before HubSpot is asked again: one without an email would not be found, and made a second time.
+  await noteContacts(deps, created);
+  await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
   await later(
     deps,
     taken.map(({ row }) => row),
@@ -232,12 +234,12 @@ async function lookAtTaken(
   const wanted = neededProperties(fields);
   const known = ids.length === 0 ? new Map() : await hubspot.readContacts(ids, wanted);
   const contacts: ContactOfJoin[] = [];
-  for (const one of taken) {
-    const id = one.id ?? (await hubspot.findByEmail(one.email))?.id;
+  for (const change of taken) {
+    const id = change.id ?? (await hubspot.findByEmail(change.email))?.id;
     const existing: CrmContact | undefined =
       id === undefined ? undefined : (known.get(id) ?? (await hubspot.readContacts([id], wanted)).get(id));
     if (existing)
-      contacts.push({ row: one.row, contactId: existing.id, isOwn: isOurs(fields, one, existing) });
+      contacts.push({ row: change.row, contactId: existing.id, isOwn: isOurs(fields, change, existing) });
   }
   return contacts;
 }
@@ -267,20 +269,20 @@ async function write(
 ): Promise<{ sent: Planned[]; outcomes: Map<string, BatchOutcome> }> {
   const outcomes = await eachAsFarAsPossible(planned.map(writeOf), send);
   const sent: Planned[] = [];
-  for (const one of planned) {
-    const { uuid } = one.row;
+  for (const change of planned) {
+    const { uuid } = change.row;
     const outcome = outcomes.get(uuid);
     if (outcome?.kind !== 'refused' || !outcome.isEmail) {
-      sent.push(one);
+      sent.push(change);
       continue;
     }
-    const rest = withoutEmail(fields, one);
+    const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
       // Alone: nothing else says which of several new contacts is whose.
-      const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid)!;
-      outcomes.set(uuid, again);
-      sent.push(again.kind === 'written' ? { ...rest, notice: emailRefused(uuid, again.id) } : rest);
+      const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
+      if (again) outcomes.set(uuid, again);
+      sent.push(again?.kind === 'written' ? { ...rest, notice: emailRefused(uuid, again.id) } : rest);
     } catch (error) {
       // It is due again in a minute; the others have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
@@ -10,7 +11,7 @@ import { failedCommand, syncCommand } from './commands.ts';
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
+  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 });
 after(() => server.close());
 beforeEach(async () => {
@@ -70,6 +71,30 @@ test('joins whose email HubSpot alone refuses arrive without it, each as a conta
     server.background,
   );
   assert.equal(told.length, 1);
+});
+
+test('a join without its email has one contact, though HubSpot fails right after it made it', async () => {
+  const taken = await submit('LINCOLN2026', {
+    personalEmail: 'jordan.rivera@example.com',
+    firstName: 'Twin',
+  });
+  const odd = await submit('LINCOLN2026', { personalEmail: 'łukasz@example.com', firstName: 'Łukasz' });
+  await server.hubspotFault({
+    kind: 'status',
+    status: 503,
+    path: '/crm/objects/*/contacts/batch/read',
+    times: 3,
+  });
+  for (let round = 0; round < 3; round++) await deliver(server);
+  await server.hubspotFault(null);
+  await deliver(server);
+  for (const row of await rowsOf([taken, odd])) assert.deepEqual([row.refusal, row.is_due], [null, false]);
+  const found: { results?: unknown[] } = await askHubspot(server.hubspotUrl, 'POST', '/search', {
+    filterGroups: [{ filters: [{ propertyName: 'firstname', operator: 'EQ', value: 'Łukasz' }] }],
+    properties: ['email'],
+    limit: 10,
+  });
+  assert.equal(found.results?.length, 1);
 });
 
 test('a contact that HubSpot refuses to read sets its own join aside, and no other', async () => {
