@@ -24,7 +24,12 @@ const SECRET = 'Stripe says something that is not for joiners.';
 
 /** A way in which Stripe does not do what it is asked, none of them the card's. */
 interface Kind {
-  fault: { kind: 'status' | 'cut'; status?: number; error?: Record<string, string>; body?: object };
+  fault: {
+    kind: 'status' | 'status_after' | 'cut';
+    status?: number;
+    error?: Record<string, string>;
+    body?: object;
+  };
   /** What a joiner's call answers. */
   status: 502 | 503;
   /** Staff are told, since it stays so until somebody does something. */
@@ -101,6 +106,11 @@ const kinds: Record<string, Kind> = {
   },
   'an answer that is not its own': {
     fault: { kind: 'status', status: 200, body: { said: SECRET } },
+    status: 503,
+    isTold: true,
+  },
+  'such an answer to what it did': {
+    fault: { kind: 'status_after', status: 202, body: { said: SECRET } },
     status: 503,
     isTold: true,
   },
@@ -332,6 +342,7 @@ const joinersKinds = [
   'too many calls',
   'a failure of its own',
   'an answer that is not its own',
+  'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
 /** A call of a joiner for each request to Stripe that one waits for. */
