@@ -272,7 +272,7 @@ async function write(
   for (const change of planned) {
     const { uuid } = change.row;
     const outcome = outcomes.get(uuid);
-    if (outcome?.kind !== 'refused' || !outcome.isEmail) {
+    if (outcome?.kind !== 'refused' || !outcome.isEmail || !(EMAIL in change.properties)) {
       sent.push(change);
       continue;
     }

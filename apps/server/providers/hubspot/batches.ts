@@ -46,7 +46,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
             : {
                 kind: 'refused',
                 reason: reasonOf({ message, errors }) ?? message,
-                isEmail: isInvalidEmail({ errors }),
+                isEmail: isInvalidEmail({ message, errors }),
               },
       );
   }

@@ -41,18 +41,27 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
   return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
 }
 
-/** Whether a record is refused for its email. What the form of an email must be is HubSpot's own. */
-export function isInvalidEmail({ errors }: Pick<ErrorBody, 'errors'>): boolean {
-  return errors?.some(({ code }) => code === 'INVALID_EMAIL') ?? false;
+/**
+ * Whether a record is refused for the email that HubSpot knows it by. What is wrong with each property stands in `errors`, or in
+ * the message as JSON.
+ */
+export function isInvalidEmail({
+  message = '',
+  errors = [],
+}: Pick<ErrorBody, 'message' | 'errors'>): boolean {
+  return (
+    errors.some(({ code, context }) => code === 'INVALID_EMAIL' && namesOf(context) === 'email') ||
+    /"error":"INVALID_EMAIL","name":"email"/.test(message)
+  );
 }
 
 /**
  * What staff are told of records that are refused, once for each cause: nothing in it is of a person. Of an email they are
  * told by its join, which is sent without it.
  */
-function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string | null {
-  if (isInvalidEmail({ errors })) return null;
-  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
+  if (isInvalidEmail(error)) return null;
+  const rules = error.errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   const why =
     rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
   return `${why} Which, and why: npm run operator -- contacts failed`;

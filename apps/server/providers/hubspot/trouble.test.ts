@@ -274,6 +274,31 @@ test('an error of HubSpot’s whose parts are not what they should be is read wi
     }
 });
 
+/** HubSpot tells what is wrong beside its message, within it, or both. */
+const within = (name: string) =>
+  `Property values were not valid: [{"isValid":false,"message":"no","error":"INVALID_EMAIL","name":"${name}"}]`;
+const beside = (name: string) => [{ code: 'INVALID_EMAIL', context: { propertyName: [name] } }];
+for (const [isEmail, error] of [
+  [true, { message: within('email') }],
+  [true, { message: 'no', errors: beside('email') }],
+  [true, { message: within('email'), errors: beside('email') }],
+  [false, { message: within('work_email') }],
+  [false, { message: 'no', errors: beside('work_email') }],
+  [false, { message: 'no', errors: [{ code: 'INVALID_INTEGER', context: { propertyName: ['email'] } }] }],
+] as const)
+  test(`${JSON.stringify(error)} is ${isEmail ? '' : 'not '}about the contact’s email`, async () => {
+    answer = { status: 400, body: error };
+    await assert.rejects(client.createContacts(write), { isEmail });
+    answer = {
+      status: 207,
+      body: { results: [], errors: [{ ...error, context: { objectWriteTraceId: ['a'] } }] },
+    };
+    const outcome = (await client.createContacts(write)).get('a')!;
+    assert.deepEqual([outcome.kind, 'isEmail' in outcome && outcome.isEmail], ['refused', isEmail]);
+    // Staff read of an email by its join, which is sent without it.
+    for (const { notice } of told) assert.equal(notice === null, isEmail);
+  });
+
 test('who answers 404 without HubSpot’s words does not say that there is no such contact', async () => {
   answer = { status: 404, body: '<html>Not found</html>' };
   for (const [call, make] of calls) await assert.rejects(make(), CrmDenied, call);
