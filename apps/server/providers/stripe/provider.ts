@@ -361,9 +361,13 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
     latest_charge?: string | null;
     last_payment_error?: { charge?: string } | null;
   };
-  const of = object.payment_intent;
+  const intent = object.payment_intent;
   const intentId =
-    object.object === 'payment_intent' ? (object.id ?? null) : typeof of === 'string' ? of : (of?.id ?? null);
+    object.object === 'payment_intent'
+      ? (object.id ?? null)
+      : typeof intent === 'string'
+        ? intent
+        : (intent?.id ?? null);
   const isFailure = type === 'payment_intent.payment_failed';
   return {
     id,
