@@ -372,6 +372,61 @@ test('a rule that wants a property of every new contact, and one by the value of
   assert.equal((await contacts('PATCH', '/101', { properties: { city: 'Waco', phone: '1' } })).status, 200);
 });
 
+test('both rules hold in batches: of a create for each contact, of an update and an upsert for all', async (t) => {
+  const { contacts, control } = await emulate(t);
+  const [whole, lacking] = ['whole@example.com', 'lacking@example.com'];
+  const of = (email: string, more: object = {}) => ({ properties: { email, city: 'Waco', ...more } });
+  const upsert = (email: string, more: object = {}) => ({
+    id: email,
+    idProperty: 'email',
+    ...of(email, more),
+  });
+  for (const [rule, code] of [
+    [{ property: 'phone', required: true }, 'MISSING_REQUIRED_PROPERTY'],
+    [
+      { property: 'phone', requiredWhen: { property: 'city', value: 'Waco' } },
+      'MISSING_CONDITIONAL_REQUIRED_PROPERTY',
+    ],
+  ] as const) {
+    await control('DELETE', 'rules');
+    await control('POST', 'rules', rule);
+    const upserted = await contacts('POST', '/batch/upsert', {
+      inputs: [upsert(whole, { phone: '1' }), upsert(lacking)],
+    });
+    assert.deepEqual([upserted.status, upserted.body.errors[0].code], [400, code]);
+    const untraced = await contacts('POST', '/batch/create', {
+      inputs: [of(whole, { phone: '1' }), of(lacking)],
+    });
+    assert.deepEqual([untraced.status, untraced.body.errors[0].code], [400, code]);
+    for (const email of [whole, lacking])
+      assert.equal((await contacts('GET', `/${email}?idProperty=email`)).status, 404, 'none was kept');
+    const created = await contacts('POST', '/batch/create', {
+      inputs: [
+        { ...of(whole, { phone: '1' }), objectWriteTraceId: 'a' },
+        { ...of(lacking), objectWriteTraceId: 'b' },
+      ],
+    });
+    assert.equal(created.status, 207);
+    assert.deepEqual(
+      created.body.errors.map((error: { errors: { code: string }[]; context: object }) => [
+        error.errors[0]!.code,
+        error.context,
+      ]),
+      [[code, { objectWriteTraceId: ['b'] }]],
+    );
+    const { id } = created.body.results[0];
+    const updated = await contacts('POST', '/batch/update', {
+      inputs: [
+        { id: '101', properties: { city: 'Dallas' } },
+        { id, properties: { phone: '' } },
+      ],
+    });
+    // An update may leave a contact without what every new one must have.
+    assert.equal(updated.status, 'required' in rule ? 200 : 400);
+    await contacts('DELETE', `/${id}`);
+  }
+});
+
 test('a day has so many calls, searches too, and the next one as many again', async (t) => {
   const limits = { tenSecondly: 100, searchSecondly: 4, daily: 2 };
   const { contacts, time } = await emulate(t, { limits });

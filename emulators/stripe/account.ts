@@ -9,6 +9,7 @@ import { checkDomainName, checkWebhookUrl } from './texts.ts';
 
 export type WebhookEndpoint = Stripe.WebhookEndpoint & ApiObject;
 type Domain = Stripe.PaymentMethodDomain & ApiObject;
+type Configuration = Stripe.PaymentMethodConfiguration & ApiObject;
 
 export const WEBHOOK_ENDPOINT_PARAMS = [
   'api_version',
@@ -142,4 +143,66 @@ export function listPaymentMethodDomains(call: Call): object {
     '/v1/payment_method_domains',
     given(call.params, 'domain_name', 'enabled'),
   );
+}
+
+/** The account's own, in which Link is on, as in a new account. */
+const DEFAULT_CONFIGURATION = 'pmc_emulated';
+
+function shown(value: 'on' | 'off') {
+  return {
+    available: value === 'on',
+    display_preference: { overridable: null, preference: value, value },
+  };
+}
+
+/** Made when it is first asked for. */
+function withConfiguration(call: Call): Call {
+  if (call.store.find(DEFAULT_CONFIGURATION)) return call;
+  const on = shown('on');
+  const configuration: Configuration = {
+    id: DEFAULT_CONFIGURATION,
+    object: 'payment_method_configuration',
+    active: true,
+    apple_pay: on,
+    application: null,
+    card: on,
+    google_pay: on,
+    is_default: true,
+    link: on,
+    livemode: false,
+    name: 'Default',
+    parent: null,
+  };
+  call.store.insert(configuration);
+  return call;
+}
+
+export function listPaymentMethodConfigurations(call: Call): object {
+  return page(
+    withConfiguration(call),
+    'payment_method_configuration',
+    '/v1/payment_method_configurations',
+    [],
+  );
+}
+
+export function retrievePaymentMethodConfiguration(call: Call): Configuration {
+  return require(withConfiguration(call), 'payment_method_configuration', call.ids.id!, 'configuration');
+}
+
+export function updatePaymentMethodConfiguration(call: Call): Configuration {
+  const configuration = retrievePaymentMethodConfiguration(call);
+  const { link } = call.params as Stripe.PaymentMethodConfigurationUpdateParams;
+  const preference = link?.display_preference?.preference;
+  if (preference === undefined) return configuration;
+  // `none` is the default of a configuration without a parent: on.
+  const updated: Configuration = {
+    ...configuration,
+    link: {
+      ...shown(preference === 'off' ? 'off' : 'on'),
+      display_preference: { overridable: null, preference, value: preference === 'off' ? 'off' : 'on' },
+    },
+  };
+  call.store.save(updated);
+  return updated;
 }

@@ -25,6 +25,7 @@ const REQUESTS: Record<string, string[]> = {
   Event: ['Retrieve', 'List'],
   PaymentIntent: ['Create', 'Retrieve', 'Update', 'Confirm', 'Cancel', 'Capture', 'List', 'Search'],
   PaymentMethod: ['Create', 'Retrieve', 'List', 'Attach', 'Detach'],
+  PaymentMethodConfiguration: ['Retrieve', 'Update', 'List'],
   PaymentMethodDomain: ['Create', 'Retrieve', 'Update', 'List', 'Validate'],
   Payout: ['Retrieve', 'List'],
   Refund: ['Create', 'Retrieve', 'Update', 'List'],
@@ -42,6 +43,7 @@ const ANSWERS = [
   'EventBase',
   'PaymentIntent',
   'PaymentMethod',
+  'PaymentMethodConfiguration',
   'PaymentMethodDomain',
   'Payout',
   'Refund',
@@ -55,6 +57,9 @@ const LONGEST_ENUM = 24;
 
 /** But these are kept: the provider refuses an event that it does not know. */
 const WHOLE_ENUMS = /^WebhookEndpoint(Create|Update)Params\.enabled_events$/;
+
+/** Whether Link is offered beside cards. */
+const WITH_LINK = /^PaymentMethodConfiguration(UpdateParams)?$/;
 
 const NEXT_ACTIONS = ['type', 'redirect_to_url', 'use_stripe_sdk'];
 
@@ -114,7 +119,7 @@ export function generateShapes(): Schema {
     const required: string[] = [];
     for (const property of type.getProperties()) {
       if (
-        otherMethods.has(property.name) ||
+        (otherMethods.has(property.name) && !(property.name === 'link' && WITH_LINK.test(name))) ||
         (/NextAction$/.test(name) && !NEXT_ACTIONS.includes(property.name))
       ) {
         continue;

@@ -193,6 +193,25 @@ export const ROUTES: readonly Route[] = [
   ),
   post('payment_methods/:id/detach', 'PaymentMethodDetachParams', ['expand'], methods.detachPaymentMethod),
 
+  get(
+    'payment_method_configurations',
+    'PaymentMethodConfigurationListParams',
+    PAGING,
+    account.listPaymentMethodConfigurations,
+  ),
+  get(
+    'payment_method_configurations/:id',
+    'PaymentMethodConfigurationRetrieveParams',
+    ['expand'],
+    account.retrievePaymentMethodConfiguration,
+  ),
+  post(
+    'payment_method_configurations/:id',
+    'PaymentMethodConfigurationUpdateParams',
+    ['link', 'expand'],
+    account.updatePaymentMethodConfiguration,
+  ),
+
   post(
     'payment_method_domains',
     'PaymentMethodDomainCreateParams',

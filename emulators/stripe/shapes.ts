@@ -141,6 +141,7 @@ const NAMES: Record<string, string> = {
   event: 'EventBase',
   payment_intent: 'PaymentIntent',
   payment_method: 'PaymentMethod',
+  payment_method_configuration: 'PaymentMethodConfiguration',
   payment_method_domain: 'PaymentMethodDomain',
   payout: 'Payout',
   refund: 'Refund',

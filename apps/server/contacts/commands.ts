@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
-import { CrmRefused, CrmUnavailable } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
+import { diffOf } from './diffJoin.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
-import { diffOf } from './push.ts';
+
 import { syncContacts } from './syncContacts.ts';
 
 const FAILED_SHOWN = 200;

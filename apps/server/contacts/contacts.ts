@@ -3,12 +3,9 @@ import { sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import type { Database } from '../platform/database/client.ts';
-import {
-  type CrmContact,
-  CrmRefused,
-  CrmUnavailable,
-  type HubspotClient,
-} from '../providers/hubspot/client.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import { CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { readProperties } from '../providers/hubspot/properties.ts';
 import { takeIn } from './followContacts.ts';
 
@@ -10,6 +11,8 @@ const INTERVAL_MS = 1_000;
 const BATCH = 100;
 /** A row that was taken is due again after this, should HubSpot not answer or this process die. */
 const RETRY_SECONDS = 10;
+/** One that HubSpot refuses to read is due again after this: staff have been told, and may put it right. */
+const REFUSED_SECONDS = 3600;
 
 /** Fills the contacts that signed links named while HubSpot could not be asked. */
 export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
@@ -35,15 +38,36 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
     update contact set fill_at = now() + make_interval(secs => ${RETRY_SECONDS})
     from due where contact.id = due.id returning contact.id`.execute(deps.database);
   if (rows.length === 0) return { taken: 0, more: false };
-  const ids = rows.map(({ id }) => id);
+  try {
+    await fill(
+      deps,
+      hubspot,
+      rows.map(({ id }) => id),
+    );
+  } catch (error) {
+    if (!(error instanceof CrmUnavailable)) throw error;
+    return { taken: rows.length, more: false };
+  }
+  return { taken: rows.length, more: rows.length === BATCH };
+}
+
+/** A batch that HubSpot refuses is halved, until only what is at fault waits. */
+async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]): Promise<void> {
   const fields = deps.society.crm.fields;
   try {
     const found = await hubspot.readContacts(ids, readProperties(fields));
     await takeIn(deps.database, fields, ids, found);
     await sql`update contact set fill_at = null where id = any(${ids})`.execute(deps.database);
   } catch (error) {
-    if (!(error instanceof CrmUnavailable)) throw error;
-    return { taken: rows.length, more: false };
+    if (!(error instanceof CrmRefused)) throw error;
+    if (ids.length === 1) {
+      await sql`update contact set fill_at = now() + make_interval(secs => ${REFUSED_SECONDS}) where id = ${ids[0]!}`.execute(
+        deps.database,
+      );
+      return;
+    }
+    const half = Math.ceil(ids.length / 2);
+    await fill(deps, hubspot, ids.slice(0, half));
+    await fill(deps, hubspot, ids.slice(half));
   }
-  return { taken: rows.length, more: rows.length === BATCH };
 }

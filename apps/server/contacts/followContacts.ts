@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
-import type { CrmContact, HubspotClient } from '../providers/hubspot/client.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { keepContacts } from './contacts.ts';
 
@@ -121,7 +122,7 @@ async function write(
   );
   await sql`
     update contact set merged_into = merged.present, profile = '{}', email = null, is_member = false, fill_at = null, deleted_at = null
-    from ${merged} where contact.id = merged.old and merged_into is distinct from merged.present`.execute(
+    from ${merged} where (contact.id = merged.old or merged_into = merged.old) and merged_into is distinct from merged.present`.execute(
     trx,
   );
 }

@@ -10,6 +10,8 @@ import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
+import { presentId } from './crmId.ts';
+import { followMerges } from './followContacts.ts';
 import { syncContacts } from './syncContacts.ts';
 
 let server: TestServer;
@@ -206,4 +208,17 @@ test('of two merged contacts who both bought, staff are told once which one to g
   const told = out.split('\n').filter((line) => line.includes(`merged into ${merged}`));
   assert.equal(told.length, 1, out);
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
+});
+
+test('a contact that was merged into one that is merged again stands for the last, though HubSpot names the last merge alone', async () => {
+  const ids = ['9001', '9002', '9003'];
+  for (const [index, present] of ids.entries()) {
+    await sql`insert into contact (id, fetched_at) values (${present}, now())`.execute(server.background);
+    const properties = { hs_merged_object_ids: ids[index - 1] ?? null };
+    await followMerges(server.background, [{ id: present, properties, createdAt: new Date().toISOString() }]);
+  }
+  for (const id of ids) {
+    const { rows } = await sql<{ id: string }>`select ${presentId(id)} as id`.execute(server.background);
+    assert.equal(rows[0]!.id, '9003', id);
+  }
 });

@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import {
-  type ChangedContact,
-  CrmUnavailable,
-  type HubspotClient,
-  LARGEST_PAGE,
-} from '../providers/hubspot/client.ts';
+import { type ChangedContact, type HubspotClient, LARGEST_PAGE } from '../providers/hubspot/client.ts';
+import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 
@@ -146,13 +142,16 @@ async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Pr
   );
 }
 
-/** Staff wait: so does the command, until HubSpot takes the call. An outage of minutes ends it; the next run goes on. */
+/**
+ * Staff wait: so does the command, until HubSpot takes the call. An outage of minutes ends it, and a key that may not at once; the
+ * next run goes on.
+ */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof CrmUnavailable) || tries === 30) throw error;
+      if (!(error instanceof CrmUnavailable) || error instanceof CrmDenied || tries === 30) throw error;
       await new Promise((resolve) =>
         setTimeout(resolve, Math.min(Math.max(error.retryAfterMs, 500), 10_000)),
       );

@@ -91,6 +91,30 @@ test('a server that is not there, or that has another secret, is told as what co
   assert.deepEqual('refused' in other && other.refused.status, 404);
 });
 
+test('another server at the public address is told as one, whatever it answers', async (t) => {
+  const server = await serverWith(t, 'none');
+  let answer = '';
+  const other = createServer((_, response) => response.end(answer));
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  for (answer of [
+    '<html>Welcome</html>',
+    '{}',
+    '[]',
+    '"yes"',
+    'null',
+    '',
+    '{"address":1,"peer":"","forwarded":null}',
+  ])
+    assert.match(
+      await saysOf(server, url),
+      /^could not be checked .* does not know this installation \(it answers something else\)/,
+      answer,
+    );
+});
+
 test('for strangers there is nothing at that address: no token, a wrong one, an old one', async (t) => {
   const server = await serverWith(t, 'none');
   const ask = (token?: string) =>

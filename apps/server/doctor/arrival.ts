@@ -1,18 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { nothingHere } from '../platform/http/errors.ts';
 import type { Answer } from '../providers/answer.ts';
 
-/** How a call arrived at a server. */
-export interface Arrival {
-  /** Who is believed to call. */
-  address: string;
-  /** Whose connection it came by: the caller's own, or a proxy's. */
-  peer: string;
-  /** X-Forwarded-For as it arrived. */
-  forwarded: string | null;
-}
+/**
+ * How a call arrived at a server: who is believed to call, whose connection it came by (the caller's own, or a proxy's), and
+ * X-Forwarded-For as it arrived.
+ */
+const arrivalShape = z.object({ address: z.string(), peer: z.string(), forwarded: z.string().nullable() });
+export type Arrival = z.infer<typeof arrivalShape>;
 
 const PATH = '/api/doctor/arrival';
 const HEADER = 'x-induct-doctor';
@@ -58,13 +56,23 @@ export async function askArrival(publicUrl: string, secret: string): Promise<Ans
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    if (!response.ok) {
-      await response.arrayBuffer();
-      return { refused: { status: response.status, message: `it answers ${response.status}` } };
-    }
-    return { said: (await response.json()) as Arrival };
+    const { status } = response;
+    const answer = await response.text();
+    if (status !== 200) return { refused: { status, message: `it answers ${status}` } };
+    const arrival = arrivalShape.safeParse(jsonOf(answer));
+    return arrival.success
+      ? { said: arrival.data }
+      : { refused: { status, message: 'it answers something else' } };
   } catch (error) {
     const { cause, message } = error as Error;
     return { down: cause instanceof Error && cause.message ? cause.message : message };
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

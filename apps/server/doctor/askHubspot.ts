@@ -2,7 +2,8 @@ import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../platform/config.ts';
 import type { Answer } from '../providers/answer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable, hubspotClient } from '../providers/hubspot/client.ts';
+import { hubspotClient } from '../providers/hubspot/client.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { tellNobody } from '../providers/trouble.ts';
 
 export interface HubspotAccount {

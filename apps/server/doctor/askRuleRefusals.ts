@@ -1,5 +1,5 @@
 import type { Answer } from '../providers/answer.ts';
-import { RULE } from '../providers/hubspot/answer.ts';
+import { RULE } from '../providers/hubspot/failures.ts';
 import { askOnce } from './askDatabase.ts';
 
 export interface RuleRefusal {

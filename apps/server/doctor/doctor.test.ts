@@ -148,6 +148,20 @@ test('a domain that is unregistered, switched off or refused by Apple is missing
   assert.match(missingIn(await asReal()), /switched off/);
 });
 
+test('whether the account offers Link is told', async () => {
+  await register();
+  const [own] = (await stripe.paymentMethodConfigurations.list()).data;
+  for (const [preference, words] of [
+    ['on', /^ok +Link: It is on in the account, and the card forms switch it off/m],
+    ['off', /^ok +Link: It is off in the account\.$/m],
+  ] as const) {
+    await stripe.paymentMethodConfigurations.update(own!.id, {
+      link: { display_preference: { preference } },
+    });
+    assert.match((await asReal()).report, words);
+  }
+});
+
 test('a wrong secret key, a wrong publishable key and an account that may not charge are missing', async () => {
   await register();
   assert.match(
@@ -260,7 +274,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 17, output);
+  assert.equal(checks.length, 18, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {

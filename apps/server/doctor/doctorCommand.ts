@@ -27,7 +27,8 @@ export async function diagnose(
 /** A line for each finding, under one that says which providers are stand-ins, and above one that counts. */
 function written(findings: readonly Finding[], standIns: StandIns): string {
   const width = Math.max(...findings.map(({ standing }) => standing.length));
-  const count = (standing: Finding['standing']) => findings.filter((one) => one.standing === standing).length;
+  const count = (standing: Finding['standing']) =>
+    findings.filter((finding) => finding.standing === standing).length;
   const names = [standIns.stripe && 'Stripe', standIns.hubspot && 'HubSpot'].filter(Boolean);
   const missing = count('missing');
   const unchecked = count('could not be checked');

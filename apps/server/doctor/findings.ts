@@ -21,6 +21,7 @@ const about = (subject: string): { ok: Say; missing: Say; unknown: Say } => ({
 
 const KEYS_PAGE = 'https://dashboard.stripe.com/apikeys';
 const WEBHOOKS_PAGE = 'https://dashboard.stripe.com/webhooks';
+const METHODS_PAGE = 'https://dashboard.stripe.com/settings/payment_methods';
 const DOMAINS_PAGE = 'https://dashboard.stripe.com/settings/payment_method_domains';
 const ACCOUNT_PAGE = 'https://dashboard.stripe.com/account/status';
 const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
@@ -153,6 +154,7 @@ function ofStripe(facts: Facts): Finding[] {
     ofClock(facts),
     ...ofWebhooks(facts),
     ofApplePay(facts),
+    ofLink(facts),
   ];
 }
 
@@ -287,6 +289,26 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
   return trouble === null
     ? applePay.ok(`${host} is registered and active.`)
     : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
+}
+
+/** Both card forms switch Link off, whatever the account says (docs/integrations.md). */
+function ofLink({ stripe: { offersLink } }: Facts): Finding {
+  const link = about('Link');
+  if ('down' in offersLink) return link.unknown(`Stripe does not answer (${offersLink.down}). Try again.`);
+  if ('refused' in offersLink)
+    return link.unknown(
+      `This key may not read payment method configurations (${offersLink.refused.message}). The card forms switch Link off all the same. See ${METHODS_PAGE}.`,
+    );
+  switch (offersLink.said) {
+    case false:
+      return link.ok('It is off in the account.');
+    case true:
+      return link.ok(
+        `It is on in the account, and the card forms switch it off. Switch it off there too, unless other pages use it: ${METHODS_PAGE}.`,
+      );
+    case null:
+      return link.unknown(`The account has no payment method configuration of its own. See ${METHODS_PAGE}.`);
+  }
 }
 
 function troubleOf({ enabled, applePay, reason }: WalletDomain): string | null {

@@ -3,7 +3,8 @@ import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { crmId } from '../contacts/crmId.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
-import { CrmRefused, CrmUnavailable, type HubspotClient } from '../providers/hubspot/client.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 
 const INTERVAL_MS = 5_000;
 /** Few at a time: each is a file, and contacts go first. */

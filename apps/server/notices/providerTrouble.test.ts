@@ -71,6 +71,8 @@ test('what ends by itself is a line in the log, and no notice', async () => {
 });
 
 for (const [status, body, isTold] of [
+  [200, {}, true],
+  [302, {}, true],
   [400, { category: 'VALIDATION_ERROR' }, true],
   [401, { category: 'EXPIRED_AUTHENTICATION' }, true],
   [403, { category: 'MISSING_SCOPES' }, true],

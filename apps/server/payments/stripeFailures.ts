@@ -4,19 +4,22 @@ import type { TellTrouble } from '../providers/trouble.ts';
 /** Logs every call that Stripe did not do, and tells staff of those that it refuses until somebody puts something right. */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
   return (failure) => {
-    const { call, status, code, param, requestId, isRefusal } = failure;
-    const notice = isRefusal ? `${causeOf(failure)} ${remedyOf(failure)}` : null;
+    const { call, status, code, param, requestId, kind } = failure;
+    const notice = kind === 'outage' ? null : `${causeOf(failure)} ${remedyOf(failure)}`;
     return tell({ provider: 'Stripe', call, status, code, param, requestId, notice });
   };
 }
 
-function causeOf({ call, status, code, param }: CallFailure): string {
+function causeOf({ call, status, code, param, kind }: CallFailure): string {
+  if (kind === 'unreadable') return `What answers ${call} with ${status} is not Stripe.`;
   const what = [code, param && `parameter ${param}`].filter(Boolean).join(', ');
   return `Stripe refuses ${call} with ${status}${what && ` (${what})`}.`;
 }
 
 /** `said` names the permission that a restricted key lacks. The request's id is in the log. */
-function remedyOf({ status, said }: CallFailure): string {
+function remedyOf({ status, said, kind }: CallFailure): string {
+  if (kind === 'unreadable')
+    return 'Look at what is between this server and api.stripe.com (a proxy, a firewall, DNS), and at https://status.stripe.com. Nobody can pay until it is put right.';
   switch (status) {
     case 401:
       return `${said} Until STRIPE_SECRET_KEY is one that Stripe takes, nobody can pay: npm run operator -- doctor.`;

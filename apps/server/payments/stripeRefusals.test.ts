@@ -16,9 +16,16 @@ import type { IntentMetadata, PaymentProvider } from '../providers/stripe/provid
 
 const server = await sharedServer();
 
+const SECRET = 'Stripe says something that is not for joiners.';
+
 /** A way in which Stripe does not do what it is asked, none of them the card's. */
 interface Kind {
-  fault: { kind: 'status' | 'cut'; status?: number; error?: Record<string, string> };
+  fault: {
+    kind: 'status' | 'status_after' | 'cut';
+    status?: number;
+    error?: Record<string, string>;
+    body?: object;
+  };
   /** What a joiner's call answers. */
   status: 502 | 503;
   /** Staff are told, since it stays so until somebody does something. */
@@ -93,20 +100,32 @@ const kinds: Record<string, Kind> = {
     status: 503,
     isTold: false,
   },
+  'an answer that is not its own': {
+    fault: { kind: 'status', status: 200, body: { said: SECRET } },
+    status: 503,
+    isTold: true,
+  },
+  'such an answer to what it did': {
+    fault: { kind: 'status_after', status: 202, body: { said: SECRET } },
+    status: 503,
+    isTold: true,
+  },
   'a connection that breaks': { fault: { kind: 'cut' }, status: 503, isTold: false },
 };
 
-const SECRET = 'Stripe says something that is not for joiners.';
-
 /** The next calls to `path` meet it; Stripe says in its header that another try is of no use, so that none is made. */
-async function meet({ fault: { kind, status, error } }: Kind, method: string, path: string): Promise<void> {
+async function meet(
+  { fault: { kind, status, error, body } }: Kind,
+  method: string,
+  path: string,
+): Promise<void> {
   await server.stripeFault({
     kind,
     method,
     path,
     times: 100,
     ...(status ? { status, headers: { 'stripe-should-retry': 'false' } } : {}),
-    ...(error ? { body: { error: { message: SECRET, ...error } } } : {}),
+    ...(error ? { body: { error: { message: SECRET, ...error } } } : body ? { body } : {}),
   });
 }
 
@@ -229,7 +248,7 @@ for (const [kindName, kind] of Object.entries(kinds))
 
     for (const { name, thrown } of answers) {
       // Most refusals of a refund are about its payment: what could not be made stays due, and that is told elsewhere.
-      const isOfRefund = name === 'refund' && isTold;
+      const isOfRefund = name === 'refund' && isTold && status === 502;
       for (const refusal of thrown)
         if (isOfRefund) assert.ok(refusal instanceof RefundRefused && !refusal.isFinal, name);
         else {
@@ -243,9 +262,14 @@ for (const [kindName, kind] of Object.entries(kinds))
       for (const line of own) {
         assert.deepEqual([line.status, line.param], [fault.status ?? null, fault.error?.param ?? null]);
         if (fault.error) assert.equal(line.code, fault.error.code ?? fault.error.type);
+        if (fault.body) assert.equal(line.code, 'unreadable_answer');
         if (fault.status) assert.match(line.requestId!, /^req_/);
       }
-      const cause = new RegExp(`^Stripe refuses ${name} with ${fault.status} `);
+      const cause = new RegExp(
+        fault.body
+          ? `^What answers ${name} with ${fault.status} is not Stripe`
+          : `^Stripe refuses ${name} with ${fault.status} `,
+      );
       assert.equal(told.filter((message) => cause.test(message)).length, isTold && !isSilent ? 1 : 0, name);
     }
     assert.equal(told.length, new Set(told).size);
@@ -313,6 +337,8 @@ const joinersKinds = [
   'an address that it does not know',
   'too many calls',
   'a failure of its own',
+  'an answer that is not its own',
+  'such an answer to what it did',
 ];
 const order = { amount: 6500, currency: 'usd' as const, billingEmail: 'jordan.rivera@example.com' };
 /** A call of a joiner for each request to Stripe that one waits for. */

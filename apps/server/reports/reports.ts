@@ -53,9 +53,9 @@ const sentToUri = z.object({
 
 /** What a body reports. What is no report of a violation, or is one of an extension's own doing, is left out. */
 export function readReports(body: unknown): Blocked[] {
-  const one = sentToUri.safeParse(body);
-  if (one.success) {
-    const report = one.data['csp-report'];
+  const alone = sentToUri.safeParse(body);
+  if (alone.success) {
+    const report = alone.data['csp-report'];
     const directive = report['effective-directive'] || report['violated-directive'] || '';
     return blockedIn(report['document-uri'], report['blocked-uri'], directive, report['source-file']);
   }
@@ -116,7 +116,7 @@ function parsed(body: string): unknown {
 
 /** A browser that blocks a thing ten times on one page sends ten reports of it. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
-  const kinds = new Map(blocked.map((one) => [`${one.directive} ${one.blocked}`, one]));
+  const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 

@@ -6,7 +6,8 @@ import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import { CrmUnavailable, type ExistingProperty } from '../providers/hubspot/client.ts';
+import type { ExistingProperty } from '../providers/hubspot/client.ts';
+import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 

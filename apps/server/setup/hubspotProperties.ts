@@ -1,12 +1,12 @@
 import { type CrmField, crmFields, type FieldRules } from '#core/crmFields.ts';
 import { joinSessionStates } from '#core/joinSession.ts';
-import {
-  type CrmProperty,
-  type CrmPropertyType,
-  CrmRefused,
-  type ExistingProperty,
-  type HubspotClient,
+import type {
+  CrmProperty,
+  CrmPropertyType,
+  ExistingProperty,
+  HubspotClient,
 } from '../providers/hubspot/client.ts';
+import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
 /** A property that a join reads or writes, as it would be made where it is missing. */

@@ -1,10 +1,6 @@
 import type { FieldRules } from '#core/crmFields.ts';
-import {
-  CrmRefused,
-  CrmUnavailable,
-  type ExistingProperty,
-  type HubspotClient,
-} from '../providers/hubspot/client.ts';
+import type { ExistingProperty, HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 

@@ -39,7 +39,7 @@ export function planStripe(
           return `${current.id} is enabled, with its ${webhookEvents.length} events. Its signing secret is as before.`;
         },
       });
-    for (const { id, apiVersion } of ours.filter((one) => one !== current))
+    for (const { id, apiVersion } of ours.filter((endpoint) => endpoint !== current))
       steps.push({
         text: `Delete webhook endpoint ${id} (API version ${apiVersion ?? "the account's default"}) once the server has the new secret: https://dashboard.stripe.com/webhooks/${id}`,
         apply: null,

@@ -56,3 +56,17 @@ test('a payment method domain is registered once, found by its name, switched of
   assert.equal((await stripe.paymentMethodDomains.retrieve(id)).enabled, true);
   assert.equal((await stripe.paymentMethodDomains.list({ domain_name: 'none.example.com' })).data.length, 0);
 });
+
+test('the account’s own payment method configuration says whether cards and Link are offered', async (t) => {
+  const { stripe } = await subject(t);
+  const { data } = await stripe.paymentMethodConfigurations.list({ limit: 100 });
+  const [own, ...others] = data.filter(({ is_default, application }) => is_default && application === null);
+  assert.equal(others.length, 0);
+  assert.equal(own!.active, true);
+  for (const { display_preference } of [own!.card!, own!.link!])
+    assert.match(display_preference.value, /^(on|off)$/);
+  const again = await stripe.paymentMethodConfigurations.retrieve(own!.id);
+  assert.deepEqual(again.link, own!.link);
+  const colour = { link: { display_preference: { preference: 'purple' } } };
+  assert.equal((await errorOf(stripe.paymentMethodConfigurations.update(own!.id, colour))).statusCode, 400);
+});

@@ -1,71 +1,21 @@
 import type { Readable } from 'node:stream';
-import { ReadableStream } from 'node:stream/web';
-import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
 import type { Providers } from '../../platform/config.ts';
-import type { ProviderTrouble, TellTrouble } from '../trouble.ts';
-import { failureOf, reasonOf, refusedRecord } from './answer.ts';
-import type { Budget, CallKind, Urgency } from './budget.ts';
-import { MERGED_IDS, type Properties, readProperties } from './properties.ts';
-
-/** A contact as HubSpot returns it; `id` is its record id, digits. */
-export interface CrmContact {
-  id: string;
-  properties: Properties;
-  createdAt: string;
-}
+import type { TellTrouble } from '../trouble.ts';
+import { answers, type CrmContact } from './answers.ts';
+import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
+import type { Budget, Urgency } from './budget.ts';
+import { DEFAULT_TIMEOUT_MS, hubspotCalls, nameOf } from './calls.ts';
+import { CrmRefused } from './errors.ts';
+import { refusedRecord } from './failures.ts';
+import { MERGED_IDS, readProperties } from './properties.ts';
+import { streamedFile } from './streamedFile.ts';
 
 /** A contact with when it was last changed, in HubSpot's clock. */
 export interface ChangedContact extends CrmContact {
   changedAt: Date;
 }
-
-/** HubSpot does not take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
-export class CrmUnavailable extends Error {
-  readonly retryAfterMs: number;
-  /** Whether what was sent may be what HubSpot fails on. */
-  readonly perhapsRecord: boolean;
-  constructor(message: string, retryAfterMs = 0, perhapsRecord = false) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-    this.perhapsRecord = perhapsRecord;
-  }
-}
-
-/** The key may not make this call (401, 403), or HubSpot does not know its address: until somebody puts that right. */
-export class CrmDenied extends CrmUnavailable {
-  readonly status: number;
-  constructor(status: number, message: string, retryAfterMs: number) {
-    super(message, retryAfterMs);
-    this.status = status;
-  }
-}
-
-/** HubSpot will not take this record as it is. Its reason is for staff. */
-export class CrmRefused extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/** One contact of a batch write, by a mark of the caller's that its error is told by. */
-export interface BatchWrite {
-  mark: string;
-  /** Null: create it. */
-  id: string | null;
-  properties: Record<string, string>;
-}
-/**
- * What became of it. A conflict is a contact with that email, by its id if HubSpot says it; `gone` is one that HubSpot does
- * not know, or has no more. One that was written under another id than was asked for has been merged.
- */
-export type BatchOutcome =
-  | { kind: 'written'; id: string; isMerged: boolean }
-  | { kind: 'gone' }
-  | { kind: 'conflict'; id: string | null }
-  | { kind: 'refused'; reason: string };
 
 /** A file for HubSpot. */
 export interface CrmFile {
@@ -143,9 +93,6 @@ export interface HubspotClient {
   getScopes(): Promise<Set<string> | null>;
 }
 
-const DEFAULT_TIMEOUT_MS = 10_000;
-/** Work in the background waits so long for its turn; after that it says so, and is done later. */
-const LONGEST_WAIT_MS = 2_000;
 /** Of contacts that are listed or searched. */
 export const LARGEST_PAGE = 100;
 /** An upload that is slower is given up: 50 KB a second. */
@@ -153,134 +100,50 @@ const SLOWEST_BYTES_PER_MS = 50;
 /** HubSpot's own type of that association. */
 const NOTE_TO_CONTACT = 202;
 
-/**
- * HubSpot's contacts API (dated version) over fetch, with a time limit on every call and within the budget of all
- * processes. For a joiner a call that may not be made now fails at once; in the background it waits for its turn. What
- * HubSpot does not do is told.
- */
+/** HubSpot's contacts API (dated version), see {@link hubspotCalls}. */
 export function hubspotClient(
-  { url, accessToken, apiVersion }: Providers['hubspot'],
+  settings: Providers['hubspot'],
   rules: FieldRules,
   budget: Budget,
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
 ): HubspotClient {
-  const base = `${url}/crm/objects/${apiVersion}/contacts`;
-  const notes = `${url}/crm/objects/${apiVersion}/notes`;
-  const propertiesBase = `${url}/crm/properties/${apiVersion}/contacts`;
-  const files = `${url}/files/${apiVersion}/files`;
+  const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, tell);
+  const { apiVersion, accessToken } = settings;
+  const contacts = `/crm/objects/${apiVersion}/contacts`;
+  const notes = `/crm/objects/${apiVersion}/notes`;
+  const contactProperties = `/crm/properties/${apiVersion}/contacts`;
+  const files = `/files/${apiVersion}/files`;
   const properties = readProperties(rules);
+  const query = new URLSearchParams({ properties: properties.join(',') });
 
-  async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
-    for (;;) {
-      const ms = await budget.take(kind, who);
-      if (ms === 0) return;
-      if (urgency === 'joiner' || ms > LONGEST_WAIT_MS)
-        throw new CrmUnavailable('HubSpot takes no more calls at this moment', ms);
-      await pause(ms);
-    }
-  }
-
-  /** Null when HubSpot does not know the record, where the call is about one. */
-  async function call<T>(
-    method: string,
-    path: string,
-    body?: unknown,
-    {
-      timeoutMs = DEFAULT_TIMEOUT_MS,
-      kind = 'call' as CallKind,
-      under = base,
-      who = urgency as Urgency,
-      isAboutOne = false,
-    } = {},
-  ): Promise<T | null> {
-    await takeTurn(kind, who);
-    const name = nameOf(method, under.slice(url.length), path);
-    let response: Response;
-    let answer: string;
-    try {
-      response = await fetch(under + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${accessToken}`,
-          ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      answer = await response.text();
-    } catch (error) {
-      await Promise.all([budget.failed(kind), tell(noAnswer(name, error))]);
-      throw new CrmUnavailable(error instanceof Error ? error.message : String(error), 0, true);
-    }
-    const { status } = response;
-    if (response.ok) {
-      await budget.answered(kind);
-      return parsed<T>(answer);
-    }
-    if (status === 404 && isAboutOne) {
-      await budget.answered(kind);
-      return null;
-    }
-    const failure = failureOf(name, {
-      status,
-      retryAfter: response.headers.get('retry-after'),
-      text: answer,
-    });
-    await tell(failure.trouble);
-    switch (failure.kind) {
-      case 'refused':
-        await budget.answered(kind);
-        throw new CrmRefused(status, failure.message);
-      case 'denied':
-        await budget.answered(kind);
-        throw new CrmDenied(status, failure.message, failure.retryAfterMs);
-      case 'limited':
-        await budget.limited(failure.ofAll ? 'all' : kind, failure.retryAfterMs);
-        throw new CrmUnavailable(failure.message, failure.retryAfterMs);
-      case 'down':
-        await budget.failed(kind);
-        throw status === 401
-          ? new CrmDenied(status, failure.message, failure.retryAfterMs)
-          : new CrmUnavailable(failure.message, failure.retryAfterMs, failure.perhapsRecord);
-    }
-  }
-
-  async function search<T>(
-    request: object,
-    options: { timeoutMs?: number; who?: Urgency } = {},
-  ): Promise<T | null> {
-    return call<T>('POST', '/search', request, { kind: 'search', ...options });
-  }
-
-  async function getProperties(): Promise<ExistingProperty[] | null> {
-    const answer = await call<{ results: PropertyAnswer[] }>('GET', '', undefined, {
-      under: propertiesBase,
-      isAboutOne: true,
-    });
-    if (answer === null) return null;
-    return answer.results.map(({ name, label, type, fieldType, groupName, options = [], ...more }) => ({
-      name,
-      label,
-      type,
-      fieldType,
-      groupName,
-      options: options.map((option) => ({ label: option.label, value: option.value })),
-      isReadOnly: more.modificationMetadata?.readOnlyValue === true || more.calculated === true,
-    }));
+  async function search(
+    filters: object[],
+    { limit, more = {}, ...options }: { limit: number; more?: object; timeoutMs?: number; who?: Urgency },
+  ): Promise<CrmContact[]> {
+    const body = { filterGroups: [{ filters }], properties: [...properties, CHANGED], limit, ...more };
+    const request = { method: 'POST', under: contacts, path: '/search', body, kind: 'search' } as const;
+    return (await call(answers.records, { ...request, ...options })).results;
   }
 
   async function changed(filters: object[], sortedBy: string): Promise<ChangedContact[]> {
-    const found = await search<Page>({
-      filterGroups: [{ filters }],
-      sorts: [{ propertyName: sortedBy, direction: 'ASCENDING' }],
-      properties: [...properties, CHANGED],
-      limit: LARGEST_PAGE,
-    });
-    return (found?.results ?? []).map((contact) => ({
+    const sorts = [{ propertyName: sortedBy, direction: 'ASCENDING' }];
+    const found = await search(filters, { limit: LARGEST_PAGE, more: { sorts } });
+    return found.map((contact) => ({
       ...contact,
       changedAt: new Date(contact.properties[CHANGED] ?? contact.createdAt),
     }));
+  }
+
+  async function list<T extends { paging?: Paging }>(
+    shape: z.ZodType<T>,
+    page: URLSearchParams,
+    after: string | null,
+  ): Promise<T & { after: string | null }> {
+    page.set('limit', String(LARGEST_PAGE));
+    if (after !== null) page.set('after', after);
+    const answer = await call(shape, { method: 'GET', under: contacts, path: `?${page}` });
+    return { ...answer, after: answer.paging?.next?.after ?? null };
   }
 
   async function write(path: string, writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>> {
@@ -289,57 +152,66 @@ export function hubspotClient(
       properties,
       objectWriteTraceId: mark,
     }));
-    const answer = (await call<BatchAnswer>('POST', path, { inputs }))!;
-    const name = nameOf('POST', base.slice(url.length), path);
+    const answer = await call(answers.batch, { method: 'POST', under: contacts, path, body: { inputs } });
     for (const error of answer.errors ?? [])
       if (error.category !== 'CONFLICT' && error.category !== 'OBJECT_NOT_FOUND')
-        await tell(refusedRecord(name, error));
+        await tell(refusedRecord(nameOf('POST', contacts, path), error));
     return outcomesOf(writes, answer);
   }
 
-  const query = new URLSearchParams({ properties: properties.join(',') });
+  async function getProperties(): Promise<ExistingProperty[] | null> {
+    const answer = await callAboutOne(answers.properties, { method: 'GET', under: contactProperties });
+    return (
+      answer?.results.map(({ calculated, modificationMetadata, options = [], ...property }) => ({
+        ...property,
+        type: property.type as CrmPropertyType,
+        options,
+        isReadOnly: modificationMetadata?.readOnlyValue === true || calculated === true,
+      })) ?? null
+    );
+  }
+
   return {
     getContact: (id, timeoutMs) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(id)}?${query}`, undefined, {
+      callAboutOne(answers.contact, {
+        method: 'GET',
+        under: contacts,
+        path: `/${encodeURIComponent(id)}?${query}`,
         timeoutMs,
-        isAboutOne: true,
       }),
     async findByCode(value, options) {
       const propertyName = rules.invitationCode.property;
       if (propertyName === null) return null;
-      const filterGroups = [{ filters: [{ propertyName, operator: 'EQ', value }] }];
-      const found = await search<{ results: CrmContact[] }>({ filterGroups, properties, limit: 1 }, options);
-      return found?.results[0] ?? null;
+      const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1, ...options });
+      return found ?? null;
     },
     // By the unique property, not by search: search lags behind writes.
     findByEmail: (email) =>
-      call<CrmContact>('GET', `/${encodeURIComponent(email)}?idProperty=email&${query}`, undefined, {
-        isAboutOne: true,
+      callAboutOne(answers.contact, {
+        method: 'GET',
+        under: contacts,
+        path: `/${encodeURIComponent(email)}?idProperty=email&${query}`,
       }),
     async readContacts(ids, wanted, timeoutMs) {
       const inputs = ids.map((id) => ({ id }));
-      const answer = await call<{ results: CrmContact[] }>(
-        'POST',
-        '/batch/read',
-        { inputs, properties: [...new Set([...wanted, MERGED_IDS])], propertiesWithHistory: [] },
-        timeoutMs === undefined ? {} : { timeoutMs },
-      );
-      return byAskedId(ids, answer!.results);
+      const { results } = await call(answers.records, {
+        method: 'POST',
+        under: contacts,
+        path: '/batch/read',
+        body: { inputs, properties: [...new Set([...wanted, MERGED_IDS])], propertiesWithHistory: [] },
+        timeoutMs,
+      });
+      return byAskedId(ids, results);
     },
     updateContacts: (writes) => write('/batch/update', writes),
     createContacts: (writes) => write('/batch/create', writes),
-    async listContacts(after) {
-      const page = new URLSearchParams(query);
-      page.set('limit', String(LARGEST_PAGE));
-      if (after !== null) page.set('after', after);
-      const answer = await call<Page>('GET', `?${page}`);
-      return { contacts: answer?.results ?? [], after: answer?.paging?.next.after ?? null };
+    async listContacts(from) {
+      const { results, after } = await list(answers.page, new URLSearchParams(query), from);
+      return { contacts: results, after };
     },
-    async deletedContacts(after) {
-      const page = new URLSearchParams({ archived: 'true', limit: String(LARGEST_PAGE) });
-      if (after !== null) page.set('after', after);
-      const answer = await call<Page>('GET', `?${page}`);
-      return { ids: answer!.results.map(({ id }) => id), after: answer!.paging?.next.after ?? null };
+    async deletedContacts(from) {
+      const { results, after } = await list(answers.idPage, new URLSearchParams({ archived: 'true' }), from);
+      return { ids: results.map(({ id }) => id), after };
     },
     changedContacts: (since) =>
       changed([{ propertyName: CHANGED, operator: 'GTE', value: String(since.getTime()) }], CHANGED),
@@ -357,17 +229,15 @@ export function hubspotClient(
       bytes.on('error', (error) => {
         unread = error;
       });
-      const form = new FormData();
+      const body = new FormData();
       const [, folder, name] = /^(.*)\/([^/]+)$/.exec(path)!;
-      form.append('folderPath', folder!);
-      form.append('options', JSON.stringify({ access: 'PRIVATE' }));
-      form.append('file', streamedFile(name!, mediaType, sizeBytes, bytes));
+      body.append('folderPath', folder!);
+      body.append('options', JSON.stringify({ access: 'PRIVATE' }));
+      body.append('file', streamedFile(name!, mediaType, sizeBytes, bytes));
+      const timeoutMs = DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS);
       try {
-        const answer = await call<{ id: string }>('POST', '', form, {
-          under: files,
-          timeoutMs: DEFAULT_TIMEOUT_MS + Math.ceil(sizeBytes / SLOWEST_BYTES_PER_MS),
-        });
-        return answer!.id;
+        const { id } = await call(answers.created, { method: 'POST', under: files, body, timeoutMs });
+        return id;
       } catch (error) {
         throw unread ?? error;
       } finally {
@@ -375,51 +245,45 @@ export function hubspotClient(
       }
     },
     async findFile(path) {
-      const found = await call<{ file?: { id: string } }>(
-        'GET',
-        `/stat/${encodeURIComponent(path)}`,
-        undefined,
-        { under: files, isAboutOne: true },
-      );
+      const found = await callAboutOne(answers.fileOrFolder, {
+        method: 'GET',
+        under: files,
+        path: `/stat/${encodeURIComponent(path)}`,
+      });
       return found?.file?.id ?? null;
     },
     async createNote({ contactId, fileId, html, at }) {
-      const answer = await call<{ id: string }>(
-        'POST',
-        '',
-        {
-          properties: { hs_timestamp: at.toISOString(), hs_note_body: html, hs_attachment_ids: fileId },
-          associations: [
-            {
-              to: { id: contactId },
-              types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: NOTE_TO_CONTACT }],
-            },
-          ],
-        },
-        { under: notes },
-      );
-      return answer!.id;
+      const body = {
+        properties: { hs_timestamp: at.toISOString(), hs_note_body: html, hs_attachment_ids: fileId },
+        associations: [
+          {
+            to: { id: contactId },
+            types: [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: NOTE_TO_CONTACT }],
+          },
+        ],
+      };
+      const { id } = await call(answers.created, { method: 'POST', under: notes, body });
+      return id;
     },
     async findNote(contactId, fileId) {
-      const contact = await call<{ associations?: { notes?: { results: { id: string }[] } } }>(
-        'GET',
-        `/${encodeURIComponent(contactId)}?associations=notes`,
-        undefined,
-        { isAboutOne: true },
-      );
-      const ids = contact?.associations?.notes?.results.map(({ id }) => id) ?? [];
+      const contact = await callAboutOne(answers.contactWithNotes, {
+        method: 'GET',
+        under: contacts,
+        path: `/${encodeURIComponent(contactId)}?associations=notes`,
+      });
       // The newest are the last, and the one that is looked for was made just now.
-      const inputs = ids.slice(-LARGEST_PAGE).map((id) => ({ id }));
+      const inputs =
+        contact?.associations?.notes?.results.slice(-LARGEST_PAGE).map(({ id }) => ({ id })) ?? [];
       if (inputs.length === 0) return null;
-      const read = await call<{ results: CrmContact[] }>(
-        'POST',
-        '/batch/read',
-        { inputs, properties: ['hs_attachment_ids'], propertiesWithHistory: [] },
-        { under: notes },
-      );
+      const { results } = await call(answers.records, {
+        method: 'POST',
+        under: notes,
+        path: '/batch/read',
+        body: { inputs, properties: ['hs_attachment_ids'], propertiesWithHistory: [] },
+      });
       const holds = ({ properties }: CrmContact) =>
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
-      return read?.results.find(holds)?.id ?? null;
+      return results.find(holds)?.id ?? null;
     },
     getProperties,
     async getPropertyNames() {
@@ -432,16 +296,13 @@ export function hubspotClient(
         displayOrder,
         hidden: false,
       }));
-      await call(
-        'POST',
-        '',
-        { ...property, options: options.length > 0 ? options : undefined },
-        { under: propertiesBase },
-      );
+      const body = { ...property, options: options.length > 0 ? options : undefined };
+      await call(answers.property, { method: 'POST', under: contactProperties, body });
     },
     async mayWrite() {
+      const body = { inputs: [] };
       try {
-        await call('POST', '/batch/update', { inputs: [] });
+        await call(answers.anything, { method: 'POST', under: contacts, path: '/batch/update', body });
       } catch (error) {
         // Permitted, and then nothing to do: that is what it was for.
         if (!(error instanceof CrmRefused)) throw error;
@@ -449,120 +310,18 @@ export function hubspotClient(
     },
     async getScopes() {
       // The call that tells a private app's scopes has no dated version.
-      const answer = await call<{ scopes: string[] }>(
-        'POST',
-        '/get/access-token-info',
-        { tokenKey: accessToken },
-        { under: `${url}/oauth/v2/private-apps`, isAboutOne: true },
-      );
+      const answer = await callAboutOne(answers.scopes, {
+        method: 'POST',
+        under: '/oauth/v2/private-apps',
+        path: '/get/access-token-info',
+        body: { tokenKey: accessToken },
+      });
       return answer && new Set(answer.scopes);
     },
   };
 }
 
+type Paging = z.infer<typeof answers.page>['paging'];
+
 const CHANGED = 'lastmodifieddate';
 const RECORD_ID = 'hs_object_id';
-
-interface Page {
-  results: CrmContact[];
-  paging?: { next: { after: string } };
-}
-interface PropertyAnswer extends Omit<CrmProperty, 'options'> {
-  options?: { label: string; value: string }[];
-  calculated?: boolean;
-  modificationMetadata?: { readOnlyValue?: boolean };
-}
-interface BatchAnswer {
-  results: CrmContact[];
-  errors?: {
-    category?: string;
-    message: string;
-    errors?: { message: string; code?: string; context?: Record<string, unknown> }[];
-    context?: { objectWriteTraceId?: string[]; ids?: string[] };
-  }[];
-}
-
-/** HubSpot answers with the contact that an id leads to, and does not say which id that was. */
-function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
-  const found = new Map<string, CrmContact>();
-  for (const contact of results)
-    for (const id of [contact.id, ...(contact.properties[MERGED_IDS] ?? '').split(';')])
-      if (ids.includes(id)) found.set(id, contact);
-  return found;
-}
-
-/** Errors name the mark or the id of what they are about; everything else was written. */
-function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
-  const outcomes = new Map<string, BatchOutcome>();
-  for (const { category, message, errors, context } of answer.errors ?? []) {
-    const about = writes.filter(
-      ({ mark, id }) =>
-        context?.objectWriteTraceId?.includes(mark) || (id !== null && context?.ids?.includes(id)),
-    );
-    for (const { mark } of about)
-      outcomes.set(
-        mark,
-        category === 'CONFLICT'
-          ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
-          : category === 'OBJECT_NOT_FOUND'
-            ? { kind: 'gone' }
-            : { kind: 'refused', reason: reasonOf({ message, errors }) ?? message },
-      );
-  }
-  const byEmail = new Map(
-    answer.results.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]),
-  );
-  const answered = new Set(answer.results.map(({ id }) => id));
-  for (const { mark, id, properties } of writes) {
-    if (outcomes.has(mark)) continue;
-    const written = id ?? byEmail.get(properties.email?.toLowerCase());
-    outcomes.set(
-      mark,
-      written === undefined
-        ? // It did not say what became of it: to be looked for by its email.
-          { kind: 'conflict', id: null }
-        : { kind: 'written', id: written, isMerged: id !== null && !answered.has(id) },
-    );
-  }
-  return outcomes;
-}
-
-/** A file for a form, whose bytes are read while it is sent: a form would otherwise want all of them in memory. */
-function streamedFile(name: string, type: string, size: number, bytes: Readable): File {
-  return Object.defineProperties(new File([], name, { type }), {
-    size: { value: size },
-    stream: { value: () => ReadableStream.from(untilFailure(bytes)) },
-  });
-}
-
-/**
- * Ends where it cannot be read any more, and the call then fails for want of bytes. A failure here would reach fetch
- * after it had given up, as a rejection that nobody handles: that ends the process.
- */
-async function* untilFailure(bytes: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* bytes;
-  } catch {}
-}
-
-/** A call as the log names it: nobody's id, email or file. */
-function nameOf(method: string, under: string, path: string): string {
-  const [named] = path.split('?', 1);
-  return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;
-}
-
-/** Without what PostgreSQL cannot keep: NUL, and halves of surrogate pairs. Something between us and HubSpot may answer in its place. */
-function parsed<T>(answer: string): T {
-  const storable = (_: string, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
-  try {
-    return JSON.parse(answer, storable) as T;
-  } catch {
-    throw new CrmUnavailable('what answered is not HubSpot');
-  }
-}
-
-function noAnswer(call: string, error: unknown): ProviderTrouble {
-  const code = error instanceof Error ? error.name : null;
-  return { provider: 'HubSpot', call, status: null, code, param: null, requestId: null, notice: null };
-}

@@ -7,7 +7,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import type { ProviderTrouble } from '../trouble.ts';
 import { type Budget, type CallKind, noBudget } from './budget.ts';
-import { CrmDenied, CrmRefused, CrmUnavailable, type HubspotClient, hubspotClient } from './client.ts';
+import { type HubspotClient, hubspotClient } from './client.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 
 /** What every call is answered. */
 let answer: { status: number; headers?: Record<string, string>; body: unknown };
@@ -54,8 +55,8 @@ const file = () => ({
 });
 /** Every call, and whether it is about one record, which HubSpot may not know. */
 const calls: [name: string, call: () => Promise<unknown>, isAboutOne: boolean][] = [
-  ['getContact', () => client.getContact('101', 1000), true],
-  ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 1000, who: 'joiner' }), false],
+  ['getContact', () => client.getContact('101', 10_000), true],
+  ['findByCode', () => client.findByCode('HONOR101', { timeoutMs: 10_000, who: 'joiner' }), false],
   ['findByEmail', () => client.findByEmail('ada@example.com'), true],
   ['readContacts', () => client.readContacts(['101'], ['email']), false],
   ['updateContacts', () => client.updateContacts(write), false],
@@ -186,7 +187,7 @@ for (const [status, seconds, ms] of [
 ] as const)
   test(`a Retry-After of ${seconds} s with ${status} is a wait of ${ms} ms`, async () => {
     answer = { status, headers: { 'retry-after': seconds }, body: { policyName: 'DAILY' } };
-    await assert.rejects(client.getContact('101', 1000), { retryAfterMs: ms });
+    await assert.rejects(client.getContact('101', 10_000), { retryAfterMs: ms });
     assert.equal(counted[0]![2], ms);
   });
 
@@ -197,13 +198,108 @@ test('a scope that is lacking is named to staff', async () => {
   assert.match(told[0]!.notice ?? '', /403 MISSING_SCOPES\): it wants crm\.objects\.contacts\.write\. Add/);
 });
 
-for (const body of ['<html>Sign in to the hotel</html>', ''])
-  test(`an answer that is not HubSpot's (${JSON.stringify(body)}) is none`, async () => {
-    for (const status of [200, 400, 502]) {
-      answer = { status, body };
-      await assert.rejects(
-        client.readContacts(['101'], ['email']),
-        (error) => error instanceof CrmUnavailable || error instanceof CrmRefused,
+const batch = (results: unknown) => JSON.stringify({ status: 'COMPLETE', results });
+const contact = { id: '101', properties: {}, createdAt: '2026-11-01T00:00:00.000Z' };
+/** What HubSpot never answers: status and body. */
+const unreadable: [name: string, status: number, body: string][] = [
+  ['an empty object', 200, '{}'],
+  ['an array', 200, '[]'],
+  ['a bare string', 200, '"yes"'],
+  ['a number', 200, '7'],
+  ['null', 200, 'null'],
+  ['nothing', 200, ''],
+  ['half an object', 200, '{"results":[{"id":"101","prop'],
+  ['a page in HTML', 200, '<html>Sign in to the hotel</html>'],
+  ['results that are no list', 200, batch({})],
+  ['a result that is none', 200, batch([null])],
+  ['a result without properties', 200, batch([{ ...contact, properties: undefined }])],
+  ['a result whose id is a number', 200, batch([{ ...contact, id: 101 }])],
+  ['a result whose properties are numbers', 200, batch([{ ...contact, properties: { mp: 1 } }])],
+  ['a result without a time', 200, batch([{ ...contact, createdAt: 'once' }])],
+  ['a redirect', 302, ''],
+  ['a redirect with JSON', 301, '{}'],
+  ['a refusal in HTML', 400, '<html>Blocked</html>'],
+  ['a refusal of the key in HTML', 403, '<html>Blocked</html>'],
+];
+for (const [name, status, body] of unreadable)
+  test(`${name} (${status}) in HubSpot’s place is no answer to any call, and told with its request id`, async () => {
+    const elsewhere = createServer((_, response) => response.end('{}'));
+    elsewhere.listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+    answer = { status, body, headers: { location, 'x-hubspot-correlation-id': '7f9d' } };
+    for (const [call, make] of calls) {
+      // Of the probe, an answer is all that is wanted.
+      if (call === 'mayWrite' && body.startsWith('{') && status === 200 && body.endsWith('}')) continue;
+      // Ids are all that is read of what was deleted; an id alone names a file and a note.
+      if (call === 'deletedContacts' && /properties|time/.test(name)) continue;
+      told = [];
+      counted = [];
+      await assert.rejects(make(), (error) => error instanceof CrmUnavailable, call);
+      assert.deepEqual(
+        told.map(({ status, code, requestId }) => [status, code, requestId]),
+        [[status, 'unreadable_answer', '7f9d']],
+        call,
+      );
+      assert.match(told[0]!.notice!, /is not HubSpot/, call);
+      assert.deepEqual(
+        counted.map(([what]) => what),
+        ['failed'],
+        call,
       );
     }
+    elsewhere.close();
   });
+
+test('an error of HubSpot’s whose parts are not what they should be is read without them', async () => {
+  for (const body of [
+    { message: 5, category: {}, errors: 'x' },
+    { message: 'no', errors: [null] },
+    { message: 'no', errors: [{ message: 7, code: [], context: 'x' }] },
+    { message: 'a\0b\ud800', errors: [{ context: { propertyName: 'city', requiredScopes: 'x' } }] },
+  ])
+    for (const [status, as] of [
+      [400, CrmRefused],
+      [403, CrmDenied],
+      [429, CrmUnavailable],
+      [500, CrmUnavailable],
+    ] as const) {
+      answer = { status, body };
+      told = [];
+      await assert.rejects(
+        client.updateContacts(write),
+        (error) => error instanceof as && !/\0|[\ud800-\udfff]/.test(error.message),
+      );
+      assert.equal(told.length, 1);
+    }
+});
+
+/** HubSpot tells what is wrong beside its message, within it, or both. */
+const within = (name: string) =>
+  `Property values were not valid: [{"isValid":false,"message":"no","error":"INVALID_EMAIL","name":"${name}"}]`;
+const beside = (name: string) => [{ code: 'INVALID_EMAIL', context: { propertyName: [name] } }];
+for (const [isEmail, error] of [
+  [true, { message: within('email') }],
+  [true, { message: 'no', errors: beside('email') }],
+  [true, { message: within('email'), errors: beside('email') }],
+  [false, { message: within('work_email') }],
+  [false, { message: 'no', errors: beside('work_email') }],
+  [false, { message: 'no', errors: [{ code: 'INVALID_INTEGER', context: { propertyName: ['email'] } }] }],
+] as const)
+  test(`${JSON.stringify(error)} is ${isEmail ? '' : 'not '}about the contact’s email`, async () => {
+    answer = { status: 400, body: error };
+    await assert.rejects(client.createContacts(write), { isEmail });
+    answer = {
+      status: 207,
+      body: { results: [], errors: [{ ...error, context: { objectWriteTraceId: ['a'] } }] },
+    };
+    const outcome = (await client.createContacts(write)).get('a')!;
+    assert.deepEqual([outcome.kind, 'isEmail' in outcome && outcome.isEmail], ['refused', isEmail]);
+    // Staff read of an email by its join, which is sent without it.
+    for (const { notice } of told) assert.equal(notice === null, isEmail);
+  });
+
+test('who answers 404 without HubSpot’s words does not say that there is no such contact', async () => {
+  answer = { status: 404, body: '<html>Not found</html>' };
+  for (const [call, make] of calls) await assert.rejects(make(), CrmDenied, call);
+});

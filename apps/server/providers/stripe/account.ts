@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import type { Providers } from '../../platform/config.ts';
 import type { Answer } from '../answer.ts';
+import { stripeClient, unreadableAnswer } from './client.ts';
 
 /** The version of the API that the server speaks; webhook endpoints must send their events in it. */
 export const stripeApiVersion: string = Stripe.API_VERSION;
@@ -43,6 +44,8 @@ export interface StripeAccount {
   endpoints: Answer<Endpoint[]>;
   /** Null when the domain is not registered. */
   domain: Answer<WalletDomain | null>;
+  /** Whether the account's payment method configuration offers Link; null when it has none of its own. */
+  offersLink: Answer<boolean | null>;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -52,15 +55,7 @@ export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
   domainName: string,
 ): Promise<StripeAccount> {
-  const address = url === null ? null : new URL(url);
-  const client = (key: string) =>
-    new Stripe(key, {
-      maxNetworkRetries: 1,
-      timeout: TIMEOUT_MS,
-      appInfo: { name: 'induct' },
-      telemetry: false,
-      ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-    });
+  const client = (key: string) => stripeClient(key, url, { timeoutMs: TIMEOUT_MS, maxNetworkRetries: 1 });
   const stripe = client(secretKey);
   const newest = ask(() => stripe.paymentIntents.list({ limit: 1 }));
   const reads: Record<string, Promise<Answer<unknown>>> = {
@@ -81,13 +76,14 @@ export async function askStripe(
     Refunds: askToWrite(() => stripe.refunds.update('re_induct_none', probe)),
   };
   const written = Promise.all(Object.values(writes));
-  const [account, publishable, endpoints, domain, clockAheadMs, ...read] = await Promise.all([
+  const [account, publishable, endpoints, domain, configurations, clockAheadMs, ...read] = await Promise.all([
     ask(() => stripe.accounts.retrieveCurrent()),
     newest.then((answer) =>
       openIntent(client(publishableKey), 'said' in answer ? answer.said.data[0] : undefined),
     ),
     ask(() => stripe.webhookEndpoints.list({ limit: 100 }).autoPagingToArray({ limit: 1000 })),
     ask(() => stripe.paymentMethodDomains.list({ domain_name: domainName, limit: 1 })),
+    ask(() => stripe.paymentMethodConfigurations.list({ limit: 100 })),
     askClock(stripe),
     ...Object.values(reads),
   ]);
@@ -116,6 +112,11 @@ export async function askStripe(
           }
         : null,
     ),
+    offersLink: mapped(configurations, ({ data }) => {
+      // Those of platforms that the account is connected to have an application.
+      const own = data.find(({ is_default, application }) => is_default && application === null);
+      return own ? own.link?.display_preference.value === 'on' : null;
+    }),
   };
 }
 
@@ -163,7 +164,8 @@ async function ask<T>(call: () => PromiseLike<T>): Promise<Answer<T>> {
     return { said: await call() };
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    const { statusCode: status = 0, message } = error;
+    const { statusCode: status = 0 } = error;
+    const message = unreadableAnswer(error)?.message ?? error.message;
     const isRefusal = status >= 400 && status < 500 && status !== 429;
     return isRefusal ? { refused: { status, message } } : { down: message };
   }

@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { Refusal } from '../../platform/http/refusal.ts';
+import { unreadableAnswer } from './client.ts';
 import type { PaymentProvider } from './provider.ts';
 
 const { errors } = Stripe;
@@ -14,8 +15,11 @@ export interface CallFailure {
   param: string | null;
   /** By which Stripe finds the request: https://dashboard.stripe.com/logs */
   requestId: string | null;
-  /** The same call will be refused again until somebody puts something right, here or at Stripe. */
-  isRefusal: boolean;
+  /**
+   * `refusal`: the same call will be refused again until somebody puts something right, here or at Stripe. `unreadable`: what
+   * answered was not Stripe. `outage`: it ends by itself.
+   */
+  kind: 'refusal' | 'unreadable' | 'outage';
   /** Stripe's words, where they are about the key: they name the permission that it lacks. */
   said: string | null;
 }
@@ -107,10 +111,23 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
     return { thrown: new NotAtStripe(message, cause), failure: null };
   if (code === 'payment_intent_unexpected_state')
     return { thrown: new UnexpectedState(message, cause), failure: null };
+  const unreadable = unreadableAnswer(error);
+  if (unreadable && !endsByItself(unreadable.status))
+    return {
+      thrown: outage(error, call),
+      failure: {
+        ...failureOf(error, call, 'unreadable'),
+        status: unreadable.status,
+        code: 'unreadable_answer',
+      },
+    };
   const isRefusal = isFaultOfOurs(error);
   return {
     thrown: isRefusal ? new ProviderRefused(message, cause) : outage(error, call),
-    failure: failureOf(error, call, isRefusal),
+    failure: {
+      ...failureOf(error, call, isRefusal ? 'refusal' : 'outage'),
+      ...(unreadable ? { status: unreadable.status } : {}),
+    },
   };
 }
 
@@ -123,7 +140,7 @@ export function understoodOfRefund(error: unknown, call: keyof PaymentProvider):
   const isOfTheRequest = error.param !== undefined && error.param !== 'amount';
   return {
     thrown: new RefundRefused(error.message, { isFinal, cause: error }),
-    failure: isOfTheKey || (isOfTheRequest && !isFinal) ? failureOf(error, call, true) : null,
+    failure: isOfTheKey || (isOfTheRequest && !isFinal) ? failureOf(error, call, 'refusal') : null,
   };
 }
 
@@ -132,9 +149,14 @@ export function isInvalidEmail(error: unknown): boolean {
   return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
 }
 
-/** A 4xx, but for those that say to come again: the same call is still under way, or there were too many. */
+/** A 4xx, but for those that say to come again. */
 function isFaultOfOurs({ statusCode: status = 0 }: Stripe.errors.StripeError): boolean {
-  return status >= 400 && status < 500 && ![408, 409, 424, 425, 429].includes(status);
+  return status >= 400 && !endsByItself(status);
+}
+
+/** A failure of Stripe's own, or the same call is still under way, or there were too many. */
+function endsByItself(status: number): boolean {
+  return status >= 500 || [408, 409, 424, 425, 429].includes(status);
 }
 
 function outage({ statusCode: status = 0 }: Stripe.errors.StripeError, call: keyof PaymentProvider): Refusal {
@@ -146,7 +168,7 @@ function outage({ statusCode: status = 0 }: Stripe.errors.StripeError, call: key
 function failureOf(
   { statusCode: status, code, rawType, param, requestId, message }: Stripe.errors.StripeError,
   call: keyof PaymentProvider,
-  isRefusal: boolean,
+  kind: CallFailure['kind'],
 ): CallFailure {
   return {
     call,
@@ -154,7 +176,7 @@ function failureOf(
     code: code ?? rawType ?? null,
     param: param ?? null,
     requestId: requestId ?? null,
-    isRefusal,
+    kind,
     said: status === 401 || status === 403 ? message : null,
   };
 }

@@ -30,6 +30,7 @@ export const permissions: readonly Permission[] = [
   { name: 'Payouts', access: 'Read', word: 'rak_payout_read', why: 'the ledger' },
   { name: 'Webhook Endpoints', access: 'Write', word: 'rak_webhook_write', why: 'setup and doctor' },
   { name: 'Payment Method Domains', access: 'Write', word: null, why: 'setup and doctor' },
+  { name: 'Payment Method Configurations', access: 'Read', word: null, why: 'doctor' },
   { name: 'Account', access: 'Read', word: null, why: 'doctor' },
 ];
 

@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import { shorten } from '#core/intentText.ts';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../../platform/config.ts';
+import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
@@ -129,28 +130,18 @@ export interface PaymentProvider {
 /** Characters that Stripe takes of a customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/**
- * The real client; with `url` it talks to a stand-in at that address, by the same code. Waits `timeoutMs` for an answer. Every
- * failure of a call is told to `onFailure`, which must not throw, before the call throws it.
- */
+/** Every failure of a call is told to `onFailure`, which must not throw, before the call throws it. */
 export function stripeProvider({
   secretKey,
   webhookSecret,
   url,
-  timeoutMs = 20_000,
+  timeoutMs,
   onFailure = async () => {},
 }: Providers['stripe'] & {
   timeoutMs?: number;
   onFailure?: (failure: CallFailure) => Promise<void>;
 }): PaymentProvider {
-  const address = url === null ? null : new URL(url);
-  const client = new Stripe(secretKey, {
-    maxNetworkRetries: 2,
-    timeout: timeoutMs,
-    appInfo: { name: 'induct' },
-    telemetry: false,
-    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-  });
+  const client = stripeClient(secretKey, url, timeoutMs === undefined ? {} : { timeoutMs });
   const withCard = { expand: ['payment_method', 'latest_charge'] };
 
   type Understand = typeof understood;
@@ -370,9 +361,13 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
     latest_charge?: string | null;
     last_payment_error?: { charge?: string } | null;
   };
-  const of = object.payment_intent;
+  const intent = object.payment_intent;
   const intentId =
-    object.object === 'payment_intent' ? (object.id ?? null) : typeof of === 'string' ? of : (of?.id ?? null);
+    object.object === 'payment_intent'
+      ? (object.id ?? null)
+      : typeof intent === 'string'
+        ? intent
+        : (intent?.id ?? null);
   const isFailure = type === 'payment_intent.payment_failed';
   return {
     id,

@@ -1,6 +1,7 @@
-import Stripe from 'stripe';
+import type Stripe from 'stripe';
 import type { Providers } from '../../platform/config.ts';
 import { stripeApiVersion } from './account.ts';
+import { stripeClient } from './client.ts';
 
 /** What the account is to have beside payments: registered once, by staff. */
 export interface StripeRegistry {
@@ -14,13 +15,7 @@ export interface StripeRegistry {
 
 /** Throws what Stripe's library throws. */
 export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeRegistry {
-  const address = url === null ? null : new URL(url);
-  const stripe = new Stripe(secretKey, {
-    maxNetworkRetries: 2,
-    appInfo: { name: 'induct' },
-    telemetry: false,
-    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
-  });
+  const stripe = stripeClient(secretKey, url);
   type Events = Stripe.WebhookEndpointCreateParams.EnabledEvent[];
   return {
     async createEndpoint(url, events) {

@@ -1,19 +1,18 @@
+import { z } from 'zod';
 import type { ProviderTrouble } from '../trouble.ts';
+import { errorDetail } from './answers.ts';
 
 /** The body of HubSpot's errors. Every field is optional (https://developers.hubspot.com/docs/api-reference/error-handling). */
-interface ErrorBody {
-  message?: string;
-  category?: string;
-  correlationId?: string;
+const errorBody = z.object({
+  message: z.string().optional().catch(undefined),
+  category: z.string().optional().catch(undefined),
+  correlationId: z.string().optional().catch(undefined),
   /** Of a 429: which limit was met. */
-  policyName?: string;
-  errors?: ErrorDetail[] | undefined;
-}
-interface ErrorDetail {
-  message?: string;
-  code?: string;
-  context?: Record<string, unknown>;
-}
+  policyName: z.string().optional().catch(undefined),
+  errors: z.array(errorDetail).optional().catch(undefined),
+});
+type ErrorBody = Partial<z.infer<typeof errorBody>>;
+type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
  * Why HubSpot refuses a record, for staff: a rule of the account in words, since HubSpot's own sentence does not say where it
@@ -42,9 +41,27 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
   return Array.isArray(names) && names.length > 0 ? names.join(', ') : null;
 }
 
-/** What staff are told of records that are refused, once for each cause: nothing in it is of a person. */
-function refusalNotice(cause: string, { errors }: Pick<ErrorBody, 'errors'>): string {
-  const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
+/**
+ * Whether a record is refused for the email that HubSpot knows it by. What is wrong with each property stands in `errors`, or in
+ * the message as JSON.
+ */
+export function isInvalidEmail({
+  message = '',
+  errors = [],
+}: Pick<ErrorBody, 'message' | 'errors'>): boolean {
+  return (
+    errors.some(({ code, context }) => code === 'INVALID_EMAIL' && namesOf(context) === 'email') ||
+    /"error":"INVALID_EMAIL","name":"email"/.test(message)
+  );
+}
+
+/**
+ * What staff are told of records that are refused, once for each cause: nothing in it is of a person. Of an email they are
+ * told by its join, which is sent without it.
+ */
+function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
+  if (isInvalidEmail(error)) return null;
+  const rules = error.errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   const why =
     rules.length > 0 ? `HubSpot refuses joins. ${rules[0]}` : `HubSpot refuses what joins say (${cause}).`;
   return `${why} Which, and why: npm run operator -- contacts failed`;
@@ -74,7 +91,7 @@ export type Failure = {
   message: string;
   trouble: ProviderTrouble;
 } & (
-  | { kind: 'refused' }
+  | { kind: 'refused'; isEmail: boolean }
   /** HubSpot counts: nothing of `all` calls, or of those of the same kind, before so many ms. */
   | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
   /** It answered, and lets this call not be made: by its key's permission, or since it does not know the address. */
@@ -105,12 +122,22 @@ const TIMED_OUT_MS = 5 * SECOND_MS;
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
-/** @param retryAfter the header, in seconds */
+/**
+ * @param retryAfter the header, in seconds
+ * @param requestId the header, for an answer that does not have it in its body
+ * @param json the body; undefined when it is none
+ */
 export function failureOf(
   call: string,
-  { status, retryAfter, text }: { status: number; retryAfter: string | null; text: string },
+  {
+    status,
+    retryAfter,
+    requestId,
+    json,
+  }: { status: number; retryAfter: string | null; requestId: string | null; json: unknown },
 ): Failure {
-  const body = bodyOf(text);
+  const read = errorBody.safeParse(json);
+  const body: ErrorBody = read.data ?? {};
   const { code, param } = causeOf(body);
   const trouble = (notice: string | null): ProviderTrouble => ({
     provider: 'HubSpot',
@@ -118,13 +145,27 @@ export function failureOf(
     status,
     code,
     param,
-    requestId: body.correlationId ?? null,
+    requestId: body.correlationId ?? requestId,
     notice,
   });
   const cause = [status, code, param].filter((part) => part !== null).join(' ');
   const message = body.message ?? `HubSpot answered ${status}.`;
   const told = toldMs(retryAfter);
 
+  if (status < 400 || (!read.success && [...REFUSALS, 403].includes(status)))
+    return {
+      kind: 'down',
+      message: `what answered (${status}) is not HubSpot`,
+      retryAfterMs: 0,
+      // Something on the way may take offence at what is sent.
+      perhapsRecord: true,
+      trouble: {
+        ...trouble(
+          `What answers ${call} with ${status} is not HubSpot. Look at what is between this server and api.hubapi.com (a proxy, a firewall, DNS), and at https://status.hubspot.com. What is due is sent by itself afterwards.`,
+        ),
+        code: 'unreadable_answer',
+      },
+    };
   if (status === 429) {
     const policy = body.policyName ?? '';
     const isDaily = policy === 'DAILY';
@@ -180,6 +221,7 @@ export function failureOf(
   if (REFUSALS.includes(status))
     return {
       kind: 'refused',
+      isEmail: isInvalidEmail(body),
       message: reasonOf(body) ?? message,
       trouble: trouble(
         call.includes('/batch/') && !call.endsWith('/read')
@@ -211,15 +253,6 @@ export function failureOf(
       `HubSpot does not know ${call} (${cause}). Check HUBSPOT_API_VERSION: npm run operator -- doctor`,
     ),
   };
-}
-
-function bodyOf(text: string): ErrorBody {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? body : {};
-  } catch {
-    return {};
-  }
 }
 
 /** The code of the first of its errors and the property that it names; else its category or policy. */

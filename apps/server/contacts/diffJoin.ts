@@ -1,0 +1,39 @@
+import { propertiesForUnproven, propertiesToSend } from '#core/crmFields.ts';
+import type { Deps } from '../deps.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { neededProperties } from '../providers/hubspot/properties.ts';
+import { readJoin, valuesOf } from './dueJoins.ts';
+import { fieldsThere } from './fieldsThere.ts';
+
+/** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
+export async function diffOf(
+  deps: Deps,
+  hubspot: HubspotClient,
+  uuid: string,
+): Promise<{
+  contactId: string | null;
+  changes: { property: string; from: string | null; to: string }[];
+} | null> {
+  const row = await readJoin(deps, uuid);
+  if (!row) return null;
+  const fields = await fieldsThere(deps, hubspot);
+  const values = valuesOf(row);
+  const email = row.details?.personalEmail.toLowerCase();
+  const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
+  const id = row.crm_id ?? found?.id ?? null;
+  const present = id === null ? null : (await hubspot.readContacts([id], neededProperties(fields))).get(id);
+  const held = present?.properties ?? {};
+  const isOwn = row.whose === 'named' || (row.whose === 'new' && found === null);
+  const properties =
+    row.whose === 'new' && !email
+      ? {}
+      : isOwn
+        ? propertiesToSend(fields, values, row.crm_known, held)
+        : propertiesForUnproven(fields, values, row.crm_known, held).properties;
+  return {
+    contactId: id,
+    changes: Object.entries(properties)
+      .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
+      .filter(({ from, to }) => from !== to),
+  };
+}

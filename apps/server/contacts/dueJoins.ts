@@ -1,0 +1,221 @@
+import { sql } from 'kysely';
+import type { CrmValues, FieldValue } from '#core/crmFields.ts';
+import { purchasesOf } from '#core/purchases.ts';
+import type { PaidOrder } from '#core/refunds.ts';
+import type { StudentDetails } from '#core/studentDetails.ts';
+import type { Deps } from '../deps.ts';
+import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
+import { holdsBought, joinHolds } from '../session/members.ts';
+import { crmId, whose } from './crmId.ts';
+
+/** HubSpot's largest batch. */
+const BATCH = 100;
+const LONGEST_BACKOFF_SECONDS = 60;
+/** How often a row fails in full batches. */
+const FULL_TRIES = 2;
+
+/**
+ * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
+ * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
+ * - `shared`: somebody's with the same email, who is not proven to be this joiner. What was bought is told, nothing else,
+ *   and nothing is written over.
+ * - `new`: a school or self-nominated join is nobody's proof of identity: a contact is created, unless the email is taken.
+ */
+export interface DueJoin {
+  uuid: string;
+  whose: 'named' | 'shared' | 'new';
+  /** Null when new. */
+  crm_id: string | null;
+  state: string;
+  details: StudentDetails | null;
+  /** Of a shared contact: what this join wrote there. */
+  crm_known: CrmValues;
+  profile_revision: number;
+  created_at: Date;
+  paid_at: Date | null;
+  amount_cents: number | null;
+  status: 'member' | 'former' | null;
+  holds_upgrade: boolean;
+  orders: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>[] | null;
+  transcript_at: Date | null;
+}
+
+/** Who paid for the `session` of a query holds a membership by another join: one of the two has gone back. */
+const payerHolds = sql`exists (
+    select from join_session other join membership held on held.session_uuid = other.uuid
+    where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
+/** A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. */
+const columns = sql`session.uuid, whose, crm_id, state, details,
+  crm_known, profile_revision, created_at, paid_at,
+  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
+  (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
+    from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
+  ${joinHolds('session.uuid', 'membership_upgrade')} as holds_upgrade,
+  (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
+      select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
+      from refund where refund.intent_id = bought.intent_id), '[]')) order by kind)
+    from (select intent_id, payment.kind, payment.amount_cents, items
+      from payment join order_snapshot using (session_uuid, kind, revision)
+      where session_uuid = session.uuid and status = 'succeeded') as bought) as orders,
+  (select min(created_at) from document where session_uuid = session.uuid and review <> 'rejected') as transcript_at`;
+
+/**
+ * Taking a row postpones it: should this process die, it is due again in a minute. Rows that failed again and again go in
+ * ever smaller batches, until one that HubSpot cannot handle fails alone and holds up no other.
+ */
+export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
+  const { rows } = await sql<DueJoin & { size: number }>`
+    with first as (
+      select ${whose} as whose, ceil(${BATCH} / power(5, greatest(0, crm_attempts - ${FULL_TRIES})))::int as size from join_session
+      where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
+      order by crm_next_try_at limit 1
+    ), due as (
+      select uuid from join_session
+      where profile_revision <> crm_revision and crm_refusal is null and crm_next_try_at <= now()
+        and ${whose} = (select whose from first)
+      order by crm_next_try_at limit (select size from first) for update skip locked
+    ), session as (
+      update join_session set crm_next_try_at = now() + interval '1 minute', crm_attempts = crm_attempts + 1
+      from due where join_session.uuid = due.uuid
+      returning join_session.*, ${whose} as whose, ${crmId} as crm_id
+    )
+    select ${columns}, (select size from first) from session`.execute(deps.database);
+  return rows.map((row) => ({ ...asShown(row), size: row.size }));
+}
+
+/** As the form showed it: "TX" is the "Texas" that the member left alone. */
+function asShown(row: DueJoin): DueJoin {
+  return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
+}
+
+/** One join, due or not; null for none. */
+export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null> {
+  const { rows } = await sql<DueJoin>`
+    with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
+    select ${columns} from session`.execute(deps.database);
+  return rows[0] ? asShown(rows[0]) : null;
+}
+
+/** What was decided to be written for a join, and what is noted when HubSpot has it. */
+export interface Planned {
+  row: DueJoin;
+  properties: Record<string, string>;
+  /** What HubSpot then has, by field. */
+  known: CrmValues;
+  /** For staff, once for each kind. */
+  notice: { kind: string; message: string } | null;
+}
+
+/** The contact that a join is written into, and whether the join created it. */
+export interface ContactOfJoin {
+  row: DueJoin;
+  contactId: string;
+  isOwn: boolean;
+}
+
+/**
+ * What was sent is the row at this revision; a change meanwhile keeps it due. The mirror has the status that HubSpot was
+ * told, unless it has changed here since. A notice of one kind is told once.
+ */
+export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
+  if (sent.length === 0) return;
+  const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
+  const rows = sent.map(({ row, properties, known, notice }) => {
+    // Left out where HubSpot has it: another join of the same payer is what keeps its contact a member.
+    const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
+    return {
+      uuid: row.uuid,
+      revision: row.profile_revision,
+      known,
+      contact: row.crm_id,
+      is_member: status === undefined ? null : status === MEMBER,
+      kind: notice?.kind,
+      message: notice?.message,
+    };
+  });
+  await sql`
+    with sent as (
+      select * from json_to_recordset(${JSON.stringify(rows)}::json)
+        as sent (uuid uuid, revision integer, known jsonb, contact text, is_member boolean, kind text, message text)
+    ), mirrored as (
+      update contact set is_member = sent.is_member from sent join join_session using (uuid)
+      where contact.id = sent.contact and sent.is_member is not null and profile_revision = sent.revision
+    ), told as (
+      insert into staff_notice (kind, session_uuid, message)
+      select kind, uuid, message from sent
+      where kind is not null
+        and not exists (select from staff_notice earlier where earlier.session_uuid = sent.uuid and earlier.kind = sent.kind)
+    )
+    update join_session set crm_revision = sent.revision, crm_known = crm_known || sent.known, crm_attempts = 0, crm_next_try_at = now()
+    from sent where join_session.uuid = sent.uuid`.execute(deps.database);
+}
+
+/** HubSpot will not take these; staff see why, and send them again. */
+export async function refuse(
+  deps: Deps,
+  refused: readonly { uuid: string; reason: string }[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  await sql`
+    update join_session set crm_refusal = refused.reason
+    from json_to_recordset(${JSON.stringify(refused)}::json) as refused (uuid uuid, reason text)
+    where join_session.uuid = refused.uuid`.execute(deps.database);
+}
+
+/**
+ * Notes whose contact a join is written into; one that another join was created by is not this one's. Somebody else's is noted
+ * only while the join is as it was sent: its email may have been corrected since.
+ */
+export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
+  if (contacts.length === 0) return;
+  const rows = contacts.map(({ row, contactId, isOwn }) => ({
+    uuid: row.uuid,
+    contact_id: contactId,
+    is_own: isOwn,
+    revision: row.profile_revision,
+  }));
+  await sql`
+    update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
+        select from join_session other
+        where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
+    from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
+    where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)`.execute(
+    deps.database,
+  );
+}
+
+/** Due again at once, in another round. */
+export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`update join_session set crm_next_try_at = now() where uuid = any(${rows.map(({ uuid }) => uuid)})`.execute(
+    deps.database,
+  );
+}
+
+/** After a failure that says nothing about the rows they count as not tried: they go in full batches again. */
+export async function postpone(
+  deps: Deps,
+  rows: readonly DueJoin[],
+  { retryAfterMs, perhapsRecord }: Pick<CrmUnavailable, 'retryAfterMs' | 'perhapsRecord'>,
+): Promise<void> {
+  await sql`
+    update join_session set crm_attempts = crm_attempts - ${perhapsRecord ? 0 : 1}, crm_next_try_at = now() + make_interval(secs =>
+      greatest(${retryAfterMs / 1000}::float, least(${LONGEST_BACKOFF_SECONDS}, power(2, least(crm_attempts, 10))) * (0.5 + random() / 2)))
+    where uuid = any(${rows.map(({ uuid }) => uuid)}) and profile_revision <> crm_revision and crm_next_try_at > now()`.execute(
+    deps.database,
+  );
+}
+
+/** What the join would have HubSpot know, field by field. */
+export function valuesOf(row: DueJoin): FieldValue[] {
+  return fromJoin({
+    details: row.details,
+    state: row.state,
+    bought: purchasesOf(row.orders ?? [], row.holds_upgrade),
+    amountCents: row.amount_cents,
+    paidAt: row.paid_at,
+    status: row.status,
+    transcriptAt: row.transcript_at,
+  });
+}

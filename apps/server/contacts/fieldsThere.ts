@@ -1,0 +1,37 @@
+import { type CrmField, type FieldRules, laterFields } from '#core/crmFields.ts';
+import type { Deps } from '../deps.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { CrmDenied } from '../providers/hubspot/errors.ts';
+
+/** For so long it is believed which properties HubSpot lacks (ms). */
+const LACKING_MS = 10 * 60_000;
+
+const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
+
+/**
+ * The society's table of fields, without those that came later and that HubSpot has no property for: a join is told
+ * without them. HubSpot is asked now and then; the doctor says what is to be made there.
+ */
+export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
+  const rules = society.crm.fields;
+  let lacking = lackingOf.get(hubspot);
+  if (!lacking || lacking.until < now().getTime()) {
+    const names = await hubspot.getPropertyNames().catch(notTold);
+    const fields = names
+      ? laterFields.filter((field) => rules[field].property !== null && !names.has(rules[field].property))
+      : [];
+    lacking = { fields, until: now().getTime() + LACKING_MS };
+    lackingOf.set(hubspot, lacking);
+  }
+  if (lacking.fields.length === 0) return rules;
+  return {
+    ...rules,
+    ...Object.fromEntries(lacking.fields.map((field) => [field, { property: null, write: 'never' }])),
+  };
+}
+
+/** The token may write contacts and not list their properties: then all are taken to be there. */
+function notTold(error: unknown): null {
+  if (error instanceof CrmDenied && error.status === 403) return null;
+  throw error;
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { fillDue } from './fillContacts.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off' });
+});
+after(() => server.close());
+
+test('a contact that HubSpot refuses to read holds up no other, and is not asked for again and again', async () => {
+  const refused = '150';
+  for (const id of ['101', '102', refused, '103', '104'])
+    await sql`
+      insert into contact (id, fill_at) values (${id}, now())
+      on conflict (id) do update set fill_at = now(), fetched_at = null`.execute(server.background);
+  await server.hubspotFault({
+    kind: 'status',
+    status: 400,
+    path: '/crm/objects/*/contacts/batch/read',
+    about: `"${refused}"`,
+    body: { category: 'VALIDATION_ERROR', message: 'no' },
+    times: 1_000,
+  });
+  const work = { ...server.deps, database: server.background };
+  await fillDue(work, server.hubspot);
+  const { rows } = await sql<{ id: string; is_filled: boolean; minutes: number | null }>`
+    select id, fetched_at is not null as is_filled, floor(extract(epoch from fill_at - now()) / 60)::int as minutes
+    from contact where id in ('101', '102', '103', '104', ${refused}) order by id`.execute(server.background);
+  assert.deepEqual(
+    rows.map(({ id, is_filled, minutes }) => [id, is_filled, minutes]),
+    [
+      ['101', true, null],
+      ['102', true, null],
+      ['103', true, null],
+      ['104', true, null],
+      [refused, false, 59],
+    ],
+  );
+  await server.hubspotFault(null);
+  await sql`update contact set fill_at = now() where id = ${refused}`.execute(server.background);
+  assert.deepEqual(await fillDue(work, server.hubspot), { taken: 1, more: false });
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { askHubspot } from '../../../tests/harness/providers.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { details, startJoin } from '../../../tests/harness/steps.ts';
+import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { noticesCommand } from '../notices/noticesCommand.ts';
+import { failedCommand, syncCommand } from './commands.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
+});
+after(() => server.close());
+beforeEach(async () => {
+  await server.hubspotFault(null);
+  await sql`delete from staff_notice`.execute(server.background);
+});
+
+const submit = async (code: string, more: object) => {
+  const client = server.client();
+  const uuid = await startJoin(client, code);
+  const answer = await client.call('submitDetails', { params: { uuid }, body: details(more) });
+  assert.equal(answer.status, 200, answer.message);
+  return uuid;
+};
+const rowsOf = async (uuids: readonly string[]) =>
+  (
+    await sql<{ uuid: string; contact: string | null; refusal: string | null; is_due: boolean }>`
+      select uuid, coalesce(contact_id, hubspot_contact_id) as contact, crm_refusal as refusal, profile_revision <> crm_revision as is_due
+      from join_session where uuid = any(${uuids})`.execute(server.background)
+  ).rows;
+
+test('joins whose email HubSpot alone refuses arrive without it, each as a contact of its own, and staff read which', async (t) => {
+  const odd = ['josé@example.com', 'zoë@example.com'];
+  const uuids = [];
+  for (const [index, personalEmail] of odd.entries())
+    uuids.push(await submit('LINCOLN2026', { firstName: `Odd${index}`, personalEmail }));
+  const plain = await submit('LINCOLN2026', { personalEmail: 'plain.one@example.com' });
+  await deliver(server);
+  const rows = await rowsOf([...uuids, plain]);
+  for (const row of rows) assert.deepEqual([row.refusal, row.is_due], [null, false]);
+  assert.equal(new Set(rows.map(({ contact }) => contact)).size, 3);
+  for (const [index, uuid] of uuids.entries()) {
+    const { contact } = rows.find((row) => row.uuid === uuid)!;
+    const held = await atHubspot(server, contact!, 'email', 'firstname', 'city', 'personal_email');
+    assert.deepEqual(
+      [held.email ?? null, held.firstname, held.city, held.personal_email],
+      [null, `Odd${index}`, details().city, odd[index]],
+    );
+    const { out } = await runCommand(t, server, noticesCommand, []);
+    assert.match(
+      out,
+      new RegExp(
+        `HubSpot does not take the email of join ${uuid}\\. All else of it is in contact ${contact}: correct the email there\\.`,
+      ),
+    );
+  }
+  assert.match((await runCommand(t, server, failedCommand, [])).out, /None/);
+
+  // It goes on as any join whose contact it made.
+  await sql`update join_session set details = details || '{"city": "Waco"}', profile_revision = profile_revision + 1 where uuid = ${uuids[0]!}`.execute(
+    server.background,
+  );
+  await deliver(server);
+  const [row] = await rowsOf([uuids[0]!]);
+  assert.equal((await atHubspot(server, row!.contact!, 'city')).city, 'Waco');
+  const { rows: told } = await sql`select 1 from staff_notice where session_uuid = ${uuids[0]!}`.execute(
+    server.background,
+  );
+  assert.equal(told.length, 1);
+});
+
+test('a join without its email has one contact, though HubSpot fails right after it made it', async () => {
+  const taken = await submit('LINCOLN2026', {
+    personalEmail: 'jordan.rivera@example.com',
+    firstName: 'Twin',
+  });
+  const odd = await submit('LINCOLN2026', { personalEmail: 'łukasz@example.com', firstName: 'Łukasz' });
+  await server.hubspotFault({
+    kind: 'status',
+    status: 503,
+    path: '/crm/objects/*/contacts/batch/read',
+    times: 3,
+  });
+  for (let round = 0; round < 3; round++) await deliver(server);
+  await server.hubspotFault(null);
+  await deliver(server);
+  for (const row of await rowsOf([taken, odd])) assert.deepEqual([row.refusal, row.is_due], [null, false]);
+  const found: { results?: unknown[] } = await askHubspot(server.hubspotUrl, 'POST', '/search', {
+    filterGroups: [{ filters: [{ propertyName: 'firstname', operator: 'EQ', value: 'Łukasz' }] }],
+    properties: ['email'],
+    limit: 10,
+  });
+  assert.equal(found.results?.length, 1);
+});
+
+test('a contact that HubSpot refuses to read sets its own join aside, and no other', async () => {
+  const poisoned = await submit('HONOR101', { city: 'Waco' });
+  const others = [await submit('HONOR102', { city: 'Waco' }), await submit('HONOR104', { city: 'Waco' })];
+  await server.hubspotFault({
+    kind: 'status',
+    status: 400,
+    path: '/crm/objects/*/contacts/batch/*',
+    about: '"101"',
+    body: { category: 'VALIDATION_ERROR', message: 'no such thing' },
+    times: 1_000,
+  });
+  const blanks = {
+    ...server.deps.society.crm.fields,
+    city: { property: 'city', write: 'blanks' as const },
+  };
+  const society = { ...server.deps.society, crm: { ...server.deps.society.crm, fields: blanks } };
+  for (let round = 0; round < 8; round++) await deliver({ ...server, deps: { ...server.deps, society } });
+  const rows = await rowsOf([poisoned, ...others]);
+  const refusalOf = (uuid: string) => rows.find((row) => row.uuid === uuid)!;
+  assert.equal(refusalOf(poisoned).refusal, 'no such thing');
+  for (const uuid of others)
+    assert.deepEqual([refusalOf(uuid).refusal, refusalOf(uuid).is_due], [null, false]);
+});
+
+test('a join of whose update HubSpot says nothing is not taken for delivered', async () => {
+  const uuid = await submit('HONOR103', { city: 'Waco' });
+  const body = { status: 'COMPLETE', results: [] };
+  await server.hubspotFault({
+    kind: 'status',
+    status: 200,
+    path: '/crm/objects/*/contacts/batch/update',
+    body,
+  });
+  await deliver(server);
+  assert.deepEqual((await rowsOf([uuid]))[0]!.is_due, true);
+  await deliver(server);
+  assert.deepEqual((await rowsOf([uuid]))[0]!.is_due, false);
+  assert.equal((await atHubspot(server, '103', 'city')).city, 'Waco');
+});
+
+test('contacts sync with a key that HubSpot refuses ends at once, and says so', async (t) => {
+  await server.hubspotFault({
+    kind: 'status',
+    status: 401,
+    body: { category: 'INVALID_AUTHENTICATION', message: 'Authentication credentials not found.' },
+    times: 1_000,
+  });
+  const began = performance.now();
+  const { code, out } = await runCommand(t, server, syncCommand, []);
+  assert.ok(performance.now() - began < 10_000);
+  assert.equal(code, 1, out);
+});

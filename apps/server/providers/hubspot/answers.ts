@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+/** What HubSpot answers with, as far as we read it (https://developers.hubspot.com/docs/api-reference). */
+
+/** An id, digits. Of 64 bits, so never a number. */
+const id = z.string().regex(/^\d+$/);
+const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+const contact = z.object({ id, properties: z.record(z.string(), z.string().nullable()), createdAt: time });
+/** A contact as HubSpot returns it. */
+export type CrmContact = z.infer<typeof contact>;
+
+const paging = z.object({ next: z.object({ after: z.string() }).nullish() }).nullish();
+const options = z.array(z.object({ label: z.string(), value: z.string() }));
+
+export const errorDetail = z.object({
+  message: z.string().optional().catch(undefined),
+  code: z.string().optional().catch(undefined),
+  context: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+const writeError = z.object({
+  category: z.string().optional(),
+  message: z.string(),
+  errors: z.array(errorDetail).optional(),
+  context: z
+    .object({ objectWriteTraceId: z.array(z.string()).optional(), ids: z.array(z.string()).optional() })
+    .optional(),
+});
+
+/** By what is asked for. */
+export const answers = {
+  contact,
+  contactWithNotes: contact.extend({
+    associations: z.object({ notes: z.object({ results: z.array(z.object({ id })) }).optional() }).optional(),
+  }),
+  records: z.object({ results: z.array(contact) }),
+  page: z.object({ results: z.array(contact), paging }),
+  /** Of deleted contacts the ids alone are read. */
+  idPage: z.object({ results: z.array(z.object({ id })), paging }),
+  batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
+  created: z.object({ id }),
+  fileOrFolder: z.union([
+    z.object({ file: z.object({ id }) }),
+    z.object({ folder: z.object({}) }).transform(() => ({ file: null })),
+  ]),
+  properties: z.object({
+    results: z.array(
+      z.object({
+        name: z.string(),
+        label: z.string(),
+        type: z.string(),
+        fieldType: z.string(),
+        groupName: z.string(),
+        options: options.optional(),
+        calculated: z.boolean().optional(),
+        modificationMetadata: z.object({ readOnlyValue: z.boolean().optional() }).optional(),
+      }),
+    ),
+  }),
+  property: z.object({ name: z.string() }),
+  scopes: z.object({ scopes: z.array(z.string()) }),
+  anything: z.object({}),
+};
+export type BatchAnswer = z.infer<typeof answers.batch>;
+
+/** The JSON of an answer, without what PostgreSQL cannot keep: NUL, and halves of surrogate pairs. Undefined when it is none. */
+export function jsonOf(text: string): unknown {
+  const storable = (_: string, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
+  try {
+    return JSON.parse(text, storable);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { Providers } from '../../platform/config.ts';
+import type { ProviderTrouble, TellTrouble } from '../trouble.ts';
+import { jsonOf } from './answers.ts';
+import type { Budget, CallKind, Urgency } from './budget.ts';
+import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
+import { failureOf } from './failures.ts';
+
+export const DEFAULT_TIMEOUT_MS = 10_000;
+/** Work in the background waits so long for its turn; after that it says so, and is done later. */
+const LONGEST_WAIT_MS = 2_000;
+
+export interface Request {
+  method: 'GET' | 'POST';
+  /** The collection, as `/crm/objects/2026-09/contacts`. */
+  under: string;
+  /** Below it, with its query. */
+  path?: string;
+  /** A form, or what is sent as JSON. */
+  body?: unknown;
+  /** From sending the request to the end of the answer. */
+  timeoutMs?: number | undefined;
+  kind?: CallKind;
+  who?: Urgency | undefined;
+}
+
+export interface HubspotCalls {
+  /** Throws {@link CrmUnavailable}, {@link CrmDenied}, {@link CrmRefused}; an answer that is not of this shape is none. */
+  call<T>(shape: z.ZodType<T>, request: Request): Promise<T>;
+  /** The same about one record: null when HubSpot does not know it. */
+  callAboutOne<T>(shape: z.ZodType<T>, request: Request): Promise<T | null>;
+}
+
+/**
+ * Makes calls over fetch, with a time limit on each and within the budget of all processes. For a joiner a call that may not
+ * be made now fails at once; in the background it waits for its turn. What HubSpot does not do is told.
+ */
+export function hubspotCalls(
+  { url, accessToken }: Providers['hubspot'],
+  budget: Budget,
+  urgency: 'joiner' | 'background',
+  tell: TellTrouble,
+): HubspotCalls {
+  async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
+    for (;;) {
+      const ms = await budget.take(kind, who);
+      if (ms === 0) return;
+      if (urgency === 'joiner' || ms > LONGEST_WAIT_MS)
+        throw new CrmUnavailable('HubSpot takes no more calls at this moment', ms);
+      await pause(ms);
+    }
+  }
+
+  async function send<T>(
+    shape: z.ZodType<T>,
+    { method, under, path = '', body, timeoutMs = DEFAULT_TIMEOUT_MS, kind = 'call', who = urgency }: Request,
+    isAboutOne: boolean,
+  ): Promise<T | null> {
+    await takeTurn(kind, who);
+    const name = nameOf(method, under, path);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url + under + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${accessToken}`,
+          ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+        // HubSpot redirects no call: whoever does is somebody else.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      text = await response.text();
+    } catch (error) {
+      await Promise.all([budget.failed(kind), tell(noAnswer(name, error))]);
+      throw new CrmUnavailable(error instanceof Error ? error.message : String(error), 0, true);
+    }
+    const { status, headers } = response;
+    const json = jsonOf(text);
+    if (response.ok) {
+      const read = shape.safeParse(json);
+      if (read.success) {
+        await budget.answered(kind);
+        return read.data;
+      }
+    }
+    if (status === 404 && isAboutOne && typeof json === 'object') {
+      await budget.answered(kind);
+      return null;
+    }
+    const failure = failureOf(name, {
+      status,
+      retryAfter: headers.get('retry-after'),
+      requestId: headers.get('x-hubspot-correlation-id'),
+      json,
+    });
+    await tell(failure.trouble);
+    switch (failure.kind) {
+      case 'refused':
+        await budget.answered(kind);
+        throw new CrmRefused(status, failure.message, failure.isEmail);
+      case 'denied':
+        await budget.answered(kind);
+        throw new CrmDenied(status, failure.message, failure.retryAfterMs);
+      case 'limited':
+        await budget.limited(failure.ofAll ? 'all' : kind, failure.retryAfterMs);
+        throw new CrmUnavailable(failure.message, failure.retryAfterMs);
+      case 'down':
+        await budget.failed(kind);
+        throw status === 401
+          ? new CrmDenied(status, failure.message, failure.retryAfterMs)
+          : new CrmUnavailable(failure.message, failure.retryAfterMs, failure.perhapsRecord);
+    }
+  }
+
+  return {
+    // Null is for what is about one record.
+    call: async (shape, request) => (await send(shape, request, false))!,
+    callAboutOne: (shape, request) => send(shape, request, true),
+  };
+}
+
+/** A call as the log names it: nobody's id, email or file. */
+export function nameOf(method: string, under: string, path: string): string {
+  const [named] = path.split('?', 1);
+  return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;
+}
+
+function noAnswer(call: string, error: unknown): ProviderTrouble {
+  const code = error instanceof Error ? error.name : null;
+  return { provider: 'HubSpot', call, status: null, code, param: null, requestId: null, notice: null };
+}

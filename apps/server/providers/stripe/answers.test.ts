@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { Refusal } from '../../platform/http/refusal.ts';
+import { askStripe } from './account.ts';
+import type { CallFailure } from './failures.ts';
+import { type PaymentProvider, stripeProvider } from './provider.ts';
+
+interface Raw {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+  /** The rest of the body comes a byte at a time, and never ends. */
+  trickles?: boolean;
+}
+/** What every call is answered. */
+let answer: Raw;
+let asked = 0;
+const server = createServer((request, response) => {
+  asked++;
+  request.resume();
+  const { status, body, headers, trickles } = answer;
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_1', ...headers });
+  if (!trickles) return response.end(body);
+  response.write(body);
+  const drip = setInterval(() => response.write(' '), 50);
+  response.once('close', () => clearInterval(drip));
+});
+const settings = () => ({
+  secretKey: 'sk_test_1',
+  publishableKey: 'pk_test_1',
+  webhookSecret: 'whsec_1',
+  url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  browserUrl: null,
+});
+let payments: PaymentProvider;
+let failures: CallFailure[];
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  payments = stripeProvider({
+    ...settings(),
+    timeoutMs: 500,
+    onFailure: async (failure) => void failures.push(failure),
+  });
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  failures = [];
+  asked = 0;
+});
+
+const metadata = { app: 'induct', environment: 'test', session: 's', kind: 'join', revision: '1' } as const;
+const intent = { amountCents: 500, receiptEmail: null, saveCard: false, description: 'Membership', metadata };
+const now = new Date();
+async function drain(list: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of list);
+}
+/** Every call of the provider that makes a request. */
+const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<unknown>> = {
+  createCustomer: () =>
+    payments.createCustomer({
+      email: 'jordan.rivera@example.com',
+      name: 'Jordan Rivera',
+      paymentMethodId: 'pm_1',
+      sessionUuid: 's',
+      idempotencyKey: 'k',
+    }),
+  customerOfCard: () => payments.customerOfCard('pm_1'),
+  createIntent: () => payments.createIntent({ ...intent, customerId: null, idempotencyKey: 'k' }),
+  updateIntent: () => payments.updateIntent('pi_1', intent),
+  retrieveIntent: () => payments.retrieveIntent('pi_1'),
+  listIntents: () => drain(payments.listIntents(now)),
+  confirmWithSavedCard: () =>
+    payments.confirmWithSavedCard('pi_1', { paymentMethodId: 'pm_1', idempotencyKey: 'k' }),
+  cancelIntent: () => payments.cancelIntent('pi_1'),
+  refund: () =>
+    payments.refund({
+      intentId: 'pi_1',
+      amountCents: 500,
+      metadata: { app: 'induct', environment: 'test', reason: 'requested' },
+      idempotencyKey: 'k',
+    }),
+  moneyBack: () => payments.moneyBack('pi_1'),
+  listMovements: () => drain(payments.listMovements(now, now)),
+  listPaidOut: () => drain(payments.listPaidOut(now, now)),
+  listEvents: () => drain(payments.listEvents(['refund.failed'], now)),
+};
+
+const list = (data: unknown) => JSON.stringify({ object: 'list', url: '/', has_more: false, data });
+/** What Stripe never answers. */
+const unreadable: Record<string, Raw> = {
+  'an empty object': { status: 200, body: '{}' },
+  'an array': { status: 200, body: '[]' },
+  'a bare string': { status: 200, body: '"yes"' },
+  'a number': { status: 200, body: '7' },
+  null: { status: 200, body: 'null' },
+  nothing: { status: 200, body: '' },
+  'half an object': { status: 200, body: '{"id":"pi_1","object":"payment_in' },
+  'a page in HTML': { status: 200, body: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } },
+  'another object': { status: 200, body: '{"id":"ba_1","object":"bank_account"}' },
+  'a list of strings': { status: 200, body: list(['pi_1']) },
+  'a list of empty objects': { status: 200, body: list([{}]) },
+  'a list that is none': { status: 200, body: list({}) },
+  'objects without their fields': {
+    status: 200,
+    body: list(
+      ['payment_intent', 'refund', 'dispute', 'balance_transaction', 'payout', 'event'].map((object) => ({
+        object,
+      })),
+    ),
+  },
+  'a redirect': { status: 302, body: '', headers: { location: 'https://hotel.example.com/' } },
+  'a redirect with JSON': { status: 301, body: '{}', headers: { location: 'https://hotel.example.com/' } },
+  'a refusal without an error': { status: 400, body: '{}' },
+  'an error that is a number': { status: 400, body: '{"error":5}' },
+  'an error that is null': { status: 402, body: '{"error":null}' },
+  'a page in HTML instead of a refusal': { status: 403, body: '<html>Blocked</html>' },
+};
+for (const [name, raw] of Object.entries(unreadable))
+  test(`${name}: every call is refused with 503 in our words, and told with its request id`, async () => {
+    answer = raw;
+    for (const [call, make] of Object.entries(calls)) {
+      failures = [];
+      const refusal = await make().then(
+        () => 'taken',
+        (cause: unknown) => cause,
+      );
+      assert.ok(refusal instanceof Refusal, `${call}: ${refusal}`);
+      assert.equal(refusal.status, 503, call);
+      assert.match(refusal.sentence, /^The payment service did not answer\./, call);
+      assert.deepEqual(
+        failures.map(({ call, status, code, requestId, kind }) => [call, status, code, requestId, kind]),
+        [[call, raw.status, 'unreadable_answer', 'req_1', 'unreadable']],
+        call,
+      );
+    }
+  });
+
+test('a body that never ends is given up when the time for a call is over', async () => {
+  answer = { status: 200, body: '{"id":"pi_1",', trickles: true };
+  const began = performance.now();
+  await assert.rejects(payments.retrieveIntent('pi_1'), { status: 503 });
+  assert.ok(performance.now() - began < 5_000);
+  assert.equal(failures.length, 1);
+});
+
+test('the doctor hears of every question that the answer could not be read', async () => {
+  for (const raw of Object.values(unreadable)) {
+    answer = raw;
+    const { account, reads, writes, publishable, endpoints, domain } = await askStripe(
+      settings(),
+      'induct.example.com',
+    );
+    for (const said of [
+      account,
+      publishable,
+      endpoints,
+      domain,
+      ...Object.values(reads),
+      ...Object.values(writes),
+    ])
+      assert.ok('down' in said, JSON.stringify([raw, said]));
+  }
+});
+
+test('an outage’s page in HTML is an outage, and nobody is told', async () => {
+  answer = { status: 502, body: '<html>Bad gateway</html>', headers: { 'stripe-should-retry': 'false' } };
+  await assert.rejects(payments.retrieveIntent('pi_1'), { status: 503 });
+  assert.deepEqual([failures[0]!.status, failures[0]!.kind], [502, 'outage']);
+  assert.equal(asked, 1);
+});

@@ -1,0 +1,186 @@
+import type { IncomingMessage } from 'node:http';
+import Stripe from 'stripe';
+import { z } from 'zod';
+
+/** The answer was not one of Stripe's: something between us and Stripe gave it, or Stripe has changed. */
+export class UnreadableAnswer extends Error {
+  /** HTTP status. */
+  readonly status: number;
+  constructor(status: number) {
+    super(`answered ${status} with what is not Stripe's`);
+    this.status = status;
+  }
+}
+
+/** Why a call failed, where it was an answer that could not be read; null for all else. */
+export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
+  const { exception } = (error instanceof Stripe.errors.StripeAPIError ? error.raw : {}) as {
+    exception?: unknown;
+  };
+  return exception instanceof UnreadableAnswer ? exception : null;
+}
+
+/**
+ * The real client; with `url` it talks to a stand-in at that address, by the same code. Each try of a call ends after
+ * `timeoutMs`, and whatever it answers has been checked: see {@link readable}.
+ */
+export function stripeClient(
+  key: string,
+  url: string | null,
+  { timeoutMs = 20_000, maxNetworkRetries = 2 }: { timeoutMs?: number; maxNetworkRetries?: number } = {},
+): Stripe {
+  const address = url === null ? null : new URL(url);
+  return new Stripe(key, {
+    maxNetworkRetries,
+    timeout: timeoutMs,
+    appInfo: { name: 'induct' },
+    telemetry: false,
+    httpClient: checkingHttpClient(key.startsWith('pk_') ? 'identity' : 'fields'),
+    ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
+  });
+}
+
+/**
+ * The library takes any JSON without `error` for a success, whatever its status and shape, never settles on a text or a number,
+ * and waits for a body as long as something of it arrives. So the answers are checked before it sees them.
+ */
+function checkingHttpClient(check: 'identity' | 'fields'): Stripe.HttpClient {
+  const http = Stripe.createNodeHttpClient();
+  return {
+    getClientName: () => http.getClientName(),
+    async makeRequest(host, port, path, method, headers, requestData, protocol, timeoutMs) {
+      const response = await http.makeRequest(
+        host,
+        port,
+        path,
+        method,
+        headers,
+        requestData,
+        protocol,
+        timeoutMs,
+      );
+      const toJSON = response.toJSON.bind(response);
+      response.toJSON = async () => {
+        const body = response.getRawResponse() as IncomingMessage;
+        const timer = setTimeout(() => body.destroy(new Error('The answer took too long.')), timeoutMs);
+        try {
+          const json = await toJSON();
+          if (readable(json, response.getStatusCode(), schemaOf(method, path, check))) return json;
+        } catch (error) {
+          if (!(error instanceof SyntaxError)) throw error;
+        } finally {
+          clearTimeout(timer);
+        }
+        throw new UnreadableAnswer(response.getStatusCode());
+      };
+      return response;
+    },
+  };
+}
+
+/** An error is an object with one; a success is what the address answers with. */
+function readable(json: unknown, status: number, success: z.ZodType): boolean {
+  return (status < 300 ? success : failure).safeParse(json).success;
+}
+
+const failure = z.object({ error: z.object({}) });
+
+/** What an address answers with: a list where a collection is read, an object of that collection otherwise. */
+function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z.ZodType {
+  const [collection, id] = path.split('?', 1)[0]!.replace('/v1/', '').split('/');
+  const schema: z.ZodObject = objects[collection!] ?? identified(collection!.replace(/s$/, ''));
+  const object = check === 'identity' ? schema.pick({ id: true, object: true }) : schema;
+  const isList = method === 'GET' && id === undefined && !SINGLE.includes(collection!);
+  return isList
+    ? z.object({ object: z.literal('list'), has_more: z.boolean(), data: z.array(object) })
+    : object;
+}
+
+/** Collections of one object, without ids in their addresses. */
+const SINGLE = ['account', 'balance'];
+
+const text = z.string();
+const cents = z.int();
+/** Seconds since 1970. */
+const time = z.int();
+const metadata = z.record(text, text);
+function identified<T extends string>(object: T) {
+  return z.object({ id: text, object: z.literal(object) });
+}
+/** An id, or the object itself where it was asked for. */
+const expandable = <T extends z.ZodType>(object: T) => z.union([text, object]);
+
+const charge = identified('charge').extend({
+  created: time,
+  status: text,
+  amount_refunded: cents,
+  disputed: z.boolean(),
+  payment_intent: expandable(identified('payment_intent')).nullish(),
+  metadata,
+});
+
+/** By the collection's name in the address, what we read of its objects (https://docs.stripe.com/api). Of all others their ids. */
+const objects: Record<string, z.ZodObject> = {
+  balance: z.object({ object: z.literal('balance') }),
+  account: identified('account').extend({ charges_enabled: z.boolean() }),
+  payment_intents: identified('payment_intent').extend({
+    status: text,
+    amount: cents,
+    amount_received: cents,
+    currency: text,
+    client_secret: text.nullable(),
+    customer: expandable(z.object({ id: text })).nullable(),
+    receipt_email: text.nullable(),
+    payment_method: expandable(
+      identified('payment_method').extend({ card: z.object({ brand: text, last4: text }).nullish() }),
+    ).nullable(),
+    setup_future_usage: text.nullable(),
+    metadata,
+    created: time,
+    latest_charge: expandable(charge).nullable(),
+  }),
+  payment_methods: identified('payment_method').extend({
+    customer: expandable(z.object({ id: text })).nullable(),
+  }),
+  refunds: identified('refund').extend({
+    amount: cents,
+    status: text.nullable(),
+    metadata: metadata.nullable(),
+  }),
+  disputes: identified('dispute').extend({ status: text }),
+  balance_transactions: identified('balance_transaction').extend({
+    created: time,
+    reporting_category: text,
+    description: text.nullable(),
+    currency: text,
+    amount: cents,
+    fee: cents,
+    net: cents,
+    fee_details: z.array(z.object({ description: text.nullable(), type: text })),
+    source: expandable(z.object({ object: text })).nullable(),
+  }),
+  payouts: identified('payout').extend({ automatic: z.boolean(), status: text }),
+  events: identified('event').extend({
+    type: text,
+    created: time,
+    data: z.object({ object: z.object({ metadata: metadata.nullish() }) }),
+  }),
+  webhook_endpoints: identified('webhook_endpoint').extend({
+    url: text,
+    status: text,
+    enabled_events: z.array(text),
+    api_version: text.nullable(),
+  }),
+  payment_method_configurations: identified('payment_method_configuration').extend({
+    is_default: z.boolean(),
+    application: text.nullable(),
+    link: z.object({ display_preference: z.object({ value: text }) }).optional(),
+  }),
+  payment_method_domains: identified('payment_method_domain').extend({
+    enabled: z.boolean(),
+    apple_pay: z.object({
+      status: text,
+      status_details: z.object({ error_message: text }).nullish(),
+    }),
+  }),
+};
