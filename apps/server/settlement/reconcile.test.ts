@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -177,10 +177,11 @@ test('a member without money', async (t) => {
     insert into membership (session_uuid, product_id, type, payment_intent) values (${uuid}, 1, 'membership', ${id})`);
   await foundAndRepaired(t, 'paid_here_only');
   assert.deepEqual(await standingsOf(uuid), ['void']);
-  // And the join goes on: it can still be paid.
-  const next = await openIntent(client, uuid);
-  await payByCard(server, next.id);
-  assert.equal(await confirmPayment(server.deps, next.id), 'succeeded');
+  // And the join goes on: it can still be paid, and upgraded.
+  const { intentId } = await payOrder(server, client, uuid);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  assert.deepEqual(await standingsOf(uuid), ['void', 'active', 'active']);
+  assert.deepEqual(await look(), []);
 });
 
 test('payments that Stripe does not know, as after a change of accounts', async (t) => {
