@@ -6,7 +6,6 @@ import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { diffOf } from './diffJoin.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
-
 import { syncContacts } from './syncContacts.ts';
 
 const FAILED_SHOWN = 200;

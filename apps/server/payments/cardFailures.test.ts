@@ -111,21 +111,36 @@ test('declined cards whose webhooks come late, all together, are all counted', a
   await forget();
 });
 
-test('a declined card that is reported a day late counts for the time at which it was declined', async () => {
-  const client = server.client();
+/** Three declined cards of a join that Stripe reports, as of a time by its own clock. */
+async function declinedAt(client: Client, createdAt: Date): Promise<string> {
   const uuid = await orderingJoin(client);
   const { id } = await openIntent(client, uuid);
   const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
   for (const number of [1, 2, 3])
     await handleEvent(server.deps, {
-      id: `evt_late_${number}`,
+      id: `evt_${id}_${number}`,
       type: 'payment_intent.payment_failed',
-      createdAt: new Date(Date.now() - 86_400_000),
+      createdAt,
       intentId: id,
       metadata: body.metadata as unknown as Record<string, string>,
-      failedChargeId: `ch_late_${number}`,
+      failedChargeId: `ch_${id}_${number}`,
     });
+  return uuid;
+}
+
+test('a declined card that is reported a day late counts for the time at which it was declined', async () => {
+  const client = server.client();
+  const uuid = await declinedAt(client, new Date(Date.now() - 86_400_000));
   assert.equal((await askIntent(client, uuid)).status, 200, 'nobody has to wait for yesterday');
+  await forget();
+});
+
+test("where Stripe's clock is ahead nobody waits longer than the limit says", async () => {
+  const client = server.client();
+  const uuid = await declinedAt(client, new Date(Date.now() + 3_600_000));
+  const refused = await askIntent(client, uuid);
+  assert.equal(refused.status, 429);
+  assert.ok(Number(refused.headers.get('retry-after')) <= 600, `${refused.headers.get('retry-after')} s`);
   await forget();
 });
 

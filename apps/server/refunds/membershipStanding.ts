@@ -54,7 +54,7 @@ export async function bringStanding(
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
-/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/push.ts). */
+/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/dueJoins.ts). */
 async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
