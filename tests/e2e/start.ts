@@ -26,8 +26,8 @@ async function importInvitations({
   folder,
   settings,
 }: Awaited<ReturnType<typeof npmStartApart>>): Promise<void> {
-  // Their code is in the invitation, not in HubSpot.
-  const { invitation_code: _, ...jordan } = DEMO_CONTACTS[0]!.properties;
+  // Their code is in the invitation, not in HubSpot, and no school has named them.
+  const { invitation_code: _code, school_name: _school, ...jordan } = DEMO_CONTACTS[0]!.properties;
   const record = { ...jordan, high_school_graduation_year: String(new Date().getFullYear() + 1) };
   const lines = ['code,contactId,firstName,lastName,email,school'];
   for (let number = 1; number <= INVITATIONS; number++) {
