@@ -9,7 +9,6 @@ import type { World } from './world.ts';
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];
-  const { society } = world.wired.deps;
   const lines = parse<Record<string, string>>(await world.accountantsFile(), {
     columns: true,
     record_delimiter: '\r\n',
@@ -38,12 +37,15 @@ export async function sumByHand(world: World): Promise<Difference[]> {
     charges.filter(({ status }) => status === 'succeeded'),
     ({ metadata }) => metadata.session ?? '',
   );
-  const { rows: held } = await world.database.query<{ session_uuid: string; product_id: number }>(
-    `select session_uuid, product_id from membership where type = 'membership' and standing <> 'refunded'`,
+  // A link may have set another price than the catalogue's.
+  const { rows: held } = await world.database.query<{ session: string; cents: number }>(
+    `select held.session_uuid as session, (line ->> 'priceCents')::int as cents
+     from membership held join payment on intent_id = payment_intent
+     join order_snapshot bought on (bought.session_uuid, bought.kind, bought.revision) = (payment.session_uuid, payment.kind, payment.revision)
+     cross join jsonb_array_elements(items) as line
+     where held.type = 'membership' and standing <> 'refunded' and line ->> 'type' = 'membership'`,
   );
-  const duesOf = new Map(
-    held.map(({ session_uuid, product_id }) => [session_uuid, society.product(product_id)!.priceCents]),
-  );
+  const duesOf = new Map(held.map(({ session, cents }) => [session, cents]));
   const sold = lines.filter(({ kind }) => kind && !/dispute|stripe fee|payout|account/.test(kind));
   const byJoin = Map.groupBy(sold, ({ join }) => join ?? '');
   for (const join of new Set([...keptOf.keys(), ...byJoin.keys()])) {

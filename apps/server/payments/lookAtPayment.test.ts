@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import {
@@ -11,6 +12,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { sweepPayments } from '../settlement/sweep.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 
@@ -81,6 +83,34 @@ test('the return page, the release, reads and the sweep share that look', async 
       sweepPayments(server.deps),
     ]),
   );
+});
+
+test('a look that is answered late does not replace what a later one saw', async (t) => {
+  const { intent } = await begunJoin(server.client());
+  const { database, payments } = server.deps;
+  const ask = payments.retrieveIntent;
+  const answer = Promise.withResolvers<void>();
+  let asked = 0;
+  t.mock.method(payments, 'retrieveIntent', async (id: string) => {
+    const seen = await ask(id);
+    if (++asked > 1) return seen;
+    await answer.promise;
+    return { ...seen, status: 'processing' as const };
+  });
+  const late = lookAtPayment(server.deps, intent.id, 'recorded');
+  await until(() => asked === 1, 5_000);
+  await sql`update payment set looked_at = now() - interval '2 seconds' where intent_id = ${intent.id}`.execute(
+    database,
+  );
+  assert.equal((await lookAtPayment(server.deps, intent.id, 'recorded')).outcome, 'requires_payment_method');
+  answer.resolve();
+  await late;
+  const { seen_status } = await database
+    .selectFrom('payment')
+    .select('seen_status')
+    .where('intent_id', '=', intent.id)
+    .executeTakeFirstOrThrow();
+  assert.equal(seen_status, 'requires_payment_method');
 });
 
 test('who comes back from paying right after somebody looked learns that it is paid by the next look', async () => {

@@ -42,14 +42,18 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
 });
 
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
-  const { uuid, intentId } = await begun();
-  await pass('25 hours');
-  await sweepPayments(server.deps);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
-  assert.equal((body as unknown as { status: string }).status, 'canceled');
-  assert.equal(await statusOf(intentId), 'canceled');
-  const next = await openIntent(server.client(), uuid);
-  assert.notEqual(next.id, intentId);
+  for (const card of [null, 'pm_card_authenticationRequired']) {
+    const { uuid, intentId } = await begun();
+    // Left at the bank's page.
+    if (card) await payByCard(server, intentId, card);
+    await pass('25 hours');
+    await sweepPayments(server.deps);
+    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+    assert.equal((body as unknown as { status: string }).status, 'canceled');
+    assert.equal(await statusOf(intentId), 'canceled');
+    const next = await openIntent(server.client(), uuid);
+    assert.notEqual(next.id, intentId);
+  }
 });
 
 test('a success confirms even when it is found only after a day', async () => {
