@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { stateOf } from '../../../tests/harness/rows.ts';
 import { settingsFor } from '../../../tests/harness/standIns.ts';
 import {
   beginPayment,
@@ -14,6 +15,7 @@ import {
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { type Limit, readConfig } from '../platform/config.ts';
 import { handleEvent } from './handleEvent.ts';
+import { settlePaying } from './settlePaying.ts';
 
 const server = await sharedServer({
   LIMITS: 'on',
@@ -206,17 +208,30 @@ test('a failure that Stripe reports late does not open an order whose next card 
     metadata: body.metadata as unknown as Record<string, string>,
     failedChargeId: null,
   });
-  const state = async () =>
-    (
-      await sql<{ state: string }>`select state from join_session where uuid = ${uuid}`.execute(
-        server.deps.database,
-      )
-    ).rows[0]?.state;
   await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
-  assert.equal(await state(), 'paying');
+  assert.equal(await stateOf(server, uuid), 'paying');
   await handleEvent(server.deps, event(new Date()));
-  assert.equal(await state(), 'ordering');
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
+test('a try that begins while Stripe is asked about the last one stays frozen', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  const { database, payments } = server.deps;
+  const ask = payments.retrieveIntent;
+  t.mock.method(payments, 'retrieveIntent', async (id: string) => {
+    const seen = await ask(id);
+    // Another tab has opened the order meanwhile, and begun to pay it.
+    await sql`update join_session set paying_since = clock_timestamp() where uuid = ${uuid}`.execute(
+      database,
+    );
+    return seen;
+  });
+  assert.equal(await settlePaying(server.deps, uuid, 'failed'), 'paying');
+  assert.equal(await stateOf(server, uuid), 'paying');
 });
 
 /** HubSpot answers four searches a second, and this lesson takes seconds: who is told to come back in five does. */
