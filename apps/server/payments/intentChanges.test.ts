@@ -176,6 +176,23 @@ test('an order that changed after the answer to its first intent was lost gets a
   assert.deepEqual([amount, metadata.revision], [9000, String(intent.revision)]);
 });
 
+test('two tabs that open the first intent at the same total get the same one, and it can be paid', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { payments } = server.deps;
+  const make = payments.createIntent;
+  const both = Promise.withResolvers<void>();
+  let asked = 0;
+  t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof make>) => {
+    if (++asked === 2) both.resolve();
+    await both.promise;
+    return make(...given);
+  });
+  const [one, other] = await Promise.all([openIntent(client, uuid), openIntent(client, uuid)]);
+  assert.equal(one.id, other.id);
+  assert.equal((await payByCard(server, one.id)).status, 200);
+});
+
 test('of two tabs that open the first intent at different totals, the later one is shown the total of the other', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -56,6 +56,17 @@ test('an abandoned intent is cancelled after a day, in Stripe and then here; and
   }
 });
 
+test('a payment that this Stripe account does not know is given up, and the order opens', async () => {
+  const { uuid, intentId } = await begun();
+  await sql`update payment set intent_id = 'pi_elsewhere' where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  await pass('6 minutes');
+  await sweepPayments(server.deps);
+  assert.equal(await statusOf('pi_elsewhere'), 'canceled');
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
 test('a success confirms even when it is found only after a day', async () => {
   const { uuid, intentId } = await begun();
   await payByCard(server, intentId);
