@@ -4,8 +4,8 @@ import type { Difference } from './ledger.ts';
 import type { World } from './world.ts';
 
 /**
- * Sums the accountant's file by itself: against the transactions of Stripe's balance, against the money that Stripe kept of
- * each join, and its dues against who holds a membership. Only the file is the server's own.
+ * Sums the accountant's file without the server's code: against the transactions of Stripe's balance, against the money that
+ * Stripe kept of each join, and its dues against the memberships that are held, at the price in their order.
  */
 export async function sumByHand(world: World): Promise<Difference[]> {
   const found: Difference[] = [];
