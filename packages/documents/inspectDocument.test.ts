@@ -32,7 +32,9 @@ import {
   randomText,
   zip,
 } from '../../tests/harness/documents.ts';
-import { documentFaults, type InflateLimits, inspectDocument } from './inspectDocument.ts';
+import type { InflateLimits } from './bytes.ts';
+import { documentFaults } from './faults.ts';
+import { inspectDocument } from './inspectDocument.ts';
 
 /** Counts what is read of a file, and how often. */
 function bytesOf(content: Buffer) {

@@ -1,0 +1,66 @@
+/** A file with random access: a file descriptor on the server, a `Blob` in the page. */
+export interface Bytes {
+  size: number;
+  /** At most `length` bytes from `start`; fewer only at the end of the file. Into `memory` when given, which is large enough. */
+  read(start: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
+  /** Inflates a part to check its declared size. Without this, the declared size is believed. */
+  inflate?(start: number, length: number, limits: InflateLimits): Promise<Inflated>;
+}
+
+export interface InflateLimits {
+  /** Counting may stop after so many bytes. */
+  mostBytes: number;
+  /** How many of the first bytes to return. */
+  headBytes: number;
+}
+
+export interface Inflated {
+  /** In bytes; less than declared when the data cannot be inflated. */
+  size: number;
+  head: Uint8Array;
+}
+
+export const KIB = 1024;
+export const CHUNK = 64 * KIB;
+
+/** Returns at least `length` bytes from `start`, or all that are left. */
+export type Forward = (start: number, length: number) => Promise<Uint8Array>;
+
+/**
+ * Reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer: a result is valid until the
+ * next read.
+ */
+export function forward(bytes: Bytes, blockSize: number): Forward {
+  const memory = new Uint8Array(Math.min(blockSize, bytes.size));
+  let block: Uint8Array = memory.subarray(0, 0);
+  let from = 0;
+  return async (start, length) => {
+    const wanted = Math.min(start + length, bytes.size);
+    if (start < from || wanted > from + block.length) {
+      block = await bytes.read(start, memory.length, memory);
+      from = start;
+    }
+    return block.subarray(start - from);
+  };
+}
+
+export function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** One character per byte, so that offsets agree. */
+export function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8 * KIB)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8 * KIB));
+  return text;
+}
+
+export function isBlank(text: string): boolean {
+  return text.replaceAll('\0', ' ').trim() === '';
+}
+
+export function upTo(text: string, word: string): string {
+  const end = text.indexOf(word);
+  return end < 0 ? text : text.slice(0, end);
+}

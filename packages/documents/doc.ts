@@ -1,0 +1,63 @@
+import { type Bytes, view } from './bytes.ts';
+import type { DocumentType } from './document.ts';
+import { Unacceptable } from './faults.ts';
+
+/** Far more than an embedded object of an old Word document, which is about ten. */
+const MOST_STREAMS = 10_000;
+
+/**
+ * [MS-CFB]: a header, sectors in chains, and a directory of streams. A Word document has one named WordDocument; a
+ * protected .docx is wrapped as EncryptedPackage; installers and Excel files have neither.
+ */
+export async function doc(bytes: Bytes, head: Uint8Array): Promise<DocumentType> {
+  if (head.length < 512) throw new Unacceptable('wordBroken');
+  const header = view(head);
+  const shift = header.getUint16(0x1e, true);
+  if (shift !== 9 && shift !== 12) throw new Unacceptable('wordBroken');
+  const sectorSize = 2 ** shift;
+  const offsetOf = (sector: number) => (sector + 1) * sectorSize;
+  const text = new TextDecoder('utf-16le');
+  const names = new Set<string>();
+  const visited = new Set<number>();
+  let sector = header.getUint32(0x30, true);
+  while (sector < 0xfffffffa) {
+    // A cyclic chain would never end.
+    if (visited.has(sector)) throw new Unacceptable('wordBroken');
+    visited.add(sector);
+    if ((visited.size * sectorSize) / 128 > MOST_STREAMS) throw new Unacceptable('wordCrowded');
+    const directory = await bytes.read(offsetOf(sector), sectorSize);
+    if (directory.length < sectorSize) throw new Unacceptable('wordBroken');
+    for (let at = 0; at < sectorSize; at += 128) {
+      const entry = view(directory.subarray(at, at + 128));
+      const length = Math.min(64, entry.getUint16(64, true));
+      const name = text.decode(directory.subarray(at, at + Math.max(0, length - 2)));
+      names.add(name);
+      const [start, size] = [entry.getUint32(116, true), entry.getUint32(120, true)];
+      // Small streams are stored elsewhere; larger ones must lie within the file.
+      if (entry.getUint8(66) === 2 && size >= 4096 && offsetOf(start) >= bytes.size)
+        throw new Unacceptable('wordBroken');
+      if (name === 'WordDocument' && size > bytes.size) throw new Unacceptable('wordBroken');
+    }
+    sector = await nextSector(bytes, header, sector, sectorSize);
+  }
+  if (names.has('EncryptedPackage')) throw new Unacceptable('wordProtected');
+  if (!names.has('WordDocument')) throw new Unacceptable('notWord');
+  if (names.has('_VBA_PROJECT') || names.has('Macros')) throw new Unacceptable('wordMacros');
+  return 'application/msword';
+}
+
+/** A sector's entry in the file allocation table. The header names its first 109 sectors, enough for 6.8 MB and more. */
+async function nextSector(
+  bytes: Bytes,
+  header: DataView,
+  sector: number,
+  sectorSize: number,
+): Promise<number> {
+  const perSector = sectorSize / 4;
+  const table = Math.floor(sector / perSector);
+  if (table >= 109) throw new Unacceptable('wordBroken');
+  const tableSector = header.getUint32(0x4c + 4 * table, true);
+  const entry = await bytes.read((tableSector + 1) * sectorSize + 4 * (sector % perSector), 4);
+  if (entry.length < 4) throw new Unacceptable('wordBroken');
+  return view(entry).getUint32(0, true);
+}
