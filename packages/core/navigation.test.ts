@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
+import { linkedScreen, passPath, queryForGetStarted, screenAt, screens, visit } from './navigation.ts';
 
 /** Every path of the specification, section 2, with and without a stored join session: true is shown, false goes to /. */
 const table: [path: string, without: boolean, withSession: boolean][] = [
@@ -21,7 +21,15 @@ const table: [path: string, without: boolean, withSession: boolean][] = [
   ['/upload-resume/', true, true],
   ['/upload-resume', false, true],
   ['/upload/Zm9vYmFyYmF6cXV4cXV1eA', true, true],
+  ['/verify/7K3M-9QXR', true, true],
+  ['/VERIFY/7k3m9qxr/', true, true],
+  ['/verify', true, true],
+  ['/verify/a/b', false, true],
+  ['/verifying', false, true],
   ['/upload/', false, true],
+  [screens.pass, true, true],
+  ['/pass/', true, true],
+  ['/pass/a', false, true],
   ['/upload/a/b', false, true],
   ['/registration/a/b/init', false, true],
   ['/registration//init', false, true],
@@ -50,6 +58,8 @@ test('the site has its screens, whatever their letters and the slash at their en
     '/upload-resume/101',
     '/upload-resume',
     '/upload/abc',
+    '/verify',
+    '/Verify/7K3M-9QXR',
   ];
   assert.deepEqual(
     there.filter((path) => !has(path)),
@@ -65,6 +75,7 @@ test('the site has its screens, whatever their letters and the slash at their en
     '/registration',
     '/upload',
     '/upload/a/b',
+    '/verify/a/b',
     '/registration//init',
     '/initialize',
     '/registration/checkout.php',
@@ -81,4 +92,12 @@ test('of a query only the programme goes along to Get Started', () => {
   );
   assert.equal(queryForGetStarted('?programme=a%26client_secret%3Dx'), '?programme=a%26client_secret%3Dx');
   assert.equal(queryForGetStarted(''), '');
+});
+
+test('a link in a letter names a screen that letters lead to, and no other', () => {
+  const named = (path: string) => linkedScreen(new URL(path, 'https://a.example').search);
+  assert.equal(named(passPath('uploadTranscript')), screens.uploadTranscript);
+  assert.equal(named(passPath()), null);
+  for (const other of ['studentDetails', 'https://evil.example', '//evil.example', 'constructor', ''])
+    assert.equal(named(`/pass?to=${other}`), null, other);
 });

@@ -10,6 +10,8 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
+  /** Not in the specification: opens a join by the link in its letters, or asks for one. */
+  pass: '/pass',
 } as const;
 
 /** The same and the screens whose paths have parameters, as router patterns. */
@@ -18,6 +20,8 @@ export const screenPaths = {
   init: '/registration/:hubspotContactId/init',
   uploadResume: '/upload-resume/:contactId?',
   uploadByLink: '/upload/:token',
+  verify: '/verify/:number?',
+  stopReminders: '/unsubscribe/:token',
 } as const;
 export type ScreenName = keyof typeof screenPaths;
 
@@ -36,6 +40,9 @@ export const screenTitles: Record<ScreenName, string> = {
   initializeCheckout: 'Checkout',
   uploadResume: 'Upload Your Resume',
   uploadByLink: 'Upload Transcript',
+  pass: 'Your join',
+  verify: 'Verify a Membership',
+  stopReminders: 'Reminders',
 };
 export const NOT_FOUND_TITLE = 'Page not found';
 
@@ -57,18 +64,38 @@ export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
   initializeCheckout: 'checkout',
 };
 
+/** Screens that a letter's link may name, instead of leading where the join goes on; a join that is not there yet leads on by itself. */
+const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
+export type LinkedScreen = (typeof linkedScreens)[number];
+
+/** The path of a link in a letter; its token is appended behind a `#`. */
+export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
+
+/** The screen that a link's query names; null for none. */
+export function linkedScreen(search: string): string | null {
+  const named = new URLSearchParams(search).get('to');
+  const screen = linkedScreens.find((name) => name === named);
+  return screen ? screens[screen] : null;
+}
+
 /** The page on which a phone uploads for a join on another device. The token is all that the phone knows of the join. */
 export const uploadLinkPath = (token: string) => `/upload/${token}`;
+
+/** The page on which reminders to an email are stopped, and wanted again. */
+export const stopRemindersPath = (token: string) => `/unsubscribe/${encodeURIComponent(token)}`;
 
 export type Visit = { allowed: true } | { allowed: false; redirectTo: string };
 
 /**
  * The route guard (specification, section 2) as a table: the first row whose pattern matches the path decides.
- * `/initialize/checkout` is allowed without a session because making one is what it is for.
+ * `/initialize/checkout` and the link in a letter are allowed without a session because making or finding one is what they are for.
  */
 const guard: readonly { paths: RegExp; needsSession: boolean }[] = [
   { paths: /^\/upload-resume\//, needsSession: false },
   { paths: /^\/upload\/[^/]+\/?$/, needsSession: false },
+  { paths: /^\/pass\/?$/, needsSession: false },
+  { paths: /^\/unsubscribe\/[^/]+\/?$/i, needsSession: false },
+  { paths: /^\/verify(\/[^/]+)?\/?$/i, needsSession: false },
   { paths: /^\/registration\/initiate\/upgrade\/?$/, needsSession: false },
   { paths: /^\/registration\/[^/]+\/init\/?$/, needsSession: false },
   { paths: /^\/$/, needsSession: false },

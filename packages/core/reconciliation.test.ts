@@ -64,6 +64,10 @@ const inOrder: [string, Partial<Sides>][] = [
     { ...open, stripe: { ...open.stripe, ageMinutes: 2 }, payment: null },
   ],
   [
+    'paid and given back in full before it was confirmed here',
+    { stripe: returned.stripe, payment: { ...payment, status: 'open' }, memberships: [] },
+  ],
+  [
     'refunded in full',
     {
       stripe: returned.stripe,

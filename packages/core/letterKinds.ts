@@ -1,0 +1,26 @@
+/** Every letter, under the name of its file in society/letters. */
+export const letterKinds = [
+  /** A membership was paid for: its receipt. */
+  'confirmation',
+  /** An upgrade was paid for: its receipt. */
+  'upgrade',
+  'certificate',
+  'portal',
+  'proof-due',
+  'proof-accepted',
+  'proof-rejected',
+  /** Stripe has made a refund. */
+  'refund',
+  /** A payment bought nothing, since its payer held it already: all of it goes back. */
+  'second-payment',
+  /** A payment that the bank was still deciding on came to nothing. */
+  'payment-failed',
+  /** Somebody asked at Get Started for the link of their join. */
+  'link',
+  /** Proves on a new device that the join is the joiner's. */
+  'code',
+  /** A join was left behind: an hour ago, and two days ago. */
+  'reminder-hour',
+  'reminder-days',
+] as const;
+export type LetterKind = (typeof letterKinds)[number];
