@@ -1,0 +1,211 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import Fastify, { type FastifyReply } from 'fastify';
+import { type ParsedMail, simpleParser } from 'mailparser';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { bodyOf } from '../shared/control.ts';
+import { openState } from '../shared/state.ts';
+import { type MailFault, MailFaults, type Stage } from './faults.ts';
+import { LETTER_POLICY, type Listed, letterPage, listPage, PAGE_POLICY } from './page.ts';
+import { faultOf, headerOf } from './strict.ts';
+
+export interface MailEmulatorOptions {
+  host: string;
+  /** Where letters come, and where they are shown; 0 for a free one. */
+  smtpPort: number;
+  port: number;
+  /** Folder that holds the letters; made when absent. */
+  dataDir: string;
+  /** Who may send; anybody when absent. */
+  account?: { user: string; password: string };
+}
+
+export interface MailEmulator {
+  /** smtp://… */
+  smtpUrl: string;
+  /** Of its pages and controls. */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** A letter as it is kept: one that comes again under its Message-ID is the same one. */
+export interface KeptLetter extends Listed {
+  messageId: string;
+  from: string;
+  /** As it came. */
+  raw: string;
+}
+
+/** Starts a stand-in for a mail server: it keeps what comes and shows it, and sends nothing anywhere. */
+export async function startMailEmulator(options: MailEmulatorOptions): Promise<MailEmulator> {
+  const { host, account } = options;
+  const database = openState(
+    options.dataDir,
+    'mail',
+    `create table if not exists letter (id integer primary key autoincrement, message_id text not null unique, sender text not null,
+      recipient text not null, subject text not null, received_at integer not null, arrivals integer not null default 1, raw blob not null)`,
+  );
+  const faults = new MailFaults();
+
+  /** Throws what is wrong with it. */
+  const keep = async (raw: Buffer, { envelope }: SMTPServerSession) => {
+    const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+    const to = envelope.rcptTo.map(({ address }) => address);
+    const fault = faultOf(raw, { from, to });
+    if (fault !== null) throw refusal(550, `5.6.0 Not a letter: ${fault}`);
+    const messageId = headerOf(raw).find(({ name }) => name === 'message-id')!.value;
+    const subject = (await simpleParser(raw)).subject ?? '';
+    database
+      .prepare(
+        `insert into letter (message_id, sender, recipient, subject, received_at, raw) values (?, ?, ?, ?, ?, ?)
+        on conflict (message_id) do update set arrivals = arrivals + 1`,
+      )
+      .run(messageId, from, to[0]!, subject, Date.now(), raw);
+  };
+
+  /** Lets a fault happen, or goes on to `work`; the connection that is cut or left hanging gets no answer. */
+  const pass = (
+    stage: Stage,
+    session: SMTPServerSession,
+    recipients: readonly string[],
+    answer: (error?: Error | null) => void,
+    work: () => Promise<unknown> = async () => {},
+  ): void => {
+    const fault = faults.take(stage, recipients);
+    void meet(fault, work, () => cut(session)).then(
+      (isAnswered) => isAnswered && answer(),
+      (error) => answer(error as Error),
+    );
+  };
+  const cut = (session: SMTPServerSession) => {
+    for (const connection of smtp.connections)
+      if (connection.session?.id === session.id) connection._socket.destroy();
+  };
+
+  const smtp = new SMTPServer({
+    authOptional: account === undefined,
+    disabledCommands: account === undefined ? ['STARTTLS', 'AUTH'] : ['STARTTLS'],
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    banner: 'a stand-in: nothing is delivered',
+    closeTimeout: 100,
+    onConnect: (session, answer) => pass('connect', session, [], answer),
+    onAuth: ({ username, password }, _, answer) =>
+      username === account?.user && password === account?.password
+        ? answer(null, { user: username })
+        : answer(refusal(535, '5.7.8 Authentication credentials invalid')),
+    onMailFrom: (_, session, answer) => pass('mail', session, [], answer),
+    onRcptTo: ({ address }, session, answer) => pass('rcpt', session, [address], answer),
+    onData(stream, session, answer) {
+      const recipients = session.envelope.rcptTo.map(({ address }) => address);
+      const pieces: Buffer[] = [];
+      // In mid-message: what has come so far is lost.
+      const fault = faults.take('data', recipients);
+      if (fault?.kind === 'cut') {
+        stream.once('data', () => cut(session));
+        return;
+      }
+      stream.on('data', (piece: Buffer) => pieces.push(piece));
+      stream.once('end', () => {
+        void meet(
+          fault,
+          () => keep(Buffer.concat(pieces), session),
+          () => cut(session),
+        ).then(
+          (isAnswered) => isAnswered && answer(),
+          (error) => answer(error as Error),
+        );
+      });
+    },
+  });
+  // A client that is killed leaves its connection behind.
+  smtp.on('error', () => {});
+  const smtpPort = await new Promise<number>((done, fail) => {
+    smtp.server.once('error', fail);
+    smtp.listen(options.smtpPort, host, () => done((smtp.server.address() as AddressInfo).port));
+  });
+
+  const all = (): KeptLetter[] =>
+    database
+      .prepare(
+        `select id, message_id as messageId, sender as "from", recipient as "to", subject, received_at as receivedAt, arrivals, raw
+        from letter order by id desc`,
+      )
+      .all()
+      .map(
+        (row) =>
+          ({ ...row, raw: Buffer.from(row.raw as Uint8Array).toString('latin1') }) as unknown as KeptLetter,
+      );
+  const app = Fastify({ forceCloseConnections: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_, body, done) => done(null, body));
+  const letterAt = async (id: string): Promise<{ letter: KeptLetter; mail: ParsedMail } | null> => {
+    const letter = all().find((one) => String(one.id) === id);
+    return letter ? { letter, mail: await simpleParser(Buffer.from(letter.raw, 'latin1')) } : null;
+  };
+  app.get('/', (_, reply) => reply.redirect('/emulated/mail'));
+  app.get('/emulated/mail', (_, reply) => html(reply, PAGE_POLICY, listPage(all())));
+  app.get<{ Params: { id: string } }>('/emulated/mail/:id', async ({ params }, reply) => {
+    const found = await letterAt(params.id);
+    if (!found) return reply.callNotFound();
+    return html(reply, PAGE_POLICY, letterPage(found.letter.id, found.mail, found.letter));
+  });
+  app.get<{ Params: { id: string } }>('/emulated/mail/:id/html', async ({ params }, reply) => {
+    const found = await letterAt(params.id);
+    if (!found) return reply.callNotFound();
+    return html(reply, LETTER_POLICY, `<base target="_blank">${found.mail.html || ''}`);
+  });
+  app.get('/_emulator/letters', () => all());
+  app.delete('/_emulator/letters', (_, reply) => {
+    database.exec('delete from letter');
+    return reply.code(204).send();
+  });
+  app.post('/_emulator/faults', (request, reply) => {
+    const wrong = faults.add(bodyOf(request.body) as unknown as MailFault);
+    return wrong ? reply.code(400).send({ message: wrong }) : reply.code(204).send();
+  });
+  app.delete('/_emulator/faults', (_, reply) => {
+    faults.clear();
+    return reply.code(204).send();
+  });
+  const url = await app.listen({ host, port: options.port });
+
+  return {
+    smtpUrl: `smtp://${host.includes(':') ? `[${host}]` : host}:${smtpPort}`,
+    url,
+    async close() {
+      const closed = new Promise<void>((done) => smtp.close(() => done()));
+      await Promise.all([app.close(), closed]);
+      database.close();
+    },
+  };
+}
+
+/** Whether there is still somebody to answer. Throws what is answered with another status than success. */
+async function meet(
+  fault: MailFault | undefined,
+  work: () => Promise<unknown>,
+  cut: () => void,
+): Promise<boolean> {
+  if (fault?.kind === 'status') throw refusal(fault.status ?? 451, fault.message ?? 'An emulated failure');
+  if (fault?.kind === 'slow') await wait(fault.ms ?? 1_000);
+  if (fault?.kind !== 'cut' && fault?.kind !== 'hang') await work();
+  if (fault?.kind === 'cut' || fault?.kind === 'cut_after') cut();
+  return fault === undefined || fault.kind === 'slow';
+}
+
+function refusal(responseCode: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode });
+}
+
+function html(reply: FastifyReply, policy: string, text: string): FastifyReply {
+  return reply
+    .headers({
+      'content-security-policy': policy,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    })
+    .type('text/html; charset=utf-8')
+    .send(text);
+}
