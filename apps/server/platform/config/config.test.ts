@@ -6,13 +6,18 @@ const emulated = {
   DATABASE_URL: 'postgres://localhost/x',
   STRIPE_EMULATOR_URL: 'http://127.0.0.1:1',
   HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:2',
+  MAIL_EMULATOR_URL: 'smtp://127.0.0.1:3',
 };
 const testKeys = {
   STRIPE_SECRET_KEY: 'sk_test_1',
   STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
   STRIPE_WEBHOOK_SECRET: 'whsec_1',
 };
-const real = { DATABASE_URL: 'postgres://localhost/x', ...testKeys, HUBSPOT_ACCESS_TOKEN: 'pat-1' };
+const mail = {
+  SMTP_URL: 'smtps://post:p%40ss@mail.society.example',
+  MAIL_FROM: 'Honor Society <join@society.example>',
+};
+const real = { DATABASE_URL: 'postgres://localhost/x', ...testKeys, HUBSPOT_ACCESS_TOKEN: 'pat-1', ...mail };
 const live = {
   ...real,
   MODE: 'live',
@@ -70,7 +75,7 @@ test('setup makes the secret of webhooks, and does without; nothing else does', 
 const refused: [string, Record<string, string>, RegExp][] = [
   [
     'real Stripe beside an emulated HubSpot',
-    { ...testKeys, DATABASE_URL: 'postgres://x/x', HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:2' },
+    { ...emulated, ...testKeys, STRIPE_EMULATOR_URL: '' },
     /Stripe is real and HubSpot is not/,
   ],
   [
@@ -176,6 +181,52 @@ const refused: [string, Record<string, string>, RegExp][] = [
     { ...emulated, STORAGE_URL: 's3://documents?endpoint=minio:9000' },
     /endpoint must be an address/,
   ],
+  ['live without a mail server', { ...live, SMTP_URL: '', MAIL_FROM: '' }, /^SMTP_URL is missing: MODE=live/],
+  ['a mail server without a sender', { ...real, MAIL_FROM: '' }, /^SMTP_URL is set without MAIL_FROM/],
+  [
+    'a sender without a mail server',
+    { ...emulated, MAIL_FROM: 'a@b.example' },
+    /^MAIL_FROM set without SMTP_URL/,
+  ],
+  [
+    'no mail at all',
+    { ...emulated, MAIL_EMULATOR_URL: '' },
+    /^None of SMTP_URL, MAIL_EMULATOR_URL and MAIL=els/,
+  ],
+  [
+    'letters from here and elsewhere',
+    { ...live, MAIL: 'elsewhere' },
+    /^MAIL=elsewhere is set beside SMTP_URL/,
+  ],
+  ['another word than elsewhere', { ...live, MAIL: 'off' }, /^MAIL can only be "elsewhere"/],
+  [
+    'two mail servers',
+    { ...real, MAIL_EMULATOR_URL: 'smtp://127.0.0.1:3' },
+    /^MAIL_EMULATOR_URL is set beside SMTP_/,
+  ],
+  [
+    'a mail server by another protocol',
+    { ...real, SMTP_URL: 'https://mail.example' },
+    /^SMTP_URL must be an addr/,
+  ],
+  [
+    'a user without a password',
+    { ...real, SMTP_URL: 'smtps://post@mail.example' },
+    /both a user and a password/,
+  ],
+  [
+    'options behind the mail server',
+    { ...real, SMTP_URL: 'smtps://mail.example/?pool=1' },
+    /nothing behind the port/,
+  ],
+  ['a sender who is no address', { ...real, MAIL_FROM: 'The Society' }, /^MAIL_FROM must be an email/],
+  [
+    'a sender with a line break',
+    { ...real, MAIL_FROM: 'A\r\nBcc: b <a@b.example>' },
+    /^MAIL_FROM must be an email/,
+  ],
+  ['a selector that is none', { ...real, MAIL_DKIM_SELECTOR: 'a b' }, /^MAIL_DKIM_SELECTOR must be/],
+  ['a reply address that is none', { ...real, MAIL_REPLY_TO: 'help@' }, /^MAIL_REPLY_TO must be an email/],
 ];
 for (const [what, env, sentence] of refused)
   test(`${what} is refused with a sentence`, () => {
@@ -194,6 +245,33 @@ test('live keys are not for a server without limits, nor for links without a sig
     /^ALLOW_UNSIGNED_LINKS=1 .* only when MODE=live\.$/,
   );
   assert.equal(faultsOf({ ...real, LIMITS: 'off', ALLOW_UNSIGNED_LINKS: '1' }), '', 'test keys are');
+});
+
+test('the mail server, and in whose name letters go; or none, said aloud', () => {
+  assert.deepEqual(readConfig({ ...real, MAIL_REPLY_TO: 'help@society.example' }).mail, {
+    host: 'mail.society.example',
+    port: 465,
+    isSecure: true,
+    requiresTls: false,
+    credentials: { user: 'post', password: 'p@ss' },
+    from: { name: 'Honor Society', address: 'join@society.example' },
+    replyTo: { name: '', address: 'help@society.example' },
+    isStandIn: false,
+    dkimSelector: null,
+    mailbox: null,
+  });
+  const submission = readConfig({ ...real, SMTP_URL: 'smtp://mail.example' }).mail;
+  assert.deepEqual([submission?.port, submission?.requiresTls], [587, true]);
+  assert.equal(
+    readConfig({ ...emulated, ...mail, MAIL_EMULATOR_URL: '' }).mail?.host,
+    'mail.society.example',
+  );
+  assert.deepEqual(
+    [readConfig(emulated).mail?.port, readConfig(emulated).mail?.requiresTls],
+    [3, false],
+    'the stand-in is on this machine',
+  );
+  assert.equal(readConfig({ ...live, SMTP_URL: '', MAIL_FROM: '', MAIL: 'elsewhere' }).mail, null);
 });
 
 test('the database that npm start brings is asked for by a word that no other program takes', () => {
@@ -216,6 +294,9 @@ test('a mix is permitted for development when asked for aloud', () => {
 
 test('no key is ever part of a fault', () => {
   assert.doesNotMatch(faultsOf({ ...real, STRIPE_SECRET_KEY: 'secret_value_here' }), /secret_value_here/);
+  const password = faultsOf({ ...real, SMTP_URL: 'smtps://post:secret%value_here@mail.example/path' });
+  assert.match(password, /SMTP_URL/);
+  assert.doesNotMatch(password, /value_here/);
 });
 
 test('documents are in a folder beside all other state, in another folder, or in a bucket', () => {

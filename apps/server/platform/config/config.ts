@@ -1,0 +1,150 @@
+import { userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import { type Limits, readLimits } from './limits.ts';
+import { type MailSettings, readMail } from './mail.ts';
+import { type Providers, readProviders } from './providers.ts';
+import { readProxies } from './proxies.ts';
+import { settingReader } from './reader.ts';
+import { readSecrets, type Secrets } from './secrets.ts';
+import { readStorage, type StorageSettings } from './storage.ts';
+import { memoryOfProcess, readWatchSettings, type WatchSettings } from './watch.ts';
+
+export interface Config extends WatchSettings {
+  mode: 'local' | 'live';
+  host: string;
+  port: number;
+  dataDir: string;
+  publicUrl: string;
+  apiUrl: string;
+  /** From which addresses (CIDR) X-Forwarded-* is believed: the proxies'. False: from none. */
+  trustProxy: false | string[];
+  databaseUrl: string;
+  /** How long a starting server waits for an unreachable database. */
+  databaseWaitSeconds: number;
+  /** How long a stopping server still accepts calls so that load balancers notice; applies only if /readyz is polled. */
+  stopDelaySeconds: number;
+  providers: Providers;
+  linkSecrets: Secrets | null;
+  allowUnsignedLinks: boolean;
+  /** Browsers are told to use https for the address's subdomains, too. */
+  hstsSubdomains: boolean;
+  /** The pages about every call are served. */
+  apiDocs: boolean;
+  storage: StorageSettings;
+  /** Null: the society sends its letters by other means. */
+  mail: MailSettings | null;
+  /** Free space to keep on the disk that receives documents. */
+  storageReserveBytes: number;
+  uploadMaxBytes: number | null;
+  /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
+  clamdUrl: string | null;
+  societyFile: string;
+  /** Who is at the staff command line. */
+  operatorName: string;
+  /** Null when switched off, for tests and benchmarks. */
+  limits: Limits | null;
+  logLevel: string;
+}
+
+/** The name of the account that runs this process, or its number where it has no name, as in a container. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** All that is wrong with the settings, a sentence each. */
+export class ConfigFaults extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The settings of a command. `setup` runs without a webhook secret, since it creates the endpoint that has one. */
+export function settingsOf(
+  command: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const isYetToCome =
+    command === 'setup' && env.STRIPE_SECRET_KEY?.trim() && !env.STRIPE_WEBHOOK_SECRET?.trim();
+  return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
+}
+
+/** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const settings = settingReader(env);
+  const { get, fault, integer, choice, flag, address } = settings;
+
+  const mode = choice('MODE', 'local', ['local', 'live']);
+  const host = get('HOST') ?? '127.0.0.1';
+  const port = integer('PORT', 3000, 0, 65_535);
+  const dataDir = resolve(get('DATA_DIR') ?? 'data');
+  // A server that listens on every address is reached by a name: localhost, unless PUBLIC_URL says otherwise.
+  const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
+  const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';
+  const trustProxy = readProxies(settings, mode);
+
+  const isEmbedded = get('DATABASE_URL') === 'embedded';
+  const databaseUrl = isEmbedded ? undefined : address('DATABASE_URL', ['postgres:', 'postgresql:']);
+  if (isEmbedded)
+    fault(
+      'DATABASE_URL=embedded is for `npm start` and `npm run operator`, which bring the database: this program needs a PostgreSQL address.',
+    );
+  else if (!databaseUrl && !get('DATABASE_URL'))
+    fault(
+      'DATABASE_URL is missing. `npm start` brings a database of its own; otherwise set it to a PostgreSQL address.',
+    );
+
+  const providers = readProviders(settings, mode);
+  const linkSecrets = readSecrets(settings, 'LINK_SECRET');
+  if (linkSecrets?.some((secret) => secret.length < 32))
+    fault('LINK_SECRET must have at least 32 characters, and LINK_SECRET_ALSO, too.');
+  if (mode === 'live') {
+    if (linkSecrets === null) fault('LINK_SECRET is missing: MODE=live signs links with it.');
+    if (get('LIMITS') === 'off') fault('LIMITS=off is for tests and benchmarks; MODE=live refuses it.');
+    if (new URL(publicUrl).protocol !== 'https:')
+      fault('PUBLIC_URL must begin with https:// when MODE=live.');
+  }
+
+  const clamdUrl = address('CLAMD_URL', ['tcp:']) ?? null;
+  const storage = readStorage(settings, dataDir);
+  const mail = readMail(settings, mode);
+  const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits(settings) : null;
+  const uploadMaxBytes =
+    get('UPLOAD_MAX_BYTES') === undefined ? null : integer('UPLOAD_MAX_BYTES', 0, 1, Number.MAX_SAFE_INTEGER);
+
+  const config: Config = {
+    mode,
+    host,
+    port,
+    dataDir,
+    publicUrl,
+    apiUrl,
+    trustProxy,
+    databaseUrl: databaseUrl ?? '',
+    databaseWaitSeconds: integer('DATABASE_WAIT_SECONDS', 300, 0, 86_400),
+    stopDelaySeconds: integer('STOP_DELAY_SECONDS', 5, 0, 60),
+    providers,
+    linkSecrets,
+    allowUnsignedLinks: flag('ALLOW_UNSIGNED_LINKS'),
+    hstsSubdomains: flag('HSTS_SUBDOMAINS'),
+    apiDocs: choice('API_DOCS', mode === 'live' ? '0' : '1', ['0', '1']) === '1',
+    storage,
+    mail,
+    storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
+    uploadMaxBytes,
+    clamdUrl,
+    societyFile: get('SOCIETY_FILE') ?? 'society/society.yaml',
+    operatorName: get('OPERATOR_NAME')?.slice(0, 100) ?? accountName(),
+    limits,
+    ...readWatchSettings(settings, { isLimited: limits !== null, ...memoryOfProcess() }),
+    logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  };
+  if (settings.faults.length > 0) throw new ConfigFaults(settings.faults);
+  return config;
+}

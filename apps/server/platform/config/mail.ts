@@ -1,0 +1,122 @@
+import { isProviderEmail } from '#core/providerEmail.ts';
+import type { SettingReader } from './reader.ts';
+
+/** By whom letters are sent, and in whose name. */
+export interface MailSettings {
+  host: string;
+  port: number;
+  /** TLS from the first byte (smtps://); otherwise STARTTLS. */
+  isSecure: boolean;
+  /** The server must offer STARTTLS, unless it is on this machine. */
+  requiresTls: boolean;
+  credentials: { user: string; password: string } | null;
+  /** Null: the society's support email. */
+  from: MailAddress | null;
+  replyTo: MailAddress | null;
+  /** A stand-in takes them, and sends them to nobody. */
+  isStandIn: boolean;
+  /** Under which name the sender's domain has its DKIM key; null: one of the usual. */
+  dkimSelector: string | null;
+  /** The page of the stand-in, where it stands in. */
+  mailbox: string | null;
+}
+export interface MailAddress {
+  /** Empty for none. */
+  name: string;
+  address: string;
+}
+
+/** Letters go through a mail server, real or the stand-in's, unless the society sends them by other means. */
+export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailSettings | null {
+  const { get, fault, address } = settings;
+  const dkimSelector = get('MAIL_DKIM_SELECTOR') ?? null;
+  if (dkimSelector !== null && !/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(dkimSelector))
+    fault('MAIL_DKIM_SELECTOR must be what stands before ._domainkey in DNS, as selector1.');
+  const isElsewhere = get('MAIL') === 'elsewhere';
+  if (get('MAIL') !== undefined && !isElsewhere)
+    fault('MAIL can only be "elsewhere": the society sends its letters by other means than Induct.');
+  const smtpUrl = address('SMTP_URL', ['smtp:', 'smtps:']);
+  const standIn = address('MAIL_EMULATOR_URL', ['smtp:']);
+  const mailbox = address('MAIL_EMULATOR_PAGE', ['http:', 'https:']) ?? null;
+  const from = mailAddress(settings, 'MAIL_FROM');
+  const replyTo = mailAddress(settings, 'MAIL_REPLY_TO');
+  const given = ['SMTP_URL', 'MAIL_FROM', 'MAIL_REPLY_TO', 'MAIL_DKIM_SELECTOR'].filter(
+    (name) => get(name) !== undefined,
+  );
+  if (isElsewhere) {
+    if (given.length > 0)
+      fault(
+        `MAIL=elsewhere is set beside ${given.join(' and ')}: letters are either sent from here or elsewhere.`,
+      );
+    return null;
+  }
+  if (get('SMTP_URL') === undefined) {
+    if (given.length > 0) fault(`${given.join(' and ')} set without SMTP_URL: no mail server is named.`);
+    else if (mode === 'live')
+      fault(
+        'SMTP_URL is missing: MODE=live sends letters by a mail server, smtps://user:password@host. MAIL=elsewhere says that the society sends them by other means.',
+      );
+    else if (get('MAIL_EMULATOR_URL') === undefined)
+      fault(
+        'None of SMTP_URL, MAIL_EMULATOR_URL and MAIL=elsewhere is set. `npm start` brings a mailbox of its own.',
+      );
+  } else {
+    if (get('MAIL_FROM') === undefined)
+      fault(
+        'SMTP_URL is set without MAIL_FROM: letters need a sender, as Honor Society <join@society.example>.',
+      );
+    if (standIn || mailbox) fault('MAIL_EMULATOR_URL is set beside SMTP_URL: remove one of them.');
+  }
+  const url = smtpUrl ?? standIn;
+  if (url === undefined) return null;
+  const {
+    protocol,
+    hostname,
+    port,
+    username,
+    password: encodedPassword,
+    pathname,
+    search,
+    hash,
+  } = new URL(url);
+  if (hostname === '' || !['', '/'].includes(pathname) || search !== '' || hash !== '')
+    fault('SMTP_URL must be smtp://user:password@host:port or smtps://…, and nothing behind the port.');
+  if ((username === '') !== (encodedPassword === ''))
+    fault('SMTP_URL must have both a user and a password, or neither. Write / as %2F and @ as %40 in them.');
+  const [user, password] = [username, encodedPassword].map((part) => decoded(settings, part));
+  const isSecure = protocol === 'smtps:';
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return {
+    host,
+    port: port === '' ? (isSecure ? 465 : 587) : Number(port),
+    isSecure,
+    requiresTls: !isSecure && !['localhost', '127.0.0.1', '::1'].includes(host),
+    credentials: user && password ? { user, password } : null,
+    from,
+    replyTo,
+    isStandIn: smtpUrl === undefined,
+    dkimSelector,
+    mailbox,
+  };
+}
+
+/** A part of SMTP_URL as it was meant. */
+function decoded({ fault }: SettingReader, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    fault('SMTP_URL has a % that is followed by no two hexadecimal digits: write it as %25.');
+    return '';
+  }
+}
+
+/** An email, or a name and an email: Honor Society <join@society.example>. */
+function mailAddress({ get, fault }: SettingReader, name: string): MailAddress | null {
+  const value = get(name);
+  if (value === undefined) return null;
+  const match = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>|([^<>\s]+))$/u.exec(value);
+  const email = match?.[2] ?? match?.[3] ?? '';
+  if (isProviderEmail(email)) return { name: match?.[1]?.trim() ?? '', address: email };
+  fault(`${name} must be an email, or a name and an email as Honor Society <join@society.example>.`);
+  return null;
+}

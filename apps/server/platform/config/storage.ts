@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import type { SettingReader } from './reader.ts';
+
+/** Where documents are kept: STORAGE_URL. */
+export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
+export interface S3Settings {
+  kind: 's3';
+  bucket: string;
+  /** What every object's name begins with: empty, or ending in a slash. */
+  prefix: string;
+  /** Null: where the SDK's own settings say. */
+  region: string | null;
+  /** Null for Amazon's own. */
+  endpoint: string | null;
+  /** Null: where the SDK's own settings say. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+}
+
+/** A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=… with its pair of keys, or none. */
+export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
+  const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
+  const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
+  const [accessKeyId, secretAccessKey] = keys.map(get);
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    fault(`${accessKeyId ? keys.join(' is set without ') : keys.toReversed().join(' is set without ')}.`);
+  const given = address('STORAGE_URL', ['file:', 's3:']);
+  const url = given === undefined ? null : new URL(given);
+  if (url?.protocol !== 's3:') {
+    if (accessKeyId || secretAccessKey)
+      fault('STORAGE_ACCESS_KEY_ID is for documents in a bucket: set STORAGE_URL to s3://bucket.');
+    return url === null ? here : { kind: 'folder', folder: decodeURIComponent(url.pathname) };
+  }
+  const endpoint = url.searchParams.get('endpoint');
+  const other = [...url.searchParams.keys()].find((name) => !['region', 'endpoint'].includes(name));
+  if (url.hostname === '' || url.username || url.port)
+    fault('STORAGE_URL must name a bucket: s3://bucket/prefix. Keys have settings of their own.');
+  if (other) fault(`STORAGE_URL has an unknown part: ${other}. There are region and endpoint.`);
+  if (endpoint !== null && !/^https?:\/\/[^/?#]+\/?$/.test(endpoint))
+    fault("STORAGE_URL's endpoint must be an address like https://s3.example.com, without a path.");
+  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '');
+  return {
+    kind: 's3',
+    bucket: url.hostname,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    // Services other than Amazon's take any.
+    region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
+    endpoint,
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
+  };
+}
