@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { sendDue } from './sendLetters.ts';
+
+const server = await sharedServer();
+const operator = (...args: string[]) => runOperator(settingsOf(server), args);
+
+test('staff see why a letter was not sent, read it, and send it when the cause is mended', async () => {
+  const { uuid } = await paidJoin(server, server.client());
+  const send = () => sendDue(server.deps, server.deps.config.mail!);
+  await server.mailFault({ kind: 'status', at: 'rcpt', status: 550, message: '5.1.1 No such user' });
+  await send();
+  const list = await operator('letters', 'list');
+  assert.match(
+    list.output,
+    new RegExp(
+      `^([0-9a-f-]{36})  confirmation  refused .*join ${uuid}  550 5\\.1\\.1 No such user\n1 letters\\.`,
+    ),
+  );
+  const [id] = list.output.split(' ');
+  const shown = await operator('letters', 'show', id!);
+  assert.match(
+    shown.output,
+    /^From: help@society\.example\nTo: jordan\.rivera@example\.com\nSubject: Your membership is confirmed\n/,
+  );
+  assert.match(shown.output, /Total paid {2}\$65\.00/);
+  assert.match((await operator('letters', 'list', uuid)).output, /portal {2}later .*\n.*\n.*\n3 letters/);
+  assert.match((await operator('notices')).output, /the mail server answers 550 5\.1\.1/);
+  assert.match((await operator('letters', 'retry', id!)).output, /^1 will be sent again/);
+  await send();
+  assert.equal((await server.letters()).length, 1);
+  assert.deepEqual((await operator('letters', 'retry', id!)).code, 1, 'what was sent is not sent again');
+  assert.match(
+    (await operator('letters', 'list', '--all')).output,
+    /confirmation {2}sent .*jordan\.rivera@example\.com/,
+  );
+  await sql`update membership set standing = 'refunded' where session_uuid = ${uuid}`.execute(
+    server.background,
+  );
+  const portal = (await operator('letters', 'list', uuid)).output
+    .split('\n')
+    .find((line) => / portal /.test(line))!;
+  assert.match(
+    (await operator('letters', 'show', portal.split(' ')[0]!)).output,
+    /^What it says does not hold any more/,
+  );
+});
+
+test('staff stop the reminders of an email that asks them to, and undo it', async () => {
+  const stops = async () => (await sql`select from reminder_stop`.execute(server.background)).rows.length;
+  assert.equal((await operator('letters', 'stop', ' Jordan.Rivera@example.com')).code, 0);
+  assert.equal((await operator('letters', 'stop', 'jordan.rivera@example.com')).code, 0);
+  assert.equal(await stops(), 1);
+  assert.equal((await operator('letters', 'stop', 'JORDAN.rivera@example.com', '--undo')).code, 0);
+  assert.equal(await stops(), 0);
+});
+
+test('what is not understood is told how it is used', async () => {
+  for (const args of [
+    ['show'],
+    ['show', 'x'],
+    ['retry'],
+    ['retry', 'some'],
+    ['list', 'x'],
+    ['stop'],
+    ['stop', 'x'],
+  ]) {
+    const { code, output } = await operator('letters', ...args);
+    assert.deepEqual([code, output.startsWith('Usage: ')], [2, true], args.join(' '));
+  }
+  assert.equal((await operator('letters', 'show', crypto.randomUUID())).code, 1);
+});

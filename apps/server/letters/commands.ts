@@ -1,0 +1,123 @@
+import { sql } from 'kysely';
+import type { LetterKind } from '#core/letterKinds.ts';
+import { isEmail } from '#core/studentDetails.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { compose } from './compose.ts';
+import { judgeLetter, stopReminders } from './remind.ts';
+import { readLetter } from './takeLetter.ts';
+
+const SHOWN = 200;
+
+type LetterState = 'sent' | 'refused' | 'withdrawn' | 'due' | 'later';
+
+interface Row {
+  id: string;
+  kind: LetterKind;
+  session_uuid: string | null;
+  email: string | null;
+  state: LetterState;
+  at: Date;
+  attempts: number;
+  refusal: string | null;
+}
+
+const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
+  when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
+/** When it was sent, or is tried next. */
+const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
+
+const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
+
+export const lettersListCommand: Command = {
+  usage: 'letters list [JOIN] [--all]',
+  summary:
+    'Show the letters that were not sent: refused, and due now. --all, or a join: those that were sent, and those that will be due, too.',
+  async run(args, { database }) {
+    const read = readArgs(args, { all: { type: 'boolean', default: false } });
+    const [join, ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0 || (join !== undefined && !isUuid(join))) return misused(lettersListCommand);
+    const which = join
+      ? sql`session_uuid = ${join}`
+      : read.values.all
+        ? sql`true`
+        : sql`sent_at is null and withdrawn_at is null and (refusal is not null or due_at <= now())`;
+    const { rows } = await sql<Row>`
+      select id, kind, session_uuid, email, attempts, refusal, ${state} as state, ${at} as at
+      from letter where ${which} order by ${at} desc, id limit ${SHOWN}`.execute(database);
+    for (const { id, kind, session_uuid, email, attempts, refusal, state, at } of rows)
+      console.log(
+        [
+          `${id}  ${kind}  ${state} ${minute(at)}`,
+          ...(attempts > 1 ? [`${attempts} tries`] : []),
+          ...(session_uuid ? [`join ${session_uuid}`] : []),
+          ...(email ? [plain(email)] : []),
+          ...(refusal ? [plain(refusal)] : []),
+        ].join('  '),
+      );
+    console.log(rows.length === SHOWN ? `The newest ${SHOWN}.` : `${rows.length} letters.`);
+    return 0;
+  },
+};
+
+export const lettersShowCommand: Command = {
+  usage: 'letters show LETTER',
+  summary: 'Show a letter as text: as it would be sent now.',
+  async run([id, ...more], { deps }) {
+    if (!isUuid(id) || more.length > 0) return misused(lettersShowCommand);
+    const letter = await readLetter(deps, id);
+    if (!letter) {
+      console.error(`There is no letter ${id}.`);
+      return 1;
+    }
+    const now = deps.now();
+    const mail = compose(deps, letter, now);
+    if (!mail) {
+      console.error(`No email address is known that letter ${id} could go to.`);
+      return 1;
+    }
+    const verdict = await judgeLetter(deps, letter, now);
+    if (verdict === 'withdraw') console.log('What it says does not hold any more: it is not sent.\n');
+    for (const [name, value] of [
+      ['From', mail.from.address],
+      ['To', mail.to],
+      ['Subject', mail.subject],
+      ['Message-ID', mail.messageId],
+      ...Object.entries(mail.headers).filter(([name]) => name.startsWith('list-')),
+    ])
+      console.log(`${name}: ${value}`);
+    console.log(`\n${mail.text}`);
+    return 0;
+  },
+};
+
+export const lettersStopCommand: Command = {
+  usage: 'letters stop EMAIL [--undo]',
+  summary: 'Remind whoever has this email of no join any more, as the link in a reminder does; or undo that.',
+  async run(args, { database, deps }) {
+    const read = readArgs(args, { undo: { type: 'boolean', default: false } });
+    const [email, ...more] = read?.positionals ?? [];
+    if (!read || email === undefined || !isEmail(email.trim()) || more.length > 0)
+      return misused(lettersStopCommand);
+    const areStopped = !read.values.undo;
+    await stopReminders(deps.stopLinks.hash(email), areStopped).execute(database);
+    console.log(areStopped ? 'No more reminders go to this email.' : 'Reminders go to this email.');
+    return 0;
+  },
+};
+
+export const lettersRetryCommand: Command = {
+  usage: 'letters retry all|LETTER',
+  summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
+  async run([which, ...more], { database }) {
+    if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
+    // Five days of tries begin anew.
+    const { rows } = await sql`
+      update letter set refusal = null, attempts = 0, due_at = now(), next_try_at = now()
+      where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(
+      database,
+    );
+    console.log(`${rows.length} will be sent again.`);
+    return which !== 'all' && rows.length === 0 ? 1 : 0;
+  },
+};

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { simpleParser } from 'mailparser';
+import type { letterKinds } from '#core/letterKinds.ts';
+import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { productTypes } from '#core/product.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
+import { sampleLetter, sampleMails, sampleNow, sampleWriting } from '../../../tests/harness/sampleLetters.ts';
+import { societyFile } from '../../../tests/harness/standIns.ts';
+import { messageOf } from '../providers/mail/client.ts';
+import { compose } from './compose.ts';
+import type { Letter } from './takeLetter.ts';
+
+const writing = sampleWriting();
+const write = (kind: (typeof letterKinds)[number], change: Partial<Letter> = {}) =>
+  compose(writing, sampleLetter(kind, change), sampleNow)!;
+/** What a client without HTML, and one with it, shows of the words. */
+const wordsOf = (html: string) =>
+  html
+    .replace(/<style>.*?<\/style>|<title>.*?<\/title>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
+    .replace(/\s+/g, ' ');
+
+test('every letter has no gap, no remote picture and no script, and fits a phone', () => {
+  for (const { kind, mail } of sampleMails()) {
+    for (const text of [mail.subject, mail.text, mail.html.replace(/<style>.*<\/style>/s, '')])
+      assert.doesNotMatch(text, /[{}]|undefined|null|\[object/, kind);
+    assert.doesNotMatch(mail.html, /<script|<form|<link|@import|url\(|src="http|javascript:/i, kind);
+    assert.deepEqual(
+      [...mail.html.matchAll(/src="([^"]*)"/g)].map(([, source]) => source),
+      [`cid:${mail.pictures[0]!.cid}`],
+    );
+    assert.match(mail.html, /max-width:600px/);
+    // An address cannot be wrapped.
+    const lines = mail.text.split('\n').filter((line) => !/^https?:\S+$/.test(line));
+    assert.ok(Math.max(...lines.map((line) => line.length)) <= 76, kind);
+    assert.ok(mail.subject.length <= 60, `${kind}: ${mail.subject}`);
+    assert.doesNotMatch(mail.subject, /!|[A-Z]{4,}/, 'subjects do not shout');
+    assert.ok(mail.html.length < 30_000, 'clients cut off long letters');
+    assert.ok((mail.html.match(/class="button"/g) ?? []).length <= 1, kind);
+  }
+});
+
+test('text and HTML of a letter say the same', () => {
+  for (const { kind, mail } of sampleMails()) {
+    const html = wordsOf(mail.html);
+    const words = mail.text.split(/\s+/).filter((word) => /^[\w$]/.test(word) && !word.startsWith('http'));
+    assert.deepEqual(
+      words.filter((word) => !html.includes(word.replace(/[:.,]+$/, ''))),
+      [],
+      kind,
+    );
+  }
+});
+
+test('a letter arrives as it was written', async () => {
+  for (const { kind, mail } of sampleMails()) {
+    const parsed = await simpleParser(await messageOf(mail));
+    assert.deepEqual([parsed.subject, parsed.text?.trim()], [mail.subject, mail.text.trim()], kind);
+    assert.match(String(parsed.html), /max-width:600px/);
+  }
+});
+
+const anyLine = fc.record({
+  productId: fc.integer({ min: 1, max: 99 }),
+  type: fc.constantFrom(...productTypes),
+  name: fc.constantFrom('Membership', 'Scholarship fund', 'Donation', 'A & B <i>', 'x'.repeat(90)),
+  priceCents: fc.integer({ min: 50, max: 1_000_000 }),
+});
+test('a receipt names each line with its cents, calls donations so, and its total is what was paid', () => {
+  fc.assert(
+    fc.property(fc.array(anyLine, { minLength: 1, maxLength: 12 }), (lines: OrderLine[]) => {
+      const amountCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+      const payment = { ...sampleLetter('confirmation').payment!, lines, amountCents };
+      const { text, html } = write('confirmation', { payment });
+      const end = text.indexOf('\nPaid on');
+      const table = text.slice(text.lastIndexOf('\n\n', end - 2), end).trim();
+      const amounts = [...table.matchAll(/ (\$[\d,.]+)$/gm)].map(([, amount]) => amount);
+      const expected = [
+        ...lines.map(({ priceCents }) => displayPrice(priceCents)),
+        displayPrice(amountCents),
+      ];
+      assert.deepEqual(amounts, expected);
+      assert.deepEqual(
+        [...html.matchAll(/nowrap[^>]*>(\$[\d,.]+)</g)].map(([, amount]) => amount),
+        expected,
+      );
+      for (const { type, name } of lines)
+        if (type.startsWith('donation') && name === 'Scholarship fund')
+          assert.match(text, /Donation: Scholarship fund/);
+    }),
+  );
+});
+
+test('what is not known takes its paragraph with it', () => {
+  const plain = write('confirmation', {
+    memberNumber: null,
+    isSelfNomination: false,
+    programme: 'high-school',
+  });
+  assert.doesNotMatch(plain.text, /member number|proof of eligibility/);
+  const full = write('confirmation');
+  assert.match(full.text, /Your member number is 7K3M-9QXR\./);
+  assert.match(full.text, /due by December 23, 2026/);
+  assert.match(write('confirmation', { firstName: null }).text, /^Hello,/);
+  const noCard = { ...sampleLetter('confirmation').payment!, card: null };
+  assert.match(write('confirmation', { payment: noCard }).text, /Paid on November 23, 2026\nReference/);
+});
+
+test('a rejection gives its reason and where to upload another one; a final one what has happened', () => {
+  for (const reason of Object.keys(rejectionReasons) as (keyof typeof rejectionReasons)[]) {
+    const { text } = write('proof-rejected', { data: { reason, isFinal: false } });
+    assert.ok(text.replace(/\n/g, ' ').includes(rejectionReasons[reason]));
+    assert.match(text, /\/pass\?to=uploadTranscript#/);
+  }
+  const final = write('proof-rejected', { data: { reason: 'outdated', isFinal: true } });
+  assert.ok(final.text.replace(/\n/g, ' ').includes(REJECTED_FINALLY));
+  assert.doesNotMatch(final.text, /uploadTranscript|due by/);
+});
+
+test('days that are left are counted in full, and one is one day', () => {
+  const at = (days: number) => new Date(sampleNow.getTime() - days * 86_400_000 - 1_000);
+  assert.equal(write('proof-due', { paidAt: at(16) }).subject, 'Your transcript is due in 14 days');
+  assert.equal(write('proof-due', { paidAt: at(29) }).subject, 'Your transcript is due in 1 day');
+});
+
+test('a refund of which it is not known what it was for names its amount alone', () => {
+  const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
+  assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
+});
+
+test('names and words of persons are text: no markup, no link, no line of a header', () => {
+  const hostile = 'Ann\r\nBcc: all@evil.example';
+  const letter = write('confirmation', { firstName: hostile });
+  assert.doesNotMatch(letter.text, /evil/);
+  const named = write('confirmation', { firstName: '"><img src=x onerror=alert(1)>' });
+  assert.doesNotMatch(named.html, /<img src=x/);
+  assert.match(named.html, /Dear &#34;&#62;&#60;img/);
+  const subject = compose(
+    {
+      ...writing,
+      letterTexts: {
+        ...writing.letterTexts,
+        portal: { ...writing.letterTexts.portal, subject: '{greeting} welcome' },
+      },
+    },
+    sampleLetter('portal', { firstName: 'Ann\nBcc b' }),
+    sampleNow,
+  )!.subject;
+  assert.equal(subject, 'Dear Ann Bcc b, welcome');
+  for (const firstName of ['evil.example', 'http://x', 'www', 'a@b', 'x'.repeat(61)])
+    assert.match(write('portal', { firstName }).text, /^Hello,/, firstName);
+  for (const firstName of ['J.R.', 'Zoë', 'Mary-Ann', "D'Arcy", 'Nguyễn Văn'])
+    assert.match(write('portal', { firstName }).text, new RegExp(`^Dear ${firstName},`), firstName);
+});
+
+test('the other society of the examples has its name and colors on the same letters', () => {
+  const meridian = sampleWriting(
+    'https://join.meridian.example',
+    join(societyFile, '../examples/meridian.yaml'),
+  );
+  for (const { mail } of sampleMails(meridian)) {
+    assert.ok(mail.html.includes(meridian.society.society.name));
+    assert.ok(mail.html.includes(meridian.society.society.colours.gold));
+    assert.doesNotMatch(`${mail.html}${mail.text}`, /Collegiate Honor Society/);
+  }
+});

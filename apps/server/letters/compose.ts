@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { displayMemberNumber } from '#core/memberNumber.ts';
+import { displayPrice, shortPrice } from '#core/money.ts';
+import type { LinkedScreen } from '#core/navigation.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { CODE_MINUTES } from '#core/pass.ts';
+import { isDonationType, isMembershipType } from '#core/product.ts';
+import { providerEmail } from '#core/providerEmail.ts';
+import { isReminder } from '#core/reminders.ts';
+import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
+import type { Deps } from '../deps.ts';
+import type { MailAddress } from '../platform/config/mail.ts';
+import { iconPng } from '../platform/http/icon.ts';
+import type { Mail } from '../providers/mail/client.ts';
+import { dateOf, fillIn } from '../society/texts.ts';
+import {
+  type AmountTable,
+  CREST,
+  contentOf,
+  htmlOf,
+  type LetterValues,
+  type Sender,
+  textOf,
+} from './render.ts';
+import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
+
+/** Twice the size at which it is shown, for sharp screens. */
+const CREST_PIXELS = 80;
+
+/** What is needed to write letters. */
+export type Writing = Pick<
+  Deps,
+  'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
+>;
+
+/** A letter ready to be sent. Null when nobody's address is known. */
+export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
+  const to = providerEmail(letter.emails);
+  if (to === null) return null;
+  const { society, letterTexts } = writing;
+  const content = contentOf(letterTexts[letter.kind], valuesOf(writing, letter, now));
+  const stops = isReminder(letter.kind) ? writing.stopLinks : null;
+  const sender: Sender = {
+    ...society.society,
+    postalAddress: society.letters.postalAddress ?? null,
+    stopPage: stops?.pageAddress(to) ?? null,
+  };
+  const from = senderOf(writing);
+  return {
+    messageId: messageIdOf(writing, letter, from),
+    from,
+    replyTo: writing.config.mail?.replyTo ?? supportOf(writing),
+    to,
+    subject: content.subject,
+    text: textOf(content, sender),
+    html: htmlOf(content, sender),
+    // Answered by no machine (RFC 3834).
+    headers: {
+      'auto-submitted': 'auto-generated',
+      'content-language': 'en',
+      ...(stops && oneClick(stops, to)),
+    },
+    pictures: [{ cid: CREST, type: 'image/png', bytes: crestOf(society.society.colours) }],
+  };
+}
+
+/** A mail client's own button to get no more (RFC 2369, RFC 8058). */
+function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> {
+  return {
+    'list-unsubscribe': `<${stops.oneClickAddress(to)}>`,
+    'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+  };
+}
+
+/** In whose name letters go. */
+export function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
+  return config.mail?.from ?? supportOf({ society });
+}
+
+function supportOf({ society: { society } }: Pick<Writing, 'society'>): MailAddress {
+  return { name: society.name, address: society.supportEmail };
+}
+
+const crests = new Map<string, Buffer>();
+function crestOf(colours: { gold: string; red: string }): Buffer {
+  const key = JSON.stringify(colours);
+  if (!crests.has(key)) crests.set(key, iconPng(colours, CREST_PIXELS));
+  return crests.get(key)!;
+}
+
+/**
+ * The same for a letter at every try, and for the one that a restored database makes due again: mail servers and clients know
+ * a letter that comes twice by it.
+ */
+function messageIdOf(
+  { environment }: Pick<Writing, 'environment'>,
+  { kind, sessionUuid, occasion }: Letter,
+  { address }: MailAddress,
+): string {
+  const name = createHash('sha256')
+    .update([environment, kind, sessionUuid ?? '', occasion].join('\n'))
+    .digest('hex')
+    .slice(0, 32);
+  return `<${name}@${address.split('@')[1]}>`;
+}
+
+/** What stands in the place of each placeholder (placeholders.ts). */
+function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
+  const key = letter.programme ?? society.defaultProgramme;
+  const programme = society.programme(key);
+  const fill = (text: string) => fillIn(text, society, key);
+  const { payment, refund, sessionUuid, paidAt, data } = letter;
+  const bought = payment?.lines.find(({ type }) => isMembershipType(type));
+  const owesProof = (letter.isSelfNomination || programme.transcriptRequired) && !letter.hasProof;
+  const dayOf = (date: Date) => dateOf(society, date);
+  const paidOn = payment?.succeededAt && dayOf(new Date(payment.succeededAt));
+  const due = paidAt === null ? null : proofDueAt(paidAt);
+  const daysLeft = due === null ? 0 : Math.ceil((due.getTime() - now.getTime()) / 86_400_000);
+  const isFinal = data.isFinal === true;
+  const card = payment?.card ? `${payment.card.brand} ending ${payment.card.last4}` : undefined;
+  const page = (screen?: LinkedScreen) =>
+    sessionUuid === null ? undefined : passes.address(sessionUuid, screen);
+  const firstName = letter.firstName !== null && isName(letter.firstName) ? letter.firstName : null;
+  const texts: LetterValues['texts'] = {
+    greeting: firstName === null ? 'Hello,' : `Dear ${firstName},`,
+    society: society.society.name,
+    shortName: society.society.shortName,
+    product: programme.name,
+    email: society.society.supportEmail,
+    phone: society.society.supportPhone,
+    fee: shortPrice(programme.processingFeeCents),
+    refund: fill(programme.refund),
+    upgradeRefund: fill(programme.upgradeRefund),
+    storeCode: society.store.code,
+    discount: `${society.store.discountPercent}%`,
+    codeMinutes: `${CODE_MINUTES} minutes`,
+  };
+  const known: Record<string, string | null | undefined> = {
+    firstName,
+    membership: bought?.name,
+    upgrade: bought?.name,
+    total: payment && displayPrice(payment.amountCents),
+    amount: refund ? displayPrice(refund.amountCents) : payment && displayPrice(payment.amountCents),
+    date: paidOn,
+    card,
+    memberNumber: letter.memberNumber && displayMemberNumber(letter.memberNumber),
+    daysLeft: daysLeft > 0 ? `${daysLeft} ${daysLeft === 1 ? 'day' : 'days'}` : null,
+    dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
+    proofDueDate: due !== null && owesProof ? dayOf(due) : null,
+    code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
+    reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData) : null,
+  };
+  for (const [name, value] of Object.entries(known)) if (value) texts[name] = value;
+  return {
+    texts,
+    pages: definedOf({
+      welcomePage: page('congratulations'),
+      certificatePage: page('congratulations'),
+      uploadPage: isFinal ? undefined : page('uploadTranscript'),
+      checkoutPage: page('checkout'),
+      joinPage: page(),
+      portalPage: society.letters.portal ?? page('congratulations'),
+      aboutPage: society.society.links.whoWeAre,
+      storePage: society.store.url,
+      refundsPage: society.society.links.refunds,
+    }),
+    tables: definedOf({
+      receipt: payment ? receiptTable(payment, letter.kind === 'second-payment', paidOn, card) : undefined,
+      refundReceipt: refund ? refundTable(refund, payment?.intentId, card) : undefined,
+    }),
+  };
+}
+
+/** Whether a text may stand in a letter as a name. Anybody can type another's email, and what mail clients make a link. */
+function isName(text: string): boolean {
+  return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);
+}
+
+function definedOf<Name extends string, Value>(
+  values: Record<Name, Value | undefined>,
+): Partial<Record<Name, Value>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<
+    Record<Name, Value>
+  >;
+}
+
+function reasonOf({ reason, isFinal }: RejectionData): string {
+  return isFinal ? REJECTED_FINALLY : rejectionReasons[reason];
+}
+
+function receiptTable(
+  { intentId, amountCents, lines }: NonNullable<Letter['payment']>,
+  goesBack: boolean,
+  paidOn: string | null | undefined,
+  card: string | undefined,
+): AmountTable {
+  const paid = paidOn ? `Paid on ${paidOn}` : 'Paid';
+  return {
+    lines: lines.map((line) => ({ name: nameOf(line), amount: displayPrice(line.priceCents) })),
+    total: { name: goesBack ? 'Goes back' : 'Total paid', amount: displayPrice(amountCents) },
+    notes: [`${paid}${card ? ` with ${card}` : ''}`, `Reference: ${intentId}`],
+  };
+}
+
+/** A donation is called one, whatever the catalogue calls it: it may be deductible. */
+function nameOf({ type, name }: OrderLine): string {
+  return isDonationType(type) && !/donation/i.test(name) ? `Donation: ${name}` : name;
+}
+
+function refundTable(
+  { amountCents, lines }: NonNullable<Letter['refund']>,
+  intentId: string | undefined,
+  card: string | undefined,
+): AmountTable {
+  const given = lines ?? [];
+  const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
+  return {
+    // What a refund was for may not be known, or only in part.
+    lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
+    total: { name: 'Returned', amount: displayPrice(amountCents) },
+    notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],
+  };
+}

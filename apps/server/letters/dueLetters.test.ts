@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { reviewTranscripts } from '../documents/review.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { lookAtPayment } from '../payments/lookAtPayment.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+
+const server = await sharedServer();
+
+/** The letters of a join, without its reminders: kind, occasion without its payment, and how many days after now each is due. */
+async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<string[]> {
+  const { rows } = await sql<{ letter: string }>`
+    select kind || regexp_replace(occasion, '^[^ ]+', '') || ' +' || round(extract(epoch from due_at - now()) / 86400) as letter
+    from letter where session_uuid = ${uuid} and kind not like 'reminder%' order by due_at, kind`.execute(
+    deps.database,
+  );
+  return rows.map(({ letter }) => letter);
+}
+
+test('a payment that is confirmed again and again makes its letters due once, by whoever confirms it first', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  await Promise.all([1, 2, 3].map(() => confirmPayment(server.deps, intentId)));
+  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'certificate +1', 'portal +7']);
+});
+
+test('an order that was not paid has no letter', async () => {
+  const uuid = await orderingJoin(server.client());
+  await openIntent(server.client(), uuid);
+  assert.deepEqual(await lettersOf(uuid), []);
+});
+
+test('an upgrade has a receipt of its own', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  assert.deepEqual(await lettersOf(uuid), ['confirmation +0', 'upgrade +0', 'certificate +1', 'portal +7']);
+});
+
+test('who owes a proof is asked when 14, 5 and 1 of its 30 days are left', async () => {
+  const { uuid } = await undergraduate(server);
+  assert.deepEqual(await lettersOf(uuid), [
+    'confirmation +0',
+    'certificate +1',
+    'portal +7',
+    'proof-due 14 +16',
+    'proof-due 5 +25',
+    'proof-due 1 +29',
+  ]);
+});
+
+test('a payment that bought nothing is told as one that goes back, and its refund is not told again', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  await sql`update payment set intent_id = 'pi_other', status = 'succeeded' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.deepEqual(await lettersOf(uuid), ['second-payment +0']);
+});
+
+test('each refund that Stripe has made is told once, wherever it was made', async () => {
+  const { uuid, intentId } = await undergraduate(server);
+  const refunds = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
+  await refundJoin(server.deps, uuid, { membership: true, ineligible: true, upgrade: false, items: 'none' });
+  assert.deepEqual(await refunds(), ['refund +0']);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
+  await followPayment(server.deps, intentId);
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await refunds(), ['refund +0', 'refund +0']);
+});
+
+test('a decision on a transcript is told once, and a final one again', async () => {
+  const { uuid } = await undergraduate(server);
+  await server.deps.database
+    .insertInto('document')
+    .values({
+      id: crypto.randomUUID(),
+      kind: 'transcript',
+      session_uuid: uuid,
+      name: 'transcript.pdf',
+      media_type: 'application/pdf',
+      size_bytes: 1,
+      sha256: Buffer.alloc(32),
+      storage_key: 'none',
+    })
+    .execute();
+  const decisions = async () => (await lettersOf(uuid)).filter((letter) => /^proof-(acc|rej)/.test(letter));
+  assert.ok((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })) > 0);
+  assert.equal(await reviewTranscripts(server.deps, uuid, { review: 'accepted' }), 0);
+  assert.deepEqual(await decisions(), ['proof-accepted +0']);
+  const verdict = { review: 'rejected', reason: 'outdated' } as const;
+  await reviewTranscripts(server.deps, uuid, { ...verdict, isFinal: false });
+  await reviewTranscripts(server.deps, uuid, { ...verdict, isFinal: true });
+  assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
+});
+
+test('a payment that fails after the bank was asked is told; a card that is declined at once is not', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await payByCard(server, id, 'pm_card_chargeDeclined');
+  await lookAtPayment(server.deps, id, 'fresh');
+  assert.deepEqual(await lettersOf(uuid), []);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
+  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  await lookAtPayment(server.deps, id, 'fresh');
+  assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
+});
+
+test('where the society sends its letters by other means, none is written', async (t) => {
+  const { mail } = server.deps.config;
+  server.deps.config.mail = null;
+  t.after(() => {
+    server.deps.config.mail = mail;
+  });
+  const { uuid } = await paidJoin(server, server.client());
+  assert.deepEqual(await lettersOf(uuid), []);
+});

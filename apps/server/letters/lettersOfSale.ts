@@ -1,0 +1,39 @@
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import type { Society } from '../society/society.ts';
+import type { DueLetter } from './dueLetters.ts';
+
+/** How many days are left when a proof that is still due is asked for. */
+const PROOF_ASKED_DAYS_LEFT = [14, 5, 1];
+
+/** A membership, or an upgrade, that was just paid for. */
+export interface Sold {
+  sessionUuid: string;
+  intentId: string;
+  type: 'membership' | 'membership_upgrade';
+  programme: string;
+  isSelfNomination: boolean;
+}
+
+/**
+ * The letters that a sale makes due: its receipt now, and the others on their days. One that does not hold any more when its
+ * day has come is not sent (readLetter.ts).
+ */
+export function lettersOfSale(
+  { letters, programme: programmeOf }: Pick<Society, 'letters' | 'programme'>,
+  { sessionUuid, intentId, type, programme, isSelfNomination }: Sold,
+): DueLetter[] {
+  const about = { sessionUuid, occasion: intentId };
+  if (type === 'membership_upgrade') return [{ kind: 'upgrade', ...about }];
+  const owesProof = isSelfNomination || programmeOf(programme).transcriptRequired;
+  return [
+    { kind: 'confirmation', ...about },
+    { kind: 'certificate', ...about, afterHours: 24 * letters.certificateAfterDays },
+    { kind: 'portal', ...about, afterHours: 24 * letters.portalAfterDays },
+    ...(owesProof ? PROOF_ASKED_DAYS_LEFT : []).map((days) => ({
+      kind: 'proof-due' as const,
+      sessionUuid,
+      occasion: `${intentId} ${days}`,
+      afterHours: 24 * (PROOF_DUE_DAYS - days),
+    })),
+  ];
+}

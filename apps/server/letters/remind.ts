@@ -1,0 +1,92 @@
+import { type RawBuilder, sql } from 'kysely';
+import { providerEmail } from '#core/providerEmail.ts';
+import {
+  isReminder,
+  judgeReminder,
+  type LeftJoin,
+  MOST_REMINDERS_DAYS,
+  reminderHours,
+  reminderKinds,
+} from '#core/reminders.ts';
+import type { Deps } from '../deps.ts';
+import { isMemberNow } from '../session/members.ts';
+import type { Society } from '../society/society.ts';
+import { insertLetters } from './dueLetters.ts';
+import { holds, type Letter } from './takeLetter.ts';
+
+/** Whether who joins a programme is reminded of a join that was left behind. */
+function reminds({ letters, programmes }: Society, programme: string): boolean {
+  const known = programmes[programme];
+  return letters.reminders && known !== undefined && (letters.remindMinors || !known.minors);
+}
+
+/**
+ * An `insert` that makes the reminders of a join due, as a CTE of the statement that takes its details: `saved` is that statement's
+ * row, with the join's programme. There is one of each kind, however often details are given.
+ */
+export function insertReminders(
+  deps: Pick<Deps, 'config' | 'society'>,
+  sessionUuid: string,
+): RawBuilder<unknown> {
+  const programmes = Object.keys(deps.society.programmes).filter((key) => reminds(deps.society, key));
+  return insertLetters(
+    deps,
+    reminderKinds.map((kind) => ({
+      kind,
+      sessionUuid,
+      occasion: 'left',
+      afterHours: reminderHours[kind].from,
+    })),
+    sql`exists (select from saved where programme = any(${programmes}::text[]))`,
+  );
+}
+
+/** A statement, or a CTE, by which an email, known by its hash, gets no more reminders, or gets them again. */
+export function stopReminders(
+  hash: Buffer,
+  areStopped: boolean,
+  onlyIf: RawBuilder<boolean> = sql<boolean>`true`,
+): RawBuilder<unknown> {
+  return areStopped
+    ? sql`insert into reminder_stop (email_hash) select ${hash}::bytea where ${onlyIf} on conflict do nothing`
+    : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
+}
+
+/** Whether a letter is sent now, never, or not before a moment. */
+export async function judgeLetter(
+  deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
+  letter: Letter,
+  now: Date,
+): Promise<'send' | 'withdraw' | Date> {
+  const { kind, emails, sessionUuid, programme } = letter;
+  if (!holds(letter, now)) return 'withdraw';
+  if (!isReminder(kind)) return 'send';
+  const email = providerEmail(emails);
+  if (email === null || programme === null) return 'withdraw';
+  const join = await readLeftJoin(deps, sessionUuid!, email);
+  return judgeReminder(kind, { ...join, isReminded: reminds(deps.society, programme) }, now);
+}
+
+async function readLeftJoin(
+  { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
+  uuid: string,
+  address: string,
+): Promise<Omit<LeftJoin, 'isReminded'>> {
+  const email = address.toLowerCase();
+  const named = sql`plainto_tsquery('simple', ${email})`;
+  const others = sql`
+    select from join_session other where other.uuid <> session.uuid and other.details is not null
+      and person_words(other.details) @@ ${named} and lower(other.details ->> 'personalEmail') = ${email}`;
+  const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
+    select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
+      ${isMemberNow('session.contact_id')} or exists (${others} and other.state = 'paid')
+        or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
+        or exists (select from contact where is_member and person_words(profile) @@ ${named}
+          and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(contact.email))) as "isMember",
+      exists (${others} and other.created_at > session.created_at) as "hasNewerJoin",
+      exists (select from reminder_stop where email_hash = ${stopLinks.hash(email)}) as "isStopped",
+      (select count(*)::int from letter where kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))})
+        and lower(email) = ${email} and sent_at > now() - make_interval(days => ${MOST_REMINDERS_DAYS})) as "sentLately"
+    from join_session session where uuid = ${uuid}`.execute(database);
+  return rows[0]!;
+}

@@ -1,0 +1,248 @@
+import type { Society } from '../society/society.ts';
+import type { PageName, TableName } from './placeholders.ts';
+import { type LetterText, placeholdersIn, type TextBlock } from './readTexts.ts';
+
+/** A table of amounts: lines and their total, and under it what a careful person looks for. */
+export interface AmountTable {
+  /** Amounts as they are shown. */
+  lines: { name: string; amount: string }[];
+  total: { name: string; amount: string };
+  notes: string[];
+}
+
+/** What stands in the place of placeholders. Without a value there is none in this letter. */
+export interface LetterValues {
+  texts: Partial<Record<string, string>>;
+  pages: Partial<Record<PageName, string>>;
+  tables: Partial<Record<TableName, AmountTable>>;
+}
+
+/** A letter with its values, from which text and HTML are written. */
+export interface Content {
+  subject: string;
+  blocks: Block[];
+  /** Web addresses that are links where they stand in a text. */
+  addresses: string[];
+}
+type Block =
+  | { is: 'paragraph'; text: string }
+  | { is: 'list'; items: string[] }
+  | { is: 'button'; label: string; url: string }
+  | ({ is: 'table' } & AmountTable);
+
+export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'supportPhone' | 'colours'> & {
+  postalAddress: string | null;
+  /** Where whoever gets this letter asks for no more like it; null in letters that nobody is asked about. */
+  stopPage: string | null;
+};
+
+const WHY = 'You get this because this address was given to join, and the join was not finished.';
+const STOP = 'Stop these reminders';
+
+/** Under what name the HTML finds the crest. */
+export const CREST = 'crest@induct';
+
+/** Puts the values in. What names one that is not there is left out. */
+export function contentOf({ subject, blocks }: LetterText, { texts, pages, tables }: LetterValues): Content {
+  const values: Partial<Record<string, string>> = { ...texts, ...pages };
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+  const isThere = (text: string) => placeholdersIn(text).every((name) => values[name] !== undefined);
+  return {
+    // A name could bring a line break into a header field.
+    subject: fill(subject)
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
+      .trim(),
+    addresses: Object.values(pages),
+    blocks: blocks.flatMap((block) => filled(block, { fill, isThere, pages, tables })),
+  };
+}
+
+/** What a block says with its values: one block, or none. */
+function filled(
+  block: TextBlock,
+  {
+    fill,
+    isThere,
+    pages,
+    tables,
+  }: Pick<LetterValues, 'pages' | 'tables'> & {
+    fill(text: string): string;
+    isThere(text: string): boolean;
+  },
+): Block[] {
+  switch (block.is) {
+    case 'paragraph':
+      return isThere(block.text) ? [{ is: 'paragraph', text: fill(block.text) }] : [];
+    case 'list': {
+      const items = block.items.filter(isThere).map(fill);
+      return items.length > 0 ? [{ is: 'list', items }] : [];
+    }
+    case 'button': {
+      const url = pages[block.page as PageName];
+      return url === undefined || !isThere(block.label)
+        ? []
+        : [{ is: 'button', label: fill(block.label), url }];
+    }
+    case 'table': {
+      const table = tables[block.table as TableName];
+      return table === undefined ? [] : [{ is: 'table', ...table }];
+    }
+  }
+}
+
+/** Characters of a line of text. */
+const LINE = 72;
+
+/** For clients that show text alone. */
+export function textOf({ blocks }: Content, sender: Sender): string {
+  const parts = blocks.map(blockText);
+  const { name, supportEmail, supportPhone, postalAddress, stopPage } = sender;
+  if (stopPage) parts.push(`${wrapped(WHY)}\n${STOP}:\n${stopPage}`);
+  const foot = [
+    '-- ',
+    name,
+    `${supportEmail} · ${supportPhone}`,
+    ...(postalAddress ? [wrapped(postalAddress)] : []),
+  ];
+  return `${[...parts, foot.join('\n')].join('\n\n')}\n`;
+}
+
+function blockText(block: Block): string {
+  switch (block.is) {
+    case 'paragraph':
+      return wrapped(block.text);
+    case 'list':
+      return block.items.map((item) => wrapped(`- ${item}`, '  ')).join('\n');
+    case 'button':
+      return `${block.label}:\n${block.url}`;
+    case 'table':
+      return tableText(block);
+  }
+}
+
+function tableText({ lines, total, notes }: AmountTable): string {
+  const rows = [...lines, total];
+  const right = Math.max(...rows.map(({ amount }) => amount.length));
+  const left = Math.min(LINE - right - 2, Math.max(...rows.map(({ name }) => name.length)));
+  const row = ({ name, amount }: { name: string; amount: string }) => {
+    const pieces = wrapped(name, '  ', left).split('\n');
+    const last = pieces.pop()!;
+    return [...pieces, `${last.padEnd(left)}  ${amount.padStart(right)}`].join('\n');
+  };
+  const rule = '-'.repeat(left + 2 + right);
+  return [
+    ...lines.map(row),
+    rule,
+    row(total),
+    ...(notes.length > 0 ? ['', ...notes.map((note) => wrapped(note))] : []),
+  ].join('\n');
+}
+
+/** Broken between words into lines of at most `width` characters, those after the first with `indent`. */
+function wrapped(text: string, indent = '', width = LINE): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && `${line} ${word}`.length > width) {
+      lines.push(line);
+      line = `${indent}${word}`;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
+const serif = "Georgia, 'Times New Roman', serif";
+const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
+
+/** For all others: one column in tables with its style beside it, since clients drop style sheets. Only dark mode needs one. */
+export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender): string {
+  const { name, supportEmail, supportPhone, postalAddress, stopPage, colours } = sender;
+  const parts = blocks.map((block) => blockHtml(block, colours.red, [...addresses, supportEmail]));
+  return `<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escaped(subject)}</title>
+<style>
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+  .ground { background: #161212 !important; }
+  .sheet { background: #221c1b !important; }
+  .ink, .ink a { color: #f3ece8 !important; }
+  .quiet, .quiet a { color: #c9bdb7 !important; }
+  .line { border-color: #51443f !important; }
+}
+@media (max-width: 620px) { .side { padding-left: 20px !important; padding-right: 20px !important; } }
+</style>
+</head>
+<body class="ground" style="margin:0;padding:0;background:#f4efe9">
+<table role="presentation" class="ground" width="100%" cellspacing="0" cellpadding="0" border="0" bgcolor="#f4efe9" style="background:#f4efe9"><tr><td align="center" style="padding:24px 12px">
+<table role="presentation" class="sheet" width="100%" cellspacing="0" cellpadding="0" border="0" bgcolor="#ffffff" style="max-width:600px;background:#ffffff;border-top:5px solid ${colours.gold};border-radius:4px">
+<tr><td class="side" style="padding:28px 36px 8px"><table role="presentation" cellspacing="0" cellpadding="0" border="0"><tr>
+<td style="padding:0 12px 0 0"><img src="cid:${CREST}" width="40" height="40" alt="" style="display:block;border:0"></td>
+<td class="ink" style="font:700 19px/1.25 ${serif};color:#2a2422">${escaped(name)}</td>
+</tr></table></td></tr>
+<tr><td class="side" style="padding:12px 36px 12px">
+<h1 class="ink" style="margin:8px 0 18px;font:400 26px/1.25 ${serif};color:#2a2422">${escaped(subject)}</h1>
+${parts.join('\n')}
+</td></tr>
+<tr><td class="side line" style="padding:20px 36px 28px;border-top:1px solid #e4dbd3">
+${stopPage ? `<p class="quiet" style="margin:0 0 12px;font:14px/1.55 ${sans};color:#665a55">${WHY} <a href="${escaped(stopPage)}" style="color:#665a55">${STOP}</a></p>\n` : ''}<p class="quiet" style="margin:0;font:14px/1.55 ${sans};color:#665a55">${escaped(name)}<br><a href="mailto:${escaped(supportEmail)}" style="color:#665a55">${escaped(supportEmail)}</a> · ${escaped(supportPhone)}${postalAddress ? `<br>${escaped(postalAddress)}` : ''}</p>
+</td></tr>
+</table>
+</td></tr></table>
+</body>
+</html>
+`;
+}
+
+function blockHtml(block: Block, red: string, addresses: readonly string[]): string {
+  switch (block.is) {
+    case 'paragraph':
+      return `<p class="ink" style="margin:0 0 16px;font:16px/1.55 ${sans};color:#2a2422">${linked(block.text, addresses)}</p>`;
+    case 'list':
+      return `<ul class="ink" style="margin:0 0 16px;padding:0 0 0 22px;font:16px/1.55 ${sans};color:#2a2422">${block.items
+        .map((item) => `<li style="margin:0 0 6px">${linked(item, addresses)}</li>`)
+        .join('')}</ul>`;
+    case 'button':
+      return `<table role="presentation" cellspacing="0" cellpadding="0" border="0" style="margin:8px 0 24px"><tr><td class="button" bgcolor="${red}" style="border-radius:6px;background:${red}"><a class="buttonText" href="${escaped(block.url)}" style="display:inline-block;padding:13px 24px;font:600 16px/1.3 ${sans};color:#ffffff;text-decoration:none;border-radius:6px">${escaped(block.label)}</a></td></tr></table>`;
+    case 'table':
+      return tableHtml(block);
+  }
+}
+
+function tableHtml({ lines, total, notes }: AmountTable): string {
+  const cell = (isTotal: boolean, isAmount: boolean) =>
+    `padding:${isTotal ? '10px' : '7px'} 0;font:${isTotal ? 700 : 400} 16px/1.4 ${sans};color:#2a2422;vertical-align:top${isAmount ? ';text-align:right;white-space:nowrap;padding-left:16px' : ''}`;
+  const row = ({ name, amount }: { name: string; amount: string }, isTotal = false) =>
+    `<tr><th scope="row" class="ink line" align="left" style="${cell(isTotal, false)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escaped(name)}</th><td class="ink line" align="right" style="${cell(isTotal, true)}${isTotal ? ';border-top:1px solid #e4dbd3' : ''}">${escaped(amount)}</td></tr>`;
+  const small = notes
+    .map((note) => `<br>${escaped(note)}`)
+    .join('')
+    .slice(4);
+  return `<table width="100%" cellspacing="0" cellpadding="0" border="0" style="margin:0 0 ${notes.length > 0 ? '6px' : '20px'}">${lines.map((line) => row(line)).join('')}${row(total, true)}</table>${
+    notes.length > 0
+      ? `<p class="quiet" style="margin:0 0 20px;font:14px/1.5 ${sans};color:#665a55">${small}</p>`
+      : ''
+  }`;
+}
+
+/** Escaped, with the society's own addresses as links. What a person has typed never becomes one. */
+function linked(text: string, addresses: readonly string[]): string {
+  return text
+    .split(/(\s+)/)
+    .map((piece) => {
+      const [, address = '', rest = ''] = /^(.*?)([.,;:!?)]*)$/s.exec(piece) ?? [];
+      if (!addresses.includes(address)) return escaped(piece);
+      const href = address.includes('://') ? address : `mailto:${address}`;
+      return `<a href="${escaped(href)}" style="color:inherit">${escaped(address)}</a>${escaped(rest)}`;
+    })
+    .join('');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

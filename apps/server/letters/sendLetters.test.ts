@@ -1,0 +1,367 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { sql } from 'kysely';
+import { simpleParser } from 'mailparser';
+import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { mailTimes } from '../providers/mail/client.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { dueLetters } from './dueLetters.ts';
+import { sendDue } from './sendLetters.ts';
+import { takeLetter } from './takeLetter.ts';
+
+const server = await sharedServer();
+const settings = server.deps.config.mail!;
+const send = () => sendDue({ ...server.deps, database: server.background }, settings);
+
+beforeEach(async () => {
+  await server.mailFault(null);
+  await sql`truncate letter, staff_notice`.execute(server.background);
+});
+
+let people = 0;
+/** A member of whom one letter is due, and whom it goes to. */
+async function dueLetter() {
+  const email = `member${++people}@example.com`;
+  const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  await sql`delete from letter where session_uuid = ${uuid} and kind <> 'confirmation'`.execute(
+    server.background,
+  );
+  return { uuid, intentId, email };
+}
+const cameTo = async (email: string) => (await server.letters()).filter(({ to }) => to === email);
+const rowOf = async (uuid: string) =>
+  (await server.background.selectFrom('letter').selectAll().where('session_uuid', '=', uuid).execute())[0]!;
+const notices = async () =>
+  (await server.background.selectFrom('staff_notice').select('message').execute()).map(
+    ({ message }) => message,
+  );
+/** The next try is now, as when time has passed. */
+const later = () =>
+  sql`update letter set next_try_at = now() where due_at <= now()`.execute(server.background);
+
+test('a letter that is due is sent once, and says what was bought', async () => {
+  const { uuid, email, intentId } = await dueLetter();
+  await send();
+  await send();
+  const [letter, ...others] = await cameTo(email);
+  assert.deepEqual(others, []);
+  assert.equal(letter!.arrivals, 1);
+  const mail = await simpleParser(Buffer.from(letter!.raw, 'latin1'));
+  assert.equal(mail.subject, 'Your membership is confirmed');
+  assert.match(mail.text!, /^Dear Jordan,/);
+  assert.match(mail.text!, /Membership {2}\$65\.00\n-+\nTotal paid {2}\$65\.00/);
+  assert.match(mail.text!, new RegExp(`with Visa ending 4242\nReference: ${intentId}`));
+  const row = await rowOf(uuid);
+  assert.deepEqual([row.email, row.attempts, row.sent_at === null], [email, 1, false]);
+});
+
+test('header fields are those of a letter, each once, and the same at every try', async () => {
+  const { uuid, email } = await dueLetter();
+  await send();
+  await sql`update letter set sent_at = null`.execute(server.background);
+  await later();
+  await send();
+  const [letter] = await cameTo(email);
+  assert.equal(letter!.arrivals, 2, 'a second try has the same Message-ID');
+  const { headers, messageId, from, replyTo, html, text, attachments } = await simpleParser(
+    Buffer.from(letter!.raw, 'latin1'),
+  );
+  assert.match(messageId!, /^<[0-9a-f]{32}@society\.example>$/);
+  assert.deepEqual(from!.value, [{ name: 'Collegiate Honor Society', address: 'help@society.example' }]);
+  assert.equal(replyTo!.value[0]!.address, 'help@society.example');
+  assert.equal(headers.get('auto-submitted'), 'auto-generated');
+  assert.equal(headers.has('list-unsubscribe'), false, 'nobody unsubscribes from a receipt');
+  assert.ok(html && text);
+  assert.deepEqual(
+    attachments.map(({ contentType, contentDisposition, related }) => [
+      contentType,
+      contentDisposition,
+      related,
+    ]),
+    [['image/png', 'inline', true]],
+  );
+  assert.doesNotMatch(letter!.raw, new RegExp(uuid), 'a session uuid is a credential');
+});
+
+test('no name gets into the header, becomes markup, or becomes a link', async () => {
+  const email = `member${++people}@example.com`;
+  const hostile = '<b>Ann</b> & "Bo"';
+  await paidJoin(server, server.client(), undefined, { personalEmail: email, firstName: hostile });
+  await send();
+  const mail = await simpleParser(Buffer.from((await cameTo(email))[0]!.raw, 'latin1'));
+  assert.match(mail.html as string, /&#60;b&#62;|Hello,/);
+  assert.doesNotMatch(mail.html as string, /<b>Ann/);
+  const linker = `member${++people}@example.com`;
+  await paidJoin(server, server.client(), undefined, {
+    personalEmail: linker,
+    firstName: 'Win at evil.example',
+  });
+  await send();
+  const other = await simpleParser(Buffer.from((await cameTo(linker))[0]!.raw, 'latin1'));
+  assert.match(other.text!, /^Hello,/);
+  assert.doesNotMatch(`${other.html}${other.text}${other.subject}`, /evil/);
+});
+
+test('of all that look at once, each takes another letter', async () => {
+  for (let count = 0; count < 3; count++) await dueLetter();
+  const deps = { database: server.background };
+  const taken = await Promise.all(Array.from({ length: 20 }, () => takeLetter(deps)));
+  const ids = taken.flatMap((letter) => letter?.id ?? []);
+  assert.equal(new Set(ids).size, ids.length, 'none is taken twice');
+});
+
+test('two servers that look at once send each letter once', async () => {
+  const members = [];
+  for (let count = 0; count < 8; count++) members.push(await dueLetter());
+  await server.mailFault({ kind: 'slow', at: 'data', ms: 50, times: 8 });
+  await Promise.all([send(), send(), send()]);
+  for (const { email } of members)
+    assert.deepEqual(
+      (await cameTo(email)).map(({ arrivals }) => arrivals),
+      [1],
+      email,
+    );
+});
+
+for (const [what, fault] of [
+  ['answers 451 to the recipient', { kind: 'status', at: 'rcpt', status: 451 }],
+  ['answers 452 to the letter', { kind: 'status', at: 'data', status: 452 }],
+  ['cuts the connection in mid-message', { kind: 'cut', at: 'data' }],
+] as const)
+  test(`a letter at which the server ${what} is sent a minute later, and no other waits for it`, async () => {
+    const [late, prompt] = [await dueLetter(), await dueLetter()];
+    await server.mailFault({ ...fault, to: late.email });
+    await send();
+    assert.deepEqual([(await cameTo(late.email)).length, (await cameTo(prompt.email)).length], [0, 1]);
+    const { attempts, next_try_at, refusal } = await rowOf(late.uuid);
+    const seconds = (next_try_at.getTime() - Date.now()) / 1000;
+    assert.ok(seconds > 35 && seconds <= 61, `in ${seconds} s`);
+    assert.deepEqual([attempts, refusal], [1, null]);
+    await later();
+    await send();
+    assert.deepEqual(
+      (await cameTo(late.email)).map(({ arrivals }) => arrivals),
+      [1],
+    );
+    assert.deepEqual(await notices(), []);
+  });
+
+for (const [what, fault, times] of [
+  ['falls silent', { kind: 'hang', at: 'data' }, { silenceMs: 200 }],
+  ['is endlessly slow', { kind: 'slow', at: 'data', ms: 60_000 }, { sendMs: 200 }],
+] as const)
+  test(`a server that ${what} at a letter holds up nobody, and the letter is sent later`, async () => {
+    const [late, prompt] = [await dueLetter(), await dueLetter()];
+    await server.mailFault({ ...fault, to: late.email });
+    const deps = { ...server.deps, database: server.background };
+    await sendDue(deps, settings, { ...mailTimes, ...times });
+    assert.deepEqual([(await cameTo(late.email)).length, (await cameTo(prompt.email)).length], [0, 1]);
+    await server.mailFault(null);
+    await later();
+    await send();
+    assert.equal((await cameTo(late.email)).length, 1);
+  });
+
+test('a server that greets nobody is given up after a while', async () => {
+  const { uuid, email } = await dueLetter();
+  await server.mailFault({ kind: 'hang', at: 'connect' });
+  await sendDue({ ...server.deps, database: server.background }, settings, { ...mailTimes, openMs: 200 });
+  assert.equal((await rowOf(uuid)).attempts, 0);
+  await later();
+  await send();
+  assert.equal((await cameTo(email)).length, 1);
+});
+
+test('tries are ever farther apart, up to four hours, and end after five days', async () => {
+  const { uuid, email } = await dueLetter();
+  await server.mailFault({ kind: 'status', at: 'rcpt', status: 451, message: '4.2.1 Busy', times: 4 });
+  const waits: number[] = [];
+  for (const attempts of [0, 3, 12]) {
+    await sql`update letter set attempts = ${attempts}, next_try_at = now()`.execute(server.background);
+    await send();
+    waits.push(Math.round(((await rowOf(uuid)).next_try_at.getTime() - Date.now()) / 60_000));
+  }
+  assert.ok(
+    waits[0]! <= 1 && waits[1]! >= 6 && waits[1]! <= 8 && waits[2]! >= 180 && waits[2]! <= 240,
+    `${waits}`,
+  );
+  await sql`update letter set due_at = now() - interval '6 days', next_try_at = now()`.execute(
+    server.background,
+  );
+  await send();
+  assert.match((await rowOf(uuid)).refusal!, /^451 4\.2\.1 Busy \(for 5 days\)$/);
+  assert.equal((await notices()).length, 1);
+  assert.deepEqual(await cameTo(email), []);
+});
+
+for (const [what, fault] of [
+  ['recipient', { kind: 'status', at: 'rcpt', status: 550, message: '5.1.1 No such user' }],
+  ['letter', { kind: 'status', at: 'data', status: 554, message: '5.7.1 Looks like spam' }],
+] as const)
+  test(`a ${what} that is refused for good is set aside, and staff hear of the cause once`, async () => {
+    const refused = [await dueLetter(), await dueLetter()];
+    const other = await dueLetter();
+    for (const { email } of refused) await server.mailFault({ ...fault, to: email });
+    await send();
+    for (const { uuid } of refused) assert.match((await rowOf(uuid)).refusal!, new RegExp(fault.message));
+    assert.equal((await cameTo(other.email)).length, 1);
+    const told = await notices();
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, new RegExp(`answers ${fault.status} ${fault.message.split(' ')[0]}\\.`));
+    assert.doesNotMatch(told[0]!, /@/);
+    await later();
+    await send();
+    assert.deepEqual(await cameTo(refused[0]!.email), [], 'it is not tried again');
+  });
+
+for (const [what, fault, notice] of [
+  [
+    'refuses the sender',
+    { kind: 'status', at: 'mail', status: 550, message: '5.7.1 Not yours' },
+    /MAIL_FROM \(550\)/,
+  ],
+  [
+    'wants a login',
+    { kind: 'status', at: 'rcpt', status: 530, message: '5.7.0 Log in' },
+    /user and password/,
+  ],
+  ['refuses us', { kind: 'status', at: 'connect', status: 554, message: 'Go away' }, /refuses us \(554\)/],
+  ['is closing', { kind: 'status', at: 'connect', status: 421, message: 'Later' }, null],
+  ['is too busy for the sender', { kind: 'status', at: 'mail', status: 451, message: 'Busy' }, null],
+] as const)
+  test(`a server that ${what} refuses no letter: all wait, and are sent when it is over`, async () => {
+    const members = [await dueLetter(), await dueLetter()];
+    await server.mailFault({ ...fault, times: 100 });
+    for (let round = 0; round < 3; round++) {
+      await send();
+      await later();
+    }
+    for (const { uuid } of members) {
+      const { refusal, attempts } = await rowOf(uuid);
+      assert.deepEqual([refusal, attempts], [null, 0], 'it counts as not tried');
+    }
+    const told = await notices();
+    assert.equal(told.length, notice === null ? 0 : 1, told.join('\n'));
+    if (notice) assert.match(told[0]!, notice);
+    await server.mailFault(null);
+    await later();
+    await send();
+    for (const { email } of members) assert.equal((await cameTo(email)).length, 1);
+  });
+
+test('a server that does not answer costs one try at a time, and is told when it lasts', async () => {
+  const { uuid } = await dueLetter();
+  const silent = { ...settings, port: 9 };
+  const deps = { ...server.deps, database: server.background };
+  await sendDue(deps, silent);
+  assert.deepEqual(await notices(), []);
+  await sql`update letter set due_at = now() - interval '2 hours', next_try_at = now()`.execute(
+    server.background,
+  );
+  await sendDue(deps, silent);
+  await later();
+  await sendDue(deps, silent);
+  assert.deepEqual(await notices(), [
+    'The mail server 127.0.0.1:9 has not taken letters for more than an hour.',
+  ]);
+  assert.equal((await rowOf(uuid)).attempts, 0);
+});
+
+test('a letter is nobody else’s for longer than sending it may last', async () => {
+  const { uuid } = await dueLetter();
+  await server.mailFault({ kind: 'slow', at: 'data', ms: 300 });
+  const sending = send();
+  let row = await rowOf(uuid);
+  while (row.attempts === 0) row = await rowOf(uuid);
+  assert.ok(row.next_try_at.getTime() - Date.now() > mailTimes.openMs + mailTimes.sendMs);
+  await sending;
+});
+
+test('what does not hold any more is not sent', async () => {
+  const { uuid } = await undergraduate(server);
+  await sql`update letter set next_try_at = now() where session_uuid = ${uuid} and kind <> 'confirmation'`.execute(
+    server.background,
+  );
+  await refundJoin(server.deps, uuid, { membership: true, ineligible: true, upgrade: false, items: 'none' });
+  await send();
+  const { rows } = await sql<{ kind: string; was: string }>`
+    select kind, case when withdrawn_at is not null then 'withdrawn' when sent_at is not null then 'sent' end as was
+    from letter where session_uuid = ${uuid} order by kind, occasion`.execute(server.background);
+  assert.deepEqual(
+    rows.map(({ kind, was }) => `${kind} ${was}`),
+    [
+      'certificate withdrawn',
+      'confirmation sent',
+      'portal withdrawn',
+      'proof-due withdrawn',
+      'proof-due withdrawn',
+      'proof-due withdrawn',
+      'refund sent',
+      'reminder-days withdrawn',
+      'reminder-hour withdrawn',
+    ],
+  );
+});
+
+test('who has sent a proof is not asked for it, and who has not is told how many days are left', async () => {
+  const { uuid } = await undergraduate(server);
+  await sql`update join_session set paid_at = now() - interval '25 days' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await sql`delete from letter where kind <> 'proof-due' or occasion not like '% 5'`.execute(
+    server.background,
+  );
+  await later();
+  await sql`update letter set next_try_at = now()`.execute(server.background);
+  await send();
+  assert.equal((await server.letters())[0]!.subject, 'Your transcript is due in 5 days');
+  await sql`update letter set sent_at = null, next_try_at = now()`.execute(server.background);
+  await sql`update join_session set paid_at = now() - interval '31 days' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await send();
+  assert.notEqual((await rowOf(uuid)).withdrawn_at, null);
+});
+
+test('a join of which no address is known is set aside', async () => {
+  const { uuid } = await dueLetter();
+  await sql`update join_session set details = details - 'personalEmail' where uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await sql`update payment set receipt_email = null where session_uuid = ${uuid}`.execute(server.background);
+  await send();
+  assert.match((await rowOf(uuid)).refusal!, /^No email address is known/);
+});
+
+test('a letter may go to an address that is not its join’s', async () => {
+  const { uuid } = await dueLetter();
+  await sql`delete from letter`.execute(server.background);
+  const intent = await server.background
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  await dueLetters(server.background, server.deps, [
+    { kind: 'confirmation', sessionUuid: uuid, occasion: intent.intent_id, email: 'guardian@example.com' },
+  ]);
+  await send();
+  assert.equal((await cameTo('guardian@example.com')).length, 1);
+});
+
+test('what a server of the version before has sold is made up for, once', async () => {
+  const { uuid, email } = await dueLetter();
+  await sql`delete from letter`.execute(server.background);
+  await sql`update membership set has_letters = false where session_uuid = ${uuid}`.execute(
+    server.background,
+  );
+  await Promise.all([send(), send()]);
+  await send();
+  assert.deepEqual(
+    (await cameTo(email)).map(({ arrivals }) => arrivals),
+    [1],
+  );
+  const { rows } = await sql`select from letter where session_uuid = ${uuid}`.execute(server.background);
+  assert.equal(rows.length, 3);
+});

@@ -1,0 +1,161 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { troubleTeller } from '../notices/providerTrouble.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import { repeat } from '../platform/background.ts';
+import type { MailSettings } from '../platform/config/mail.ts';
+import { mailServer } from '../platform/metrics.ts';
+import { callWatcher, type WatchCall } from '../platform/watchCall.ts';
+import {
+  type MailConnection,
+  MailDown,
+  MailPostponed,
+  MailRefused,
+  mailTimes,
+  openMail,
+} from '../providers/mail/client.ts';
+import { compose } from './compose.ts';
+import { makeUpLetters } from './makeUpLetters.ts';
+import { judgeLetter } from './remind.ts';
+import { type Letter, takeLetter } from './takeLetter.ts';
+
+const INTERVAL_MS = 5_000;
+/** On one connection. */
+const BATCH = 20;
+/** A letter that is not taken is tried again after this, doubled with each try, and at most after the other (minutes). */
+const FIRST_BACKOFF_MINUTES = 1;
+const LONGEST_BACKOFF_MINUTES = 240;
+/** While no letter can be sent, each is tried again after this (seconds). */
+const DOWN_SECONDS = 45;
+/** After so long it is given up (RFC 5321, 4.5.4.1: at least four to five days). */
+const GIVEN_UP_DAYS = 5;
+/** Staff hear of an outage that keeps letters waiting for so long. */
+const TOLD_AFTER_MS = 3_600_000;
+
+export const NO_ADDRESS = 'No email address is known that a letter could go to.';
+
+export function startSendingLetters(deps: Deps): () => Promise<void> {
+  const { mail } = deps.config;
+  if (mail === null) return async () => {};
+  return repeat('send letters', INTERVAL_MS, deps.log, () => sendDue(deps, mail));
+}
+
+/** One round: sends letters that are due, one after the other. Whether more may be due. */
+export async function sendDue(deps: Deps, settings: MailSettings, times = mailTimes): Promise<boolean> {
+  const watch = callWatcher(deps.log);
+  await makeUpLetters(deps);
+  let connection: MailConnection | null = null;
+  try {
+    for (let count = 0; count < BATCH; count++) {
+      const letter = await takeLetter(deps);
+      if (!letter) return false;
+      try {
+        connection = await handle(deps, watch, () => openMail(settings, times), letter, connection);
+      } catch (error) {
+        connection?.close();
+        connection = null;
+        if (error instanceof MailDown) {
+          await waitForServer(deps, settings, letter, error);
+          return false;
+        }
+        if (error instanceof MailRefused) await setAside(deps, letter, error.message);
+        else await postpone(deps, letter, error as Error);
+      }
+    }
+    return true;
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Sends a letter, or does not where it should not be. Returns the connection that it was sent on, if any. */
+async function handle(
+  deps: Deps,
+  watch: WatchCall,
+  open: () => Promise<MailConnection>,
+  letter: Letter,
+  connection: MailConnection | null,
+): Promise<MailConnection | null> {
+  const { database } = deps;
+  const now = deps.now();
+  const verdict = await judgeLetter(deps, letter, now);
+  if (verdict !== 'send') {
+    const change =
+      verdict === 'withdraw'
+        ? sql`withdrawn_at = now()`
+        : sql`attempts = attempts - 1, due_at = ${verdict}, next_try_at = ${verdict}`;
+    await sql`update letter set ${change} where id = ${letter.id} and sent_at is null`.execute(database);
+    return connection;
+  }
+  const mail = compose(deps, letter, now);
+  if (mail === null) {
+    await setAside(deps, letter, NO_ADDRESS);
+    return connection;
+  }
+  const current = connection ?? (await watch({ provider: 'mail', operation: 'connect' }, open));
+  mailServer.isDown = false;
+  await watch({ provider: 'mail', operation: 'send' }, (note) =>
+    current.send(mail).catch((error: unknown) => {
+      if (error instanceof MailRefused || error instanceof MailPostponed) note({ result: 'rejected' });
+      throw error;
+    }),
+  );
+  // A process that dies before this is written sends it again, with the same Message-ID.
+  await sql`update letter set sent_at = now(), email = ${mail.to} where id = ${letter.id}`.execute(database);
+  return current;
+}
+
+/** Not sent until staff say so. They hear of each cause once a day. */
+async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
+    await tellStaff(trx, null, 'letter_refused', noticeOf(reason));
+  });
+}
+
+/** Names no person: what the server said of one may. */
+function noticeOf(reason: string): string {
+  const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
+  const cause = status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
+  return `A letter cannot be sent: ${cause}. npm run operator -- letters list shows which; after mending the cause, letters retry sends them.`;
+}
+
+async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void> {
+  const { id, dueAt, attempts } = letter;
+  if (!(error instanceof MailPostponed))
+    deps.log.error({ err: error, letter: id }, 'a letter could not be written');
+  if (deps.now().getTime() - dueAt.getTime() > GIVEN_UP_DAYS * 86_400_000)
+    return setAside(deps, letter, `${error.message} (for ${GIVEN_UP_DAYS} days)`);
+  const minutes = Math.min(LONGEST_BACKOFF_MINUTES, FIRST_BACKOFF_MINUTES * 2 ** Math.min(attempts - 1, 16));
+  await sql`
+    update letter set next_try_at = now() + make_interval(secs => ${minutes * 60 * (0.75 + Math.random() / 4)}::float)
+    where id = ${id} and sent_at is null`.execute(deps.database);
+}
+
+/** The server takes nobody's letter: this one counts as not tried. */
+async function waitForServer(
+  { database, log, now }: Deps,
+  { host, port }: MailSettings,
+  { id, dueAt }: Letter,
+  { message, notice }: MailDown,
+): Promise<void> {
+  mailServer.isDown = true;
+  await sql`
+    update letter set attempts = attempts - 1, next_try_at = now() + make_interval(secs => ${DOWN_SECONDS * (0.5 + Math.random())}::float)
+    where id = ${id} and sent_at is null`.execute(database);
+  const isLong = now().getTime() - dueAt.getTime() > TOLD_AFTER_MS;
+  await troubleTeller(
+    database,
+    log,
+  )({
+    provider: 'Mail',
+    call: 'SMTP',
+    status: null,
+    code: message,
+    param: null,
+    requestId: null,
+    notice:
+      notice ??
+      (isLong ? `The mail server ${host}:${port} has not taken letters for more than an hour.` : null),
+  });
+}

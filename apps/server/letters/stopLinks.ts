@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { stopRemindersPath } from '#core/navigation.ts';
+import type { Config } from '../platform/config/config.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+
+/** The links in a reminder by which whoever has its email gets no more of them. They do not expire, and tell no email. */
+export interface StopLinks {
+  /** What is kept of an email that wants no reminders. */
+  hash(email: string): Buffer;
+  /** The page that asks, and does nothing by itself: mail scanners follow links. */
+  pageAddress(email: string): string;
+  /** Where mail clients post to at a click of their own button (RFC 8058). */
+  oneClickAddress(email: string): string;
+  /** The hash of the email that a link was made for. Throws a {@link Refusal} (403) for what is no link of ours. */
+  read(token: string): Buffer;
+}
+
+export const STOP_LINK_INVALID =
+  'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
+/** Takes the one click, and leads whoever opens it to the page. */
+export const ONE_CLICK_PATH = '/api/public/unsubscribe';
+
+const HASH_BYTES = 16;
+
+/** `secret` is the database's own and is never changed: neither the links nor what they have stopped depend on LINK_SECRET. */
+export function stopLinks(
+  secret: string,
+  { publicUrl, apiUrl }: Pick<Config, 'publicUrl' | 'apiUrl'>,
+): StopLinks {
+  const keyed = (purpose: string, bytes: string | Buffer) =>
+    createHmac('sha256', secret).update(`${purpose}\n`).update(bytes).digest().subarray(0, HASH_BYTES);
+  const hash = (email: string) => keyed('email', email.trim().toLowerCase());
+  const token = (email: string) =>
+    Buffer.concat([hash(email), keyed('link', hash(email))]).toString('base64url');
+  return {
+    hash,
+    pageAddress: (email) => `${publicUrl}${stopRemindersPath(token(email))}`,
+    oneClickAddress: (email) => `${apiUrl || publicUrl}${ONE_CLICK_PATH}/${token(email)}`,
+    read(given) {
+      const bytes = Buffer.from(given, 'base64url');
+      const [named, proof] = [bytes.subarray(0, HASH_BYTES), bytes.subarray(HASH_BYTES)];
+      const isOurs =
+        bytes.length === 2 * HASH_BYTES &&
+        bytes.toString('base64url') === given &&
+        timingSafeEqual(proof, keyed('link', named));
+      if (!isOurs) throw new Refusal(403, STOP_LINK_INVALID);
+      return named;
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { sql } from 'kysely';
+import type { JoinSessionState } from '#core/joinSession.ts';
+import type { LetterKind } from '#core/letterKinds.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { CODE_MINUTES } from '#core/pass.ts';
+import type { RefundedLine, RefundStatus } from '#core/refunds.ts';
+import { reminderKinds } from '#core/reminders.ts';
+import { PROOF_DUE_DAYS } from '#core/specified.ts';
+import type { RejectionReason } from '#documents/document.ts';
+import type { Deps } from '../deps.ts';
+import type { PaymentTable } from '../platform/database/types.ts';
+import { mailTimes } from '../providers/mail/client.ts';
+import { joinHolds } from '../session/members.ts';
+import { firstName, payerEmails } from '../session/person.ts';
+
+/** For so long a letter that was taken is nobody else's (seconds): longer than sending it may last. */
+const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
+
+/** A letter, with all that it may tell as it stands now. Amounts in cents. */
+export interface Letter {
+  id: string;
+  kind: LetterKind;
+  sessionUuid: string | null;
+  occasion: string;
+  data: Record<string, unknown>;
+  dueAt: Date;
+  attempts: number;
+  /** Whom it may go to, the best first: texts of people and of HubSpot. */
+  emails: (string | null)[];
+  /** Null without a join. */
+  programme: string | null;
+  state: JoinSessionState | null;
+  isSelfNomination: boolean;
+  firstName: string | null;
+  paidAt: Date | null;
+  /** Null for none. */
+  memberNumber: string | null;
+  /** The join's membership is held. */
+  isMember: boolean;
+  hasProof: boolean;
+  isRejectedFinally: boolean;
+  payment: {
+    intentId: string;
+    status: PaymentTable['status'];
+    amountCents: number;
+    succeededAt: string | null;
+    card: { brand: string; last4: string } | null;
+    lines: OrderLine[];
+  } | null;
+  refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
+  /** What was decided on the document that it is about, as it stands now. */
+  review: 'open' | 'accepted' | 'rejected' | null;
+}
+
+/**
+ * Takes the letter that waits longest, for one of all servers, by postponing it: should this process die, it is due again when
+ * nobody can be sending it any more. Null when none is due.
+ */
+export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
+  const { rows } = await sql<Letter>`
+    with letter as (
+      update letter set attempts = attempts + 1, next_try_at = now() + make_interval(secs => ${TAKEN_SECONDS})
+      where id = (
+        select id from letter where sent_at is null and refusal is null and withdrawn_at is null and next_try_at <= now()
+        order by next_try_at limit 1 for update skip locked)
+      returning *, split_part(occasion, ' ', 1) as subject
+    )
+    ${readLetters}`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** One letter, due or not, as it would be sent now; null for none. */
+export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
+  const { rows } = await sql<Letter>`
+    with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
+    database,
+  );
+  return rows[0] ?? null;
+}
+
+/** Of the `letter` of a query, with the first word of its occasion as `subject`. */
+const readLetters = sql`
+  select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
+    case when letter.email is not null then array[letter.email]
+      when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
+      else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
+    session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
+    ${firstName} as "firstName", session.paid_at as "paidAt", ${joinHolds('session.uuid', 'membership')} as "isMember",
+    (select member_number from membership where session_uuid = session.uuid and type = 'membership') as "memberNumber",
+    exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
+    exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
+    case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
+      'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
+      'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
+      'lines', coalesce(snapshot.items, '[]')) end as payment,
+    case when refund.uuid is not null then json_build_object('status', refund.status, 'amountCents', refund.amount_cents,
+      'lines', refund.lines) end as refund,
+    document.review
+  from letter
+    left join join_session session on session.uuid = letter.session_uuid
+    left join contact on contact.id = session.contact_id
+    left join refund on refund.uuid = case when letter.kind = 'refund' then subject::uuid end
+    left join document on document.id = case when letter.kind in ('proof-accepted', 'proof-rejected') then subject::uuid end
+    left join payment on payment.intent_id = coalesce(refund.intent_id, subject)
+    left join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
+      and snapshot.revision = payment.revision`;
+
+/** When the proof of a paid join is due. */
+export function proofDueAt(paidAt: Date): Date {
+  return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
+}
+
+/** Whether what a letter says is still so. One that does not hold is not sent. */
+export function holds(letter: Letter, now: Date): boolean {
+  const { kind, payment, refund, review } = letter;
+  switch (kind) {
+    case 'confirmation':
+    case 'upgrade':
+      return payment?.status === 'succeeded';
+    case 'certificate':
+    case 'portal':
+      return letter.isMember;
+    case 'proof-due':
+      return (
+        letter.isMember &&
+        !letter.hasProof &&
+        !letter.isRejectedFinally &&
+        letter.paidAt !== null &&
+        proofDueAt(letter.paidAt) > now
+      );
+    case 'proof-accepted':
+      return review === 'accepted';
+    case 'proof-rejected':
+      // A final decision has a letter of its own, and replaces the one before.
+      return review === 'rejected' && letter.isRejectedFinally === (letter.data.isFinal === true);
+    case 'refund':
+      return refund?.status === 'succeeded';
+    case 'second-payment':
+      return payment?.status === 'duplicate';
+    case 'payment-failed':
+      return letter.state !== 'paid' && payment?.status !== 'succeeded';
+    case 'link':
+      return true;
+    case 'code':
+      return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();
+    // More is asked about them (remind.ts).
+    case 'reminder-hour':
+    case 'reminder-days':
+      return letter.state !== null && letter.state !== 'paid';
+  }
+}
+
+/** What is kept of a rejection in its letter. */
+export interface RejectionData {
+  reason: RejectionReason;
+  isFinal: boolean;
+}

@@ -1,0 +1,93 @@
+import { useState } from 'react';
+import { type LoaderFunctionArgs, useLoaderData, useParams } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { screenTitles } from '#core/navigation.ts';
+import { Alert, Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { LoadAgainPage } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { call, type Outcome, outcomeOf } from '../../lib/api.ts';
+import { useSite } from '../../lib/site.ts';
+import { useAttempt } from '../../lib/useAttempt.ts';
+
+const title = screenTitles.stopReminders;
+
+/** Whether reminders go to the email that the link was made for. Opening the page changes nothing: mail scanners follow links. */
+export function loader({ params }: LoaderFunctionArgs): Promise<Outcome<Data<'getReminders'>>> {
+  return outcomeOf(
+    call('getReminders', { params: { token: params.token ?? '' }, quiet: true }),
+    'We could not open your link. Please try again.',
+  );
+}
+
+/** Stops reminders of joins that were left behind, for an email, and undoes that. */
+export function Component() {
+  const loaded = useLoaderData() as Awaited<ReturnType<typeof loader>>;
+  const { token = '' } = useParams();
+  if ('data' in loaded)
+    return (
+      <Card>
+        <PageHeading title={title} />
+        <Choice token={token} initial={loaded.data.areStopped} key={token} />
+      </Card>
+    );
+  if (loaded.retryMs !== null) return <LoadAgainPage title={title} {...loaded} />;
+  return (
+    <Card>
+      <PageHeading title={title} />
+      <div className={ui.stack}>
+        <Alert>{loaded.message}</Alert>
+        <Contact />
+      </div>
+    </Card>
+  );
+}
+
+function Choice({ token, initial }: { token: string; initial: boolean }) {
+  const { society } = useSite();
+  const [areStopped, setStopped] = useState(initial);
+  const { busy, fault, attempt } = useAttempt('That could not be saved. Please try again.');
+
+  const change = () =>
+    attempt('save', async () => {
+      const body = { areStopped: !areStopped };
+      setStopped((await call('setReminders', { params: { token }, body, quiet: true })).areStopped);
+    });
+
+  return (
+    <>
+      <p className={ui.lead}>
+        {society.name} reminds people by email of a join that they have begun and not finished.
+      </p>
+      <div className={ui.stack}>
+        {areStopped && <Note>No more reminders go to your email address.</Note>}
+        {fault && <Alert>{fault.message}</Alert>}
+        <Button
+          variant={areStopped ? 'second' : 'main'}
+          full
+          busy={busy !== null && 'Saving…'}
+          onClick={() => void change()}
+        >
+          {areStopped ? 'Send reminders again' : 'Stop reminders'}
+        </Button>
+        <p className={ui.hint}>
+          {areStopped
+            ? 'Emails about a membership that was paid for still come, and those that you ask for.'
+            : 'That is for the address to which the email came. Emails about a membership that was paid for still come, and those that you ask for.'}
+        </p>
+        <Contact />
+      </div>
+    </>
+  );
+}
+
+function Contact() {
+  const { society } = useSite();
+  return (
+    <p className={ui.hint}>
+      Questions? Write to <a href={`mailto:${society.supportEmail}`}>{society.supportEmail}</a>.
+    </p>
+  );
+}

@@ -1,0 +1,152 @@
+import { simpleParser } from 'mailparser';
+import type Stripe from 'stripe';
+import type { KeptLetter } from '../../emulators/mail/server.ts';
+import type { Difference } from './ledger.ts';
+import type { Person } from './person.ts';
+import { emailOf, type World } from './world.ts';
+
+/** The subjects of reminders. */
+const REMINDERS = ['Your join is saved', 'Your join is still open'];
+/** So long a letter may be on its way, and its join be paid for meanwhile (seconds). */
+const ON_ITS_WAY = 120;
+
+/** A letter that tells of money, as its reader reads it. */
+interface Told {
+  subject: string;
+  to: string;
+  intentId: string;
+  /** Of its last line of amounts. */
+  cents: number;
+}
+
+/**
+ * Counts letters against money: of each charge that bought something one receipt, of what was charged, to who paid; of each that
+ * bought nothing one letter that all of it goes back; of each refund one letter. What came twice under one Message-ID is one
+ * letter. Nothing of the server's own code is asked.
+ */
+export async function countLetters(world: World, people: readonly Person[]): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const told: Told[] = [];
+  const came = await world.sendLetters();
+  found.push(...(await countReminders(world, people, came)));
+  for (const { raw, to } of came) {
+    const { subject = '', text = '' } = await simpleParser(Buffer.from(raw, 'latin1'));
+    const intentId = /^Reference: (pi_\w+)$/m.exec(text)?.[1];
+    const dollars = /^(?:Total paid|Goes back|Returned) +\$([\d,]+\.\d\d)$/m.exec(text)?.[1];
+    if (intentId && dollars)
+      told.push({ subject, to, intentId, cents: Math.round(Number(dollars.replaceAll(',', '')) * 100) });
+  }
+  const about = (intentId: string, subject: RegExp) =>
+    told.filter((letter) => letter.intentId === intentId && subject.test(letter.subject));
+  const { rows: payments } = await world.database.query<{
+    intent_id: string;
+    session_uuid: string;
+    status: string;
+    amount_cents: number;
+    bought: 'membership' | 'membership_upgrade' | null;
+  }>(
+    `select intent_id, payment.session_uuid, status, amount_cents, membership.type as bought
+     from payment left join membership on payment_intent = intent_id`,
+  );
+  const refunds = await world.everything<Stripe.Refund>('refunds');
+  for (const { intent_id, session_uuid, status, amount_cents, bought } of payments) {
+    const person = people.find(({ uuid }) => uuid === session_uuid);
+    const expect = (what: string, subject: RegExp, isDue: boolean) => {
+      const letters = about(intent_id, subject);
+      const add = (text: string) =>
+        found.push({
+          kind: 'letters unlike the money',
+          subject: `join ${person?.join.name} (${session_uuid})`,
+          text: `${what} of ${intent_id}: ${text}`,
+        });
+      if (letters.length !== (isDue ? 1 : 0)) add(`${letters.length} letters; due: ${isDue}`);
+      for (const { cents, to } of letters) {
+        if (cents !== amount_cents) add(`it says ${cents} cents, ${amount_cents} were charged`);
+        const isTheirs =
+          person?.join.contact !== null ||
+          [emailOf(person.join.name), emailOf(person.join.name, '.changed')].includes(to);
+        if (!isTheirs) add(`it went to ${to}`);
+      }
+    };
+    const isSale = status === 'succeeded';
+    expect(
+      'a receipt of the membership',
+      /^Your membership is confirmed$/,
+      isSale && bought === 'membership',
+    );
+    expect(
+      'a receipt of the upgrade',
+      /^Your upgrade is confirmed$/,
+      isSale && bought === 'membership_upgrade',
+    );
+    expect('a second payment', /^Your second payment of .* goes back$/, status === 'duplicate');
+
+    const given = refunds.filter(({ payment_intent }) => String(payment_intent) === intent_id);
+    const letters = about(intent_id, /^Your refund of /);
+    for (const cents of new Set([
+      ...given.map(({ amount }) => amount),
+      ...letters.map((letter) => letter.cents),
+    ])) {
+      const made = given.filter(({ amount }) => amount === cents);
+      const stands = isSale ? made.filter((refund) => refund.status === 'succeeded').length : 0;
+      const count = letters.filter((letter) => letter.cents === cents).length;
+      // One that the bank has sent back may have been told before.
+      if (count < stands || count > (isSale ? made.length : 0))
+        found.push({
+          kind: 'letters unlike the money',
+          subject: `join ${person?.join.name} (${session_uuid})`,
+          text: `refunds of ${cents} cents of ${intent_id}: ${count} letters, ${made.length} made, ${stands} stand`,
+        });
+    }
+  }
+  const known = new Set(payments.map(({ intent_id }) => intent_id));
+  for (const { intentId, subject } of told)
+    if (!known.has(intentId))
+      found.push({ kind: 'letters unlike the money', subject: intentId, text: `“${subject}” of no payment` });
+  const { rows: waiting } = await world.database.query<{
+    kind: string;
+    session_uuid: string;
+    refusal: string | null;
+  }>(
+    `select kind, session_uuid, refusal from letter where sent_at is null and withdrawn_at is null and due_at <= now()`,
+  );
+  for (const { kind, session_uuid, refusal } of waiting)
+    found.push({
+      kind: 'letter not sent',
+      subject: session_uuid,
+      text: `${kind}: ${refusal ?? 'it is due'}`,
+    });
+  return found;
+}
+
+/** Of each join one reminder of a kind at most, none when it was paid for, and none to minors. */
+async function countReminders(
+  world: World,
+  people: readonly Person[],
+  came: readonly KeptLetter[],
+): Promise<Difference[]> {
+  const emailsOf = ({ join }: Person) => [emailOf(join.name), emailOf(join.name, '.changed')];
+  const ofPeople = people.flatMap((person) =>
+    REMINDERS.flatMap((title) => {
+      const count = came.filter(
+        ({ to, subject }) => subject === title && emailsOf(person).includes(to),
+      ).length;
+      const texts = [
+        ...(count > 1 ? [`${count} times “${title}”`] : []),
+        ...(count > 0 && !person.join.undergraduate ? [`“${title}” went to a minor`] : []),
+      ];
+      return texts.map((text) => ({ subject: `join ${person.join.name} (${person.uuid})`, text }));
+    }),
+  );
+  const { rows } = await world.database.query<{ kind: string; session_uuid: string }>(
+    `select kind, session_uuid from letter where kind like 'reminder-%' and exists (
+       select from payment where payment.session_uuid = letter.session_uuid and status in ('succeeded', 'duplicate')
+         and succeeded_at < sent_at - make_interval(secs => $1))`,
+    [ON_ITS_WAY],
+  );
+  const ofPaid = rows.map(({ kind, session_uuid }) => ({
+    subject: `join ${people.find(({ uuid }) => uuid === session_uuid)?.join.name} (${session_uuid})`,
+    text: `${kind} was sent after it had been paid for`,
+  }));
+  return [...ofPeople, ...ofPaid].map((fault) => ({ kind: 'letters that nobody wants', ...fault }));
+}

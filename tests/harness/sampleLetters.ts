@@ -1,0 +1,88 @@
+import type { LetterKind } from '#core/letterKinds.ts';
+import { letterKinds } from '#core/letterKinds.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { compose, type Writing } from '../../apps/server/letters/compose.ts';
+import { readLetterTexts } from '../../apps/server/letters/readTexts.ts';
+import { stopLinks } from '../../apps/server/letters/stopLinks.ts';
+import type { Letter } from '../../apps/server/letters/takeLetter.ts';
+import { sealedPasses } from '../../apps/server/pass/passes.ts';
+import type { Config } from '../../apps/server/platform/config/config.ts';
+import type { Mail } from '../../apps/server/providers/mail/client.ts';
+import { readSociety } from '../../apps/server/society/readSociety.ts';
+import { societyFile } from './standIns.ts';
+
+const DAY_MS = 86_400_000;
+export const sampleNow = new Date('2026-11-23T12:00:00Z');
+const sessionUuid = '00000000-0000-4000-8000-000000000001';
+
+const membership: OrderLine = { productId: 3, type: 'membership', name: 'Membership', priceCents: 9500 };
+const lines: OrderLine[] = [
+  membership,
+  { productId: 29, type: 'donation_other', name: 'Donation to scholarships', priceCents: 1234 },
+  { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
+];
+const upgradeLines: OrderLine[] = [
+  { productId: 11, type: 'membership_upgrade', name: 'Distinguished Member upgrade', priceCents: 5500 },
+];
+
+/** What is written with, as with the demo's society. */
+export function sampleWriting(publicUrl = 'https://join.society.example', file = societyFile): Writing {
+  return {
+    config: { publicUrl, mail: null } as Config,
+    society: readSociety(file),
+    letterTexts: readLetterTexts(file),
+    environment: 'sample',
+    passes: sealedPasses(['a secret for samples'], publicUrl, () => sampleNow),
+    stopLinks: stopLinks('a secret for samples', { publicUrl, apiUrl: '' }),
+  };
+}
+
+/** A letter of a kind as a member of the demo would get it; `change` says what is different. */
+export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Letter {
+  const paid = {
+    intentId: 'pi_3SampleOfAPayment0001',
+    status: kind === 'second-payment' ? ('duplicate' as const) : ('succeeded' as const),
+    card: { brand: 'Visa', last4: '4242' },
+    succeededAt: new Date(sampleNow.getTime() - 60_000).toISOString(),
+  };
+  const bought = kind === 'upgrade' ? upgradeLines : kind === 'second-payment' ? [membership] : lines;
+  return {
+    id: sessionUuid,
+    kind,
+    sessionUuid,
+    occasion: paid.intentId,
+    data: kind === 'proof-rejected' ? { reason: 'incomplete', isFinal: false } : {},
+    dueAt: sampleNow,
+    attempts: 1,
+    emails: ['jordan.rivera@example.com'],
+    programme: 'undergraduate',
+    state: 'paid',
+    isSelfNomination: true,
+    firstName: 'Jordan',
+    paidAt: new Date(sampleNow.getTime() - (kind === 'proof-due' ? 25 * DAY_MS : 60_000)),
+    memberNumber: '7K3M9QXR',
+    isMember: true,
+    hasProof: false,
+    isRejectedFinally: false,
+    payment: {
+      ...paid,
+      amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),
+      lines: bought,
+    },
+    refund:
+      kind === 'refund'
+        ? {
+            status: 'succeeded',
+            amountCents: 9000,
+            lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
+          }
+        : null,
+    review: kind === 'proof-accepted' ? 'accepted' : kind === 'proof-rejected' ? 'rejected' : null,
+    ...change,
+  };
+}
+
+/** Every letter, as it is sent. */
+export function sampleMails(writing = sampleWriting()): { kind: LetterKind; mail: Mail }[] {
+  return letterKinds.map((kind) => ({ kind, mail: compose(writing, sampleLetter(kind), sampleNow)! }));
+}
