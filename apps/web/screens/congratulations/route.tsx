@@ -17,6 +17,7 @@ import ui from '../../components/ui.module.css';
 import { call, type LoadFailure, outcomeOf, requireSession } from '../../lib/api.ts';
 import { drop } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
+import { Papers } from './Papers.tsx';
 import styles from './styles.module.css';
 
 type Welcome = Data<'getWelcome'>;
@@ -130,6 +131,7 @@ function Member({ welcome, failure }: Loaded) {
           </p>
         </section>
       )}
+      {welcome?.papers && <Papers papers={welcome.papers} />}
       <section className={`${styles.section} ${styles.screenOnly}`} aria-labelledby="emails">
         <h2 id="emails">What comes next</h2>
         <p className={styles.intro}>{congratulations.lead}</p>

@@ -1,0 +1,40 @@
+import { writeFileSync } from 'node:fs';
+import { displayMemberNumber } from '#core/memberNumber.ts';
+import { papers } from '#core/paper.ts';
+import { tidyText } from '#core/printedText.ts';
+import { type Command, misused, plain, readArgs } from '../platform/command.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
+import { certificateOf, readMember, unprintable } from './member.ts';
+
+export const certificateCommand: Command = {
+  usage: 'certificate JOIN [--name NAME] [--paper letter|a4] FILE.pdf',
+  summary:
+    'Write the certificate of a join to a file, with another spelling of the name where the member has asked for one.',
+  async run(args, { deps }) {
+    const read = readArgs(args, { name: { type: 'string' }, paper: { type: 'string' } });
+    const [uuid = '', file, ...more] = read?.positionals ?? [];
+    const paper = papers.find((known) => known === read?.values.paper);
+    if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
+      return misused(certificateCommand);
+    // Staff are not counted.
+    const uncounted = { ...deps, config: { ...deps.config, limits: null } };
+    const member = await readMember(uncounted, uuid, { isItsBrowser: true });
+    const name = tidyText(read.values.name ?? member.name);
+    const missing = await unprintable(deps, name);
+    if (missing.length > 0) {
+      console.error(
+        `The typeface has no ${plain(missing.join(' '))}: give the name in Latin, Greek or Cyrillic letters with --name.`,
+      );
+      return 1;
+    }
+    const certificate = { ...certificateOf(deps, member), name };
+    const bytes = await deps.printer.print({
+      kind: 'certificate',
+      certificate,
+      paper: paper ?? member.paper,
+    });
+    writeFileSync(file, bytes);
+    console.log(`${file}: the certificate of ${plain(name)}, number ${displayMemberNumber(member.number)}.`);
+    return 0;
+  },
+};

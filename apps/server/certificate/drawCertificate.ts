@@ -1,0 +1,217 @@
+import { correction, generate } from 'lean-qr';
+import type { Paper } from '#core/paper.ts';
+import { breakEvenly, fitName } from './fitName.ts';
+import {
+  fitted,
+  INK,
+  openSheet,
+  paperSizes,
+  type Sheet,
+  SOFT_INK,
+  shade,
+  type TextLook,
+  wrap,
+} from './sheet.ts';
+import type { Typeface } from './typeface.ts';
+
+/** Everything that stands on a certificate, in words. */
+export interface Certificate {
+  society: string;
+  colours: { gold: string; red: string };
+  /** As given, tidied (typeface.ts); all of it in the typeface. */
+  name: string;
+  /** What was earned, after the name. */
+  citation: string;
+  programme: string;
+  /** What an upgrade adds, as "Distinguished Member". */
+  distinction: string | null;
+  /** "November 23, 2026" */
+  since: string;
+  /** For the file's date. */
+  sinceTime: Date;
+  /** "7K3M-9QXR" */
+  number: string;
+  verifyUrl: string;
+  signatures: readonly { title: string; name?: string | undefined }[];
+}
+
+/** Distances from the edge of the paper, for Letter; A4 is drawn a little smaller. */
+const FRAME = 32;
+const PAPER_WHITE = '#fdfbf4';
+
+/** The certificate as a PDF of one page in landscape. The same certificate gives the same bytes. */
+export async function drawCertificate(
+  typeface: Typeface,
+  certificate: Certificate,
+  paper: Paper,
+): Promise<Buffer> {
+  const [short, long] = paperSizes[paper];
+  const sheet = openSheet(typeface, {
+    size: [long, short],
+    title: `Certificate of ${certificate.name}`,
+    author: certificate.society,
+    date: certificate.sinceTime,
+  });
+  drawOn(sheet, certificate);
+  return sheet.finish();
+}
+
+interface Block {
+  /** Space above its first baseline and below its last one. */
+  above: number;
+  below: number;
+  draw(baseline: number): void;
+}
+
+function drawOn(sheet: Sheet, certificate: Certificate): void {
+  const { width, height } = sheet;
+  const { society, name, citation, programme, distinction, since, number, colours } = certificate;
+  const unit = height / paperSizes.letter[0];
+  const middle = width / 2;
+  const inside = width - 2 * (FRAME + 40) * unit;
+
+  sheet.asDecoration(() => {
+    sheet.pdf.rect(0, 0, width, height).fill(PAPER_WHITE);
+    drawFrame(sheet, unit, colours.gold);
+    const tall = 70 * unit;
+    sheet.crest(middle - (tall * 40) / 48 / 2, 58 * unit, tall, colours);
+  });
+
+  const lines = (texts: readonly string[], leading: number, look: TextLook, type?: 'P' | 'H1'): Block => ({
+    above: look.size * 0.72,
+    below: (texts.length - 1) * leading + look.size * 0.22,
+    draw: (baseline) =>
+      sheet.asText(() => {
+        texts.forEach((text, index) => void sheet.centred(text, middle, baseline + index * leading, look));
+      }, type),
+  });
+  const one = (text: string, look: TextLook, type?: 'P' | 'H1') =>
+    lines([text], 0, fitted(sheet, text, inside, look), type);
+
+  const fit = fitName(sheet, name, inside, 56 * unit);
+  const body: TextLook = { style: 'regular', size: 15.5 * unit };
+  const cited = wrap(sheet, citation, Math.min(inside, 560 * unit), body).length;
+  const widthOf = (text: string) => sheet.widthOf(text, body);
+  const words: Block[] = [
+    one(society, { style: 'regular', size: 27 * unit, spacing: 1.6 * unit, smallCaps: true }, 'H1'),
+    one('This is to certify that', { ...body, style: 'italic', color: SOFT_INK }),
+    lines(fit.lines, fit.size * 1.12, { style: 'regular', size: fit.size }),
+    {
+      above: 0,
+      below: 6 * unit,
+      draw: (y) => sheet.asDecoration(() => drawOrnament(sheet, middle, y, unit, colours.gold)),
+    },
+    lines(breakEvenly(citation.split(' '), cited, widthOf), body.size * 1.3, body),
+    one(programme, { style: 'regular', size: 22 * unit, spacing: 1.1 * unit, smallCaps: true }),
+    ...(distinction === null
+      ? []
+      : [one(distinction, { style: 'italic', size: 20 * unit, color: shade(colours.red, 0.9) })]),
+    one(`Admitted ${since}  ·  Member No. ${number}`, { style: 'regular', size: 13 * unit, color: INK }),
+  ];
+  spread(words, (58 + 70 + 18) * unit, 460 * unit, 25 * unit);
+  drawFoot(sheet, unit, certificate);
+}
+
+/** Draws blocks one below the other between two heights, the same space between all of them but `most` at most. */
+function spread(blocks: readonly Block[], top: number, bottom: number, most: number): void {
+  const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
+  const free = bottom - top - taken;
+  const gap = Math.min(most, free / (blocks.length - 1));
+  let y = top + (free - gap * (blocks.length - 1)) / 2;
+  for (const { above, below, draw } of blocks) {
+    draw(y + above);
+    y += above + below + gap;
+  }
+}
+
+/** A double rule in gold, the inner one with its corners taken in. */
+function drawFrame({ pdf, width, height }: Sheet, unit: number, gold: string): void {
+  const line = shade(gold, 0.82);
+  const outer = FRAME * unit;
+  pdf
+    .lineWidth(2 * unit)
+    .rect(outer, outer, width - 2 * outer, height - 2 * outer)
+    .stroke(line);
+  const inner = (FRAME + 6) * unit;
+  const notch = 12 * unit;
+  const [left, top, right, bottom] = [inner, inner, width - inner, height - inner];
+  const corners: [number, number][] = [
+    [left + notch, top],
+    [right - notch, top],
+    [right - notch, top + notch],
+    [right, top + notch],
+    [right, bottom - notch],
+    [right - notch, bottom - notch],
+    [right - notch, bottom],
+    [left + notch, bottom],
+    [left + notch, bottom - notch],
+    [left, bottom - notch],
+    [left, top + notch],
+    [left + notch, top + notch],
+  ];
+  pdf
+    .lineWidth(0.7 * unit)
+    .polygon(...corners)
+    .stroke(line);
+}
+
+function drawOrnament({ pdf }: Sheet, x: number, y: number, unit: number, gold: string): void {
+  const line = shade(gold, 0.82);
+  const [reach, half] = [120 * unit, 3.2 * unit];
+  for (const side of [-1, 1])
+    pdf
+      .lineWidth(0.7 * unit)
+      .moveTo(x + side * 9 * unit, y)
+      .lineTo(x + side * reach, y)
+      .stroke(line);
+  pdf.polygon([x - half, y], [x, y - half], [x + half, y], [x, y + half]).fill(line);
+}
+
+/** Signatures left and right, the QR code between them. */
+function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certificate): void {
+  const { width, pdf } = sheet;
+  const ruled = 190 * unit;
+  const y = 524 * unit;
+  signatures.forEach(({ title, name }, index) => {
+    const x = width * (index === 0 ? 0.235 : 0.765);
+    sheet.asDecoration(() => {
+      pdf
+        .lineWidth(0.6 * unit)
+        .moveTo(x - ruled / 2, y)
+        .lineTo(x + ruled / 2, y)
+        .stroke(INK);
+    });
+    const look: TextLook = { style: 'regular', size: 12 * unit };
+    sheet.asText(() => {
+      if (name) sheet.centred(name, x, y + 15 * unit, fitted(sheet, name, ruled, look));
+      const soft: TextLook = { ...look, style: 'italic', color: SOFT_INK };
+      sheet.centred(title, x, y + (name ? 29 : 15) * unit, fitted(sheet, title, ruled, soft));
+    });
+  });
+  const side = 56 * unit;
+  const top = 482 * unit;
+  sheet.asPicture(`QR code of ${verifyUrl}`, () => {
+    drawQrCode(sheet, verifyUrl, width / 2 - side / 2, top, side);
+  });
+  const address = verifyUrl.replace(/^https?:\/\//, '');
+  const small: TextLook = { style: 'regular', size: 8.5 * unit, color: SOFT_INK };
+  sheet.asText(() => {
+    const room = width * 0.53 - ruled - 12 * unit;
+    sheet.centred(address, width / 2, top + side + 13 * unit, fitted(sheet, address, room, small));
+  });
+}
+
+/** The dark modules as one path: each row's runs are rectangles. */
+function drawQrCode({ pdf }: Sheet, text: string, left: number, top: number, side: number): void {
+  const code = generate(text, { minCorrectionLevel: correction.M });
+  const module = side / code.size;
+  for (let y = 0; y < code.size; y++)
+    for (let x = 0; x < code.size; x++) {
+      if (!code.get(x, y)) continue;
+      let end = x + 1;
+      while (end < code.size && code.get(end, y)) end++;
+      pdf.rect(left + x * module, top + y * module, (end - x) * module, module);
+      x = end;
+    }
+  pdf.fill(INK);
+}

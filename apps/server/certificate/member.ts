@@ -1,0 +1,177 @@
+import { type RawBuilder, sql } from 'kysely';
+import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
+import { type Paper, paperOf } from '#core/paper.ts';
+import { isPlainlyPrintable, tidyText } from '#core/printedText.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { findCountry } from '#reference/countries.ts';
+import type { Deps } from '../deps.ts';
+import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
+import { fullName, personField } from '../session/person.ts';
+import { refusalFor } from '../session/standing.ts';
+import { dateOf, fillIn } from '../society/texts.ts';
+import type { Certificate } from './drawCertificate.ts';
+import { type PressRelease, writeRelease } from './pressRelease.ts';
+
+const OTHER_BROWSER =
+  'Certificate and press release are for the browser in which the membership was paid for. Please contact us if you need them elsewhere.';
+const ENDED = 'This membership is no longer valid, so there is no certificate of it.';
+const NOT_BOUGHT_HERE =
+  'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
+const NO_NAME = 'We do not know your name, so we cannot print your certificate. Please contact us.';
+
+/**
+ * The membership that papers are of, beside the `session` of a query: the one that this join bought, or for a join that bought
+ * an upgrade alone the one that its contact holds. To be joined laterally.
+ */
+export const baseMembership: RawBuilder<unknown> = sql`(
+  select * from (
+    select 1 as place, membership.* from membership
+    where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
+    union all
+    select 2, membership.* from membership
+    where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
+  ) as memberships order by place limit 1)`;
+
+/** A member, as papers tell of them. */
+export interface Member {
+  uuid: string;
+  /** As given, tidied. */
+  name: string;
+  school: string | null;
+  city: string | null;
+  state: string | null;
+  paper: Paper;
+  number: string;
+  isVerifiable: boolean;
+  programme: string;
+  distinction: string | null;
+  paidAt: Date;
+}
+
+interface MemberRow {
+  is_within: boolean;
+  state: string;
+  name: string | null;
+  school: string | null;
+  city: string | null;
+  region: string | null;
+  country: string | null;
+  member_number: string | null;
+  standing: MembershipStanding | null;
+  is_unlisted: boolean | null;
+  programme: string | null;
+  succeeded_at: Date | null;
+  upgrades: number[];
+}
+
+/**
+ * The member that a join made, in one statement that counts the asking. Throws a {@link Refusal}: 404 for an unknown join, 403
+ * for another browser than its own, 409 before payment, when the membership has ended, and when there is nothing to print.
+ */
+export async function readMember(
+  deps: Deps,
+  uuid: string,
+  { isItsBrowser }: { isItsBrowser: boolean },
+): Promise<Member> {
+  const limit = isItsBrowser ? deps.config.limits?.papersPerSession : undefined;
+  const { rows } = await sql<MemberRow>`
+    with ${countingWithin('papers', uuid, limit)}
+    select is_within, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
+      ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
+      bought.programme, succeeded_at,
+      array(select product_id from membership upgrade where type = 'membership_upgrade' and is_held
+        and (upgrade.session_uuid = base.session_uuid or upgrade.contact_id = base.contact_id) order by id) as upgrades
+    from within cross join join_session session left join contact on contact.id = session.contact_id
+      left join lateral ${baseMembership} as base on true
+      left join join_session bought on bought.uuid = base.session_uuid
+      left join payment on payment.intent_id = base.payment_intent
+    where session.uuid = ${uuid}`.execute(deps.database);
+  const row = rows[0];
+  if (!row) throw sessionNotFound();
+  if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
+  if (row.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
+  if (!isItsBrowser) throw new Refusal(403, OTHER_BROWSER);
+  if (row.standing === null || row.member_number === null)
+    throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);
+  if (!isHeld(row.standing)) throw new Refusal(409, ENDED);
+  const name = tidyText(row.name ?? '');
+  if (name === '') throw new Refusal(409, NO_NAME);
+  const country = row.country === null ? undefined : findCountry(row.country);
+  return {
+    uuid,
+    name,
+    school: row.school && tidyText(row.school),
+    city: row.city && tidyText(row.city),
+    state: row.region && tidyText(row.region),
+    paper: paperOf(country?.code),
+    number: row.member_number,
+    isVerifiable: !row.is_unlisted,
+    programme: row.programme!,
+    distinction: distinctionOf(deps, row.upgrades),
+    paidAt: row.succeeded_at!,
+  };
+}
+
+function distinctionOf({ society }: Pick<Deps, 'society'>, upgrades: readonly number[]): string | null {
+  return upgrades.map((id) => society.product(id)?.distinction).find((text) => text !== undefined) ?? null;
+}
+
+function verifyUrl({ config }: Pick<Deps, 'config'>, { number }: Member): string {
+  return config.publicUrl + verifyPath(number);
+}
+
+/** What stands on a member's certificate. */
+export function certificateOf(deps: Deps, member: Member): Certificate {
+  const { society } = deps;
+  return {
+    society: society.society.name,
+    colours: society.society.colours,
+    name: member.name,
+    citation: fillIn(society.certificate.citation, society, member.programme),
+    programme: society.programme(member.programme).name,
+    distinction: member.distinction,
+    since: dateOf(society, member.paidAt),
+    sinceTime: member.paidAt,
+    number: displayMemberNumber(member.number),
+    verifyUrl: verifyUrl(deps, member),
+    signatures: society.certificate.signatures,
+  };
+}
+
+/** A member's press release. `isPrintable` says of each fact that was given whether it can be told. */
+export function pressReleaseOf(
+  deps: Deps,
+  member: Member,
+  isPrintable: (text: string) => boolean = () => true,
+): PressRelease {
+  const { society } = deps;
+  const { name, supportPhone, supportEmail, links, colours } = society.society;
+  const fill = (text: string) => fillIn(text, society, member.programme);
+  const given = (text: string | null) => (text !== null && isPrintable(text) ? text : null);
+  const { why, quote, about } = society.pressRelease;
+  return writeRelease(
+    {
+      name: member.name,
+      school: given(member.school),
+      city: given(member.city),
+      state: given(member.state),
+      programme: society.programme(member.programme).name,
+      distinction: member.distinction,
+      since: dateOf(society, member.paidAt),
+      verifyUrl: member.isVerifiable ? verifyUrl(deps, member) : null,
+      society: { name, phone: supportPhone, email: supportEmail, website: links.whoWeAre },
+      words: {
+        why: why === undefined ? null : fill(why),
+        quote: quote === undefined ? null : { text: fill(quote.text), by: fill(quote.by) },
+        about: about === undefined ? null : fill(about),
+      },
+    },
+    { colours, sinceTime: member.paidAt },
+  );
+}
+
+/** The characters of a text that cannot be printed. Asks the thread for rare ones alone. */
+export async function unprintable({ printer }: Pick<Deps, 'printer'>, text: string): Promise<string[]> {
+  return isPlainlyPrintable(text) ? [] : printer.print({ kind: 'missing', text });
+}

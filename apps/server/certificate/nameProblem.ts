@@ -1,0 +1,27 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { unprintable } from './member.ts';
+
+/** The kind of the notice about a name that cannot be printed. */
+const KIND = 'certificate_name';
+const MOST_NAMED = 10;
+
+/**
+ * What a member is told whose name has letters that the papers' typeface lacks, or null. Staff are told once for each join: a
+ * certificate with boxes for letters is none.
+ */
+export async function nameProblem(
+  deps: Deps,
+  { uuid, name }: { uuid: string; name: string },
+): Promise<string | null> {
+  const missing = await unprintable(deps, name);
+  if (missing.length === 0) return null;
+  const letters = `${missing.slice(0, MOST_NAMED).join(' ')}${missing.length > MOST_NAMED ? ' …' : ''}`;
+  const message = `The certificate of join ${uuid} cannot be printed: its typeface has no ${letters}. Make it by hand, or ask the member how the name is written in Latin, Greek or Cyrillic letters: npm run operator -- certificate ${uuid} --name "NAME" FILE.pdf`;
+  await sql`
+    insert into staff_notice (kind, session_uuid, message) select ${KIND}, ${uuid}, ${message}
+    where not exists (select from staff_notice where kind = ${KIND} and session_uuid = ${uuid})`.execute(
+    deps.database,
+  );
+  return `Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (${letters}). We have been told, and will write to you; or write to ${deps.society.society.supportEmail} how your name should stand.`;
+}

@@ -1,0 +1,75 @@
+/** What a press release is made of, in words; null where it was not given, or cannot be printed. */
+export interface PressFacts {
+  name: string;
+  school: string | null;
+  city: string | null;
+  state: string | null;
+  programme: string;
+  distinction: string | null;
+  /** "November 23, 2026" */
+  since: string;
+  /** Where a reader may see that it is true; null when the member does not want that. */
+  verifyUrl: string | null;
+  society: { name: string; phone: string; email: string; website: string };
+  /** The society's own words; null where it has none. */
+  words: { why: string | null; quote: { text: string; by: string } | null; about: string | null };
+}
+
+export interface PressRelease {
+  headline: string;
+  /** "AUSTIN, Texas, November 23, 2026" */
+  dateline: string;
+  paragraphs: string[];
+  about: { title: string; text: string } | null;
+  contact: string[];
+  society: string;
+  colours: { gold: string; red: string };
+  /** For the file's date. */
+  sinceTime: Date;
+}
+
+const RELEASE = 'FOR IMMEDIATE RELEASE';
+const END = '###';
+export const release = { top: RELEASE, end: END } as const;
+
+/** Writes the release: headline, place and date, who and what, why it matters, a quote, who the society is, whom to call. */
+export function writeRelease(
+  facts: PressFacts,
+  { colours, sinceTime }: Pick<PressRelease, 'colours' | 'sinceTime'>,
+): PressRelease {
+  const { name, school, city, state, programme, distinction, since, verifyUrl, society, words } = facts;
+  const place = [city?.toLocaleUpperCase('en-US'), state].filter(Boolean).join(', ');
+  const ofSchool = school ? `, a student at ${school},` : '';
+  const as = distinction ? `, as a ${distinction}` : '';
+  return {
+    headline: distinction
+      ? `${name} Named ${distinction} of ${society.name}`
+      : `${name} Admitted to ${society.name}`,
+    dateline: [...(place ? [place] : []), since].join(', '),
+    paragraphs: [
+      `${name}${ofSchool} has been admitted to ${programme}, a program of ${society.name}${as}.`,
+      ...(words.why ? [words.why] : []),
+      ...(words.quote ? [`“${words.quote.text.replace(/\.$/, ',')}” said ${words.quote.by}.`] : []),
+      ...(verifyUrl ? [`The membership can be confirmed at ${verifyUrl}.`] : []),
+    ],
+    about: words.about ? { title: `About ${society.name}`, text: words.about } : null,
+    contact: [`Contact: ${society.name}`, society.phone, society.email, society.website],
+    society: society.name,
+    colours,
+    sinceTime,
+  };
+}
+
+/** The release as text to copy: a line for each paragraph, an empty one between them. */
+export function releaseText({ headline, dateline, paragraphs, about, contact }: PressRelease): string {
+  const [first, ...others] = paragraphs;
+  return [
+    RELEASE,
+    headline,
+    `${dateline} – ${first}`,
+    ...others,
+    ...(about ? [`${about.title}\n${about.text}`] : []),
+    contact.join('\n'),
+    END,
+  ].join('\n\n');
+}

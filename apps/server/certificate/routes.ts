@@ -1,0 +1,65 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type DownloadName, downloads } from '#contract/calls.ts';
+import { papers } from '#core/paper.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { serve } from '../platform/http/routes.ts';
+import { certificateOf, type Member, pressReleaseOf, readMember, unprintable } from './member.ts';
+import { nameProblem } from './nameProblem.ts';
+import { releaseText } from './pressRelease.ts';
+import { setVerification } from './setVerification.ts';
+import { verifyNumber } from './verifyNumber.ts';
+
+const params = z.object({ uuid: z.uuid() });
+const querystring = z.object({ paper: z.enum(papers).optional() });
+type Asked = FastifyRequest<{ Params: z.output<typeof params>; Querystring: z.output<typeof querystring> }>;
+
+export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
+  serve(app, 'getPressRelease', async ({ params: { uuid }, request }) => ({
+    data: { text: releaseText(pressReleaseOf(deps, await memberOf(uuid, request))) },
+  }));
+  serve(app, 'setVerification', async ({ params: { uuid }, body, request }) => ({
+    data: await setVerification(deps, uuid, { ...body, isItsBrowser: deps.browser.holds(request, uuid) }),
+  }));
+  serve(app, 'verifyNumber', async ({ params: { number }, request }) => ({
+    data: await verifyNumber(deps, { typed: number, address: request.ip }),
+  }));
+  download('certificate', 'Certificate', (member, paper) =>
+    deps.printer.print({ kind: 'certificate', certificate: certificateOf(deps, member), paper }),
+  );
+  download('pressRelease', 'Press release', async (member, paper) => {
+    const given = [member.school, member.city, member.state].filter((text) => text !== null);
+    const missing = new Set(await unprintable(deps, given.join(' ')));
+    const isPrintable = (text: string) => ![...text].some((character) => missing.has(character));
+    const release = pressReleaseOf(deps, member, isPrintable);
+    return deps.printer.print({ kind: 'pressRelease', release, paper });
+  });
+
+  function memberOf(uuid: string, request: FastifyRequest): Promise<Member> {
+    return readMember(deps, uuid, { isItsBrowser: deps.browser.holds(request, uuid) });
+  }
+
+  /** A file of a join: the contract has its path. Refusals are answered as those of calls. */
+  function download(
+    name: DownloadName,
+    title: string,
+    print: (member: Member, paper: Member['paper']) => Promise<Uint8Array>,
+  ): void {
+    app.get(
+      downloads[name].replace('{uuid}', ':uuid'),
+      { schema: { operationId: name, params, querystring } },
+      async (request: Asked, reply: FastifyReply) => {
+        const member = await memberOf(request.params.uuid, request);
+        const problem = await nameProblem(deps, member);
+        if (problem !== null) throw new Refusal(409, problem);
+        const bytes = await print(member, request.query.paper ?? member.paper);
+        return reply
+          .type('application/pdf')
+          .header('content-disposition', contentDisposition(`${title} - ${member.name}.pdf`))
+          .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      },
+    );
+  }
+}

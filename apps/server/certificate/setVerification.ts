@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { baseMembership, readMember } from './member.ts';
+
+/**
+ * Lets others verify a membership by its number, or not any more, in one statement. Refused as {@link readMember} refuses. The
+ * page that verifies answers at once as told here.
+ */
+export async function setVerification(
+  deps: Deps,
+  uuid: string,
+  { isVerifiable, isItsBrowser }: { isVerifiable: boolean; isItsBrowser: boolean },
+): Promise<{ isVerifiable: boolean }> {
+  const { rows } = await sql`
+    update membership set is_unlisted = ${!isVerifiable}
+    where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid})
+      and is_held and ${isItsBrowser}::boolean
+    returning id`.execute(deps.database);
+  // Says why.
+  if (rows.length === 0) await readMember(deps, uuid, { isItsBrowser });
+  return { isVerifiable };
+}

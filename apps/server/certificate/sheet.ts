@@ -1,0 +1,140 @@
+import { buffer } from 'node:stream/consumers';
+import PDFDocument from 'pdfkit';
+import { crest } from '#core/crest.ts';
+import type { Paper } from '#core/paper.ts';
+import type { Typeface } from './typeface.ts';
+
+/** Width and height of a paper, upright, in points (1/72 inch). */
+export const paperSizes: Record<Paper, [number, number]> = {
+  letter: [612, 792],
+  a4: [595.28, 841.89],
+};
+
+export const INK = '#1d1916';
+export const SOFT_INK = '#5d544d';
+
+export type Style = 'regular' | 'italic' | 'semibold';
+
+export interface TextLook {
+  style: Style;
+  /** Points. */
+  size: number;
+  color?: string;
+  /** Points between letters. */
+  spacing?: number;
+  smallCaps?: boolean;
+}
+
+/** A page of paper that is being drawn. Lengths are points, from the top left. */
+export interface Sheet {
+  pdf: PDFKit.PDFDocument;
+  width: number;
+  height: number;
+  /** The width of a line of text. */
+  widthOf(text: string, look: TextLook): number;
+  /** One line of text; `y` is its baseline. */
+  line(text: string, x: number, y: number, look: TextLook): void;
+  centred(text: string, x: number, y: number, look: TextLook): void;
+  /** What is drawn is one paragraph to who has the page read out, or of another kind of structure (PDF 32000-1, 14.8.4). */
+  asText(draw: () => void, type?: 'P' | 'H1'): void;
+  asPicture(alt: string, draw: () => void): void;
+  /** What is drawn is decoration, which is not read out. */
+  asDecoration(draw: () => void): void;
+  crest(x: number, y: number, height: number, colours: { gold: string; red: string }): void;
+  finish(): Promise<Buffer>;
+}
+
+/**
+ * Opens a PDF of one page, whose fonts are embedded with the letters that it uses. The same drawing gives the same bytes:
+ * `date` stands for the time at which it is made, and its id is made of what stands here.
+ */
+export function openSheet(
+  typeface: Typeface,
+  {
+    size,
+    title,
+    author,
+    date,
+  }: { size: readonly [number, number]; title: string; author: string; date: Date },
+): Sheet {
+  const pdf = new PDFDocument({
+    size: [...size],
+    margin: 0,
+    pdfVersion: '1.7',
+    lang: 'en-US',
+    tagged: true,
+    displayTitle: true,
+    info: { Title: title, Author: author, CreationDate: date, Producer: 'Induct', Creator: 'Induct' },
+    // Else it opens a font that is not embedded.
+    font: typeface.regular as unknown as string,
+  });
+  for (const style of ['regular', 'italic', 'semibold'] as const) pdf.registerFont(style, typeface[style]);
+  const root = pdf.struct('Document');
+  pdf.addStructure(root);
+  const set = ({ style, size: points, color = INK, spacing = 0, smallCaps = false }: TextLook) => {
+    pdf.font(style).fontSize(points).fillColor(color);
+    // Without the list pdfkit keeps the layout of each word.
+    return { lineBreak: false, characterSpacing: spacing, ...(smallCaps && { features: ['smcp' as const] }) };
+  };
+  const sheet: Sheet = {
+    pdf,
+    width: size[0],
+    height: size[1],
+    widthOf: (text, look) => pdf.widthOfString(text, set(look)),
+    line(text, x, y, look) {
+      pdf.text(text, x, y, { ...set(look), baseline: 'alphabetic' });
+    },
+    centred(text, x, y, look) {
+      sheet.line(text, x - sheet.widthOf(text, look) / 2, y, look);
+    },
+    asText: (draw, type = 'P') => void root.add(pdf.struct(type, {}, draw)),
+    asPicture: (alt, draw) => void root.add(pdf.struct('Figure', { alt }, draw)),
+    asDecoration(draw) {
+      pdf.markContent('Artifact');
+      draw();
+      pdf.endMarkedContent();
+    },
+    crest(x, y, height, { gold, red }) {
+      const scale = height / crest.height;
+      pdf.save().translate(x, y).scale(scale);
+      pdf.lineWidth(1.2).path(crest.field).fillAndStroke(red, shade(red, 0.75));
+      pdf.path(crest.half).fill(gold);
+      pdf.lineWidth(0.6).lineJoin('round').path(crest.star).fillAndStroke('#ffffff', shade(red, 0.75));
+      pdf.restore();
+    },
+    async finish() {
+      root.end();
+      const bytes = buffer(pdf);
+      pdf.end();
+      return bytes;
+    },
+  };
+  return sheet;
+}
+
+/** A colour, "#RRGGBB", at a part of its light. */
+export function shade(colour: string, part: number): string {
+  const channels = [1, 3, 5].map((start) =>
+    Math.round(Number.parseInt(colour.slice(start, start + 2), 16) * part),
+  );
+  return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** Breaks a text between words into lines that are as wide as `width` at most; a word that is wider has a line of its own. */
+export function wrap(sheet: Sheet, text: string, width: number, look: TextLook): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length > 0 && sheet.widthOf(longer, look) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** The look of a line with its size made smaller until it fits. */
+export function fitted(sheet: Sheet, text: string, width: number, look: TextLook): TextLook {
+  const wide = sheet.widthOf(text, look);
+  if (wide <= width) return look;
+  const part = width / wide;
+  return { ...look, size: look.size * part, spacing: (look.spacing ?? 0) * part };
+}

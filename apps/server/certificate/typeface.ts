@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { create } from 'fontkit';
+import { serverFolder } from '../platform/serverFolder.ts';
+
+/** EB Garamond (SIL Open Font License): Latin with all its accents, Vietnamese, Greek and Cyrillic. */
+export interface Typeface {
+  regular: Buffer;
+  italic: Buffer;
+  semibold: Buffer;
+  /** The characters of a text that it has no letters for, or has no place for their accents; each once. */
+  missing(text: string): string[];
+}
+
+const PACKAGE = '@expo-google-fonts/eb-garamond';
+let opened: Promise<Typeface> | undefined;
+
+/** The files are read when the first paper is asked for, and kept: 1.4 MB. */
+export function openTypeface(): Promise<Typeface> {
+  opened ??= open().catch((error) => {
+    opened = undefined;
+    throw error;
+  });
+  return opened;
+}
+
+async function open(): Promise<Typeface> {
+  // By its path: in the built server this module is in another folder.
+  const packages = createRequire(join(serverFolder, 'main.ts'));
+  const [regular, italic, semibold] = await Promise.all(
+    ['400Regular', '400Regular_Italic', '600SemiBold'].map((style) =>
+      readFile(packages.resolve(`${PACKAGE}/${style}/EBGaramond_${style}.ttf`)),
+    ),
+  );
+  const font = create(regular!);
+  if (!('hasGlyphForCodePoint' in font)) throw new Error(`${PACKAGE} is a collection of fonts.`);
+  const missingOf = (letter: string): string[] => {
+    const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
+    if (absent.length > 0 || letter.length === 1) return absent;
+    // An accent that has no anchor on its letter would stand beside it.
+    const [, ...accents] = font.layout(letter).positions;
+    return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
+  };
+  return {
+    regular: regular!,
+    italic: italic!,
+    semibold: semibold!,
+    missing: (text) => [
+      ...new Set(text.match(/\P{M}?\p{M}+|\P{M}/gu)?.flatMap((letter) => missingOf(letter))),
+    ],
+  };
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import { displayMemberNumber, parseMemberNumber } from '#core/memberNumber.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import type { Deps } from '../deps.ts';
+import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { dateOf } from '../society/texts.ts';
+
+/**
+ * Whether a typed number is of a member, in one statement. Nothing of the person is told. Numbers that open nothing, and those
+ * whose members do not want it, are counted by address; beyond the limit right ones are refused like wrong ones.
+ */
+export async function verifyNumber(
+  deps: Deps,
+  { typed, address }: { typed: string; address: string },
+): Promise<Data<'verifyNumber'>> {
+  const number = parseMemberNumber(typed);
+  const limit = deps.config.limits?.wrongNumbersPerAddress;
+  const isFound = sql<boolean>`exists (select from found)`;
+  const { rows } = await sql<{
+    is_within: boolean;
+    standing: MembershipStanding | null;
+    programme: string;
+    succeeded_at: Date;
+  }>`
+    with found as (
+      select standing, programme, succeeded_at
+      from membership join join_session session on session.uuid = session_uuid join payment on intent_id = payment_intent
+      where member_number = ${number} and not is_unlisted
+    ), ${countingWithin('wrong_number', deps.hashAddress(address), limit, isFound)}
+    select is_within, found.* from within left join found on true`.execute(deps.database);
+  const { is_within, standing, programme, succeeded_at } = rows[0]!;
+  if (!is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
+  if (standing === null || number === null) return { standing: 'unknown' };
+  if (!isHeld(standing)) return { standing: 'ended' };
+  return {
+    standing: 'valid',
+    number: displayMemberNumber(number),
+    since: dateOf(deps.society, succeeded_at),
+    society: deps.society.society.name,
+    programme: deps.society.programme(programme).name,
+  };
+}

@@ -1,0 +1,151 @@
+import { useId, useState } from 'react';
+import { Link } from 'react-router';
+import { downloadPath } from '#contract/calls.ts';
+import type { Data } from '#contract/schemas.ts';
+import { verifyPath } from '#core/memberNumber.ts';
+import { Note } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Checkbox } from '../../components/Field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import ui from '../../components/ui.module.css';
+import { call } from '../../lib/api.ts';
+import { storedSession } from '../../lib/session.ts';
+import { theSite } from '../../lib/site.ts';
+import styles from './styles.module.css';
+
+type Given = NonNullable<Data<'getWelcome'>['papers']>;
+
+/** Certificate and press release, and whether others may verify the membership. */
+export function Papers({ papers: { number, isVerifiable, problem } }: { papers: Given }) {
+  const uuid = storedSession();
+  if (!uuid) return null;
+  const certificate = theSite().apiUrl + downloadPath('certificate', { uuid });
+  const release = theSite().apiUrl + downloadPath('pressRelease', { uuid });
+  return (
+    <section className={`${styles.papers} ${styles.screenOnly}`} aria-labelledby="papers">
+      <h2 id="papers">Your certificate and press release</h2>
+      <p className={styles.intro}>
+        Your member number is <strong className={styles.number}>{number}</strong>.
+      </p>
+      {problem ? (
+        <Note>{problem}</Note>
+      ) : (
+        <>
+          <div className={styles.downloads}>
+            <a className={ui.button} href={certificate} download>
+              <Icon name="file" size={18} />
+              Certificate (PDF)
+            </a>
+            <a className={`${ui.button} ${ui.second}`} href={release} download>
+              <Icon name="file" size={18} />
+              Press release (PDF)
+            </a>
+          </div>
+          <p className={styles.small}>
+            For another paper size: certificate on{' '}
+            <a href={`${certificate}?paper=letter`} download>
+              US Letter
+            </a>{' '}
+            or{' '}
+            <a href={`${certificate}?paper=a4`} download>
+              A4
+            </a>
+            .
+          </p>
+        </>
+      )}
+      <ReleaseText uuid={uuid} />
+      <Verification uuid={uuid} number={number} wasVerifiable={isVerifiable} />
+    </section>
+  );
+}
+
+/** The text is loaded when it is opened, so that it can be copied at the press of the button, as browsers want it. */
+function ReleaseText({ uuid }: { uuid: string }) {
+  const [text, setText] = useState<string | null>(null);
+  const [copied, setCopied] = useState(false);
+  const id = useId();
+  const load = async () => {
+    setCopied(false);
+    try {
+      setText((await call('getPressRelease', { params: { uuid } })).text);
+    } catch {
+      // A toast has told why; opening it again tries again.
+    }
+  };
+  return (
+    <details className={styles.releaseText} onToggle={(event) => event.currentTarget.open && void load()}>
+      <summary>Copy the press release as text</summary>
+      {text !== null && (
+        <>
+          <label className="sr" htmlFor={id}>
+            Text of the press release
+          </label>
+          <textarea id={id} className={ui.input} readOnly rows={10} value={text} />
+          <Button
+            variant="second"
+            className={ui.slim}
+            onClick={() => {
+              navigator.clipboard?.writeText(text).then(
+                () => setCopied(true),
+                () => setCopied(false),
+              );
+            }}
+          >
+            <Icon name={copied ? 'tick' : 'copy'} size={18} />
+            Copy text
+          </Button>
+          <span className="sr" role="status">
+            {copied ? 'Copied' : ''}
+          </span>
+        </>
+      )}
+    </details>
+  );
+}
+
+function Verification({
+  uuid,
+  number,
+  wasVerifiable,
+}: {
+  uuid: string;
+  number: string;
+  wasVerifiable: boolean;
+}) {
+  const [isVerifiable, setVerifiable] = useState(wasVerifiable);
+  const [isBusy, setBusy] = useState(false);
+  const change = async (isWanted: boolean) => {
+    if (isBusy) return;
+    setBusy(true);
+    setVerifiable(isWanted);
+    try {
+      await call('setVerification', { params: { uuid }, body: { isVerifiable: isWanted } });
+    } catch {
+      // A toast has told why.
+      setVerifiable(!isWanted);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Checkbox
+      id="verifiable"
+      role="switch"
+      label="Let others verify my membership"
+      checked={isVerifiable}
+      aria-busy={isBusy || undefined}
+      onChange={(event) => void change(event.currentTarget.checked)}
+      hint={
+        isVerifiable ? (
+          <>
+            Whoever has your number sees <Link to={verifyPath(number.replace('-', ''))}>this page</Link>:
+            since when it is valid and in which program, and nothing else of you.
+          </>
+        ) : (
+          'Your number is answered like one that does not exist, also when somebody scans the QR code on your certificate.'
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,134 @@
+import type { ReactNode } from 'react';
+import {
+  Form,
+  type LoaderFunctionArgs,
+  redirect,
+  useLoaderData,
+  useNavigation,
+  useParams,
+} from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { parseMemberNumber, verifyPath } from '#core/memberNumber.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Button } from '../../components/Button.tsx';
+import { Card } from '../../components/Card.tsx';
+import { Crest } from '../../components/Crest.tsx';
+import { TextField } from '../../components/Field.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { LoadAgain } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { call, type LoadFailure, outcomeOf } from '../../lib/api.ts';
+import { useSite } from '../../lib/site.ts';
+import styles from './styles.module.css';
+
+interface Loaded {
+  answer: Data<'verifyNumber'> | null;
+  failure: LoadFailure | null;
+}
+
+export async function loader({ params: { number } }: LoaderFunctionArgs): Promise<Loaded> {
+  if (!number) return { answer: null, failure: null };
+  const outcome = await outcomeOf(
+    call('verifyNumber', { params: { number }, quiet: true }),
+    'We could not look up this number just now.',
+  );
+  return 'data' in outcome ? { answer: outcome.data, failure: null } : { answer: null, failure: outcome };
+}
+
+/** A number that was typed here: its page. */
+export async function action({ request }: LoaderFunctionArgs): Promise<Response> {
+  const typed = String((await request.formData()).get('number') ?? '').trim();
+  const number = parseMemberNumber(typed);
+  return redirect(number ? verifyPath(number) : `/verify/${encodeURIComponent(typed)}`);
+}
+
+/** Whether a member number is genuine. Whoever has it sees this, without a session. */
+export function Component() {
+  const { answer, failure } = useLoaderData() as Loaded;
+  const { number = '' } = useParams();
+  return (
+    <Card>
+      <header className={styles.head}>
+        <Crest large />
+        <PageHeading title="Verify a Membership" />
+      </header>
+      {failure && (
+        <div className={ui.stack}>
+          {failure.retryMs === null ? <Alert>{failure.message}</Alert> : <LoadAgain {...failure} />}
+        </div>
+      )}
+      {answer && <Answer answer={answer} typed={number} />}
+      {answer?.standing !== 'valid' && <NumberForm typed={number} />}
+    </Card>
+  );
+}
+
+function Answer({ answer, typed }: { answer: Data<'verifyNumber'>; typed: string }) {
+  const { society } = useSite();
+  if (answer.standing === 'valid')
+    return (
+      <Finding title="This membership is genuine">
+        <dl className={styles.facts}>
+          <div>
+            <dt>Valid since</dt>
+            <dd>{answer.since}</dd>
+          </div>
+          <div>
+            <dt>Society</dt>
+            <dd>{answer.society}</dd>
+          </div>
+          <div>
+            <dt>Program</dt>
+            <dd>{answer.programme}</dd>
+          </div>
+          <div>
+            <dt>Member number</dt>
+            <dd>{answer.number}</dd>
+          </div>
+        </dl>
+      </Finding>
+    );
+  if (answer.standing === 'ended') return <Finding title="This membership is no longer valid" />;
+  return (
+    <Finding title="We know of no such membership">
+      <p>
+        No membership of {society.name} can be verified by the number{' '}
+        <span className={styles.typed}>{typed}</span>. Please compare it with the certificate.
+      </p>
+    </Finding>
+  );
+}
+
+function Finding({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <section className={styles.finding} aria-labelledby="finding">
+      <h2 id="finding">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function NumberForm({ typed }: { typed: string }) {
+  const { state } = useNavigation();
+  return (
+    <Form method="post" className={styles.form} noValidate>
+      <TextField
+        key={typed}
+        id="number"
+        name="number"
+        label="Member number"
+        hint="Eight letters and digits, as on the certificate: 7K3M-9QXR"
+        defaultValue={typed}
+        maxLength={40}
+        required
+        autoCapitalize="characters"
+        autoComplete="off"
+        spellCheck={false}
+        enterKeyHint="search"
+      />
+      <Button type="submit" busy={state !== 'idle' && 'Looking it up…'}>
+        Verify
+      </Button>
+    </Form>
+  );
+}

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { alter, call, paidJoin, refuse } from './arrange.ts';
+import { expect, expectAccessible, expectFits, test } from './fixtures.ts';
+import { heading } from './steps.ts';
+
+const WELCOME = '/registration/congratulations';
+
+const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name });
+/** What the page that verifies has to say. */
+const finding = (page: Page, name: string) => page.getByRole('heading', { level: 2, name });
+const verifySwitch = (page: Page) => page.getByRole('switch', { name: 'Let others verify my membership' });
+
+const isSaved = (page: Page) => expect(verifySwitch(page)).not.toHaveAttribute('aria-busy');
+
+async function openWelcome(page: Page): Promise<{ uuid: string; number: string }> {
+  const { uuid } = await paidJoin(page);
+  await page.goto(WELCOME);
+  const { papers } = await call(page, 'getWelcome', { uuid });
+  await expect(page.getByText(`Your member number is ${papers.number}.`)).toBeVisible();
+  return { uuid, number: papers.number };
+}
+
+test('a new member downloads the certificate and the press release from the welcome @phone', async ({
+  page,
+}) => {
+  await openWelcome(page);
+  await expectAccessible(page);
+  await expectFits(page);
+  for (const [name, file] of [
+    ['Certificate (PDF)', 'Certificate - Jordan Rivera.pdf'],
+    ['Press release (PDF)', 'Press release - Jordan Rivera.pdf'],
+    ['A4', 'Certificate - Jordan Rivera.pdf'],
+  ] as const) {
+    const waiting = page.waitForEvent('download');
+    await link(page, name).click();
+    const download = await waiting;
+    expect(download.suggestedFilename()).toBe(file);
+    expect(
+      readFileSync(await download.path())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-');
+  }
+  await expect(page).toHaveURL(WELCOME);
+});
+
+test('the press release is opened as text and copied @phone', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { number } = await openWelcome(page);
+  await page.getByText('Copy the press release as text').click();
+  const text = page.getByLabel('Text of the press release');
+  await expect(text).toHaveValue(
+    /^FOR IMMEDIATE RELEASE\n\nJordan Rivera Admitted to Collegiate Honor Society/,
+  );
+  await expectAccessible(page);
+  await expectFits(page);
+  await page.getByRole('button', { name: 'Copy text' }).click();
+  await expect(page.getByText('Copied')).toBeAttached();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain(`/verify/${number}`);
+});
+
+test('a member turns the entry off and on, with the keyboard; a reload shows it as it was left', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  const { number } = await openWelcome(page);
+  const stranger = await browser.newPage({ baseURL: baseURL! });
+  const visits = async (found: string) => {
+    await stranger.goto(`/verify/${number}`);
+    await expect(finding(stranger, found)).toBeVisible();
+  };
+  await expect(verifySwitch(page)).toBeChecked();
+  await visits('This membership is genuine');
+
+  await verifySwitch(page).focus();
+  await page.keyboard.press('Space');
+  await expect(verifySwitch(page)).not.toBeChecked();
+  await expect(page.getByText('Your number is answered like one that does not exist')).toBeVisible();
+  await isSaved(page);
+  await expectAccessible(page);
+  await visits('We know of no such membership');
+
+  await page.reload();
+  await expect(verifySwitch(page)).not.toBeChecked();
+  await verifySwitch(page).click();
+  await expect(verifySwitch(page)).toBeChecked();
+  await isSaved(page);
+  await visits('This membership is genuine');
+  await stranger.close();
+});
+
+test('a switch that could not be turned stays as it was, and a toast says so', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await openWelcome(page);
+  await refuse(page, 'setVerification', 503, 'We cannot reach our records right now.');
+  await verifySwitch(page).click();
+  await expect(page.getByText('We cannot reach our records right now.')).toBeVisible();
+  await expect(verifySwitch(page)).toBeChecked();
+});
+
+test('whose name cannot be printed reads why, and is offered no file @phone', async ({ page }) => {
+  const problem =
+    'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د).';
+  await paidJoin(page);
+  await alter(page, 'getWelcome', ({ papers }) => Object.assign(papers, { problem }));
+  await page.goto(WELCOME);
+  await expect(page.getByText(problem)).toBeVisible();
+  await expect(link(page, 'Certificate (PDF)')).toHaveCount(0);
+  await expectAccessible(page);
+  await expectFits(page);
+});
+
+test('who was refunded is offered no papers', async ({ page }) => {
+  await paidJoin(page);
+  await alter(page, 'getWelcome', (welcome) => {
+    Object.assign(welcome.memberships[0], { standing: 'refunded' });
+    welcome.papers = null;
+  });
+  await page.goto(WELCOME);
+  await expect(heading(page, 'Membership refunded')).toBeVisible();
+  await expect(link(page, 'Certificate (PDF)')).toHaveCount(0);
+  await expect(verifySwitch(page)).toHaveCount(0);
+});
+
+test('a number is typed by hand into the page that verifies, as people type @phone', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  const member = await browser.newPage({ baseURL: baseURL! });
+  const { number } = await openWelcome(member);
+  await member.close();
+
+  const response = await page.goto('/verify');
+  expect(response?.status()).toBe(200);
+  expect(response?.headers()['x-robots-tag']).toBe('noindex');
+  await expect(heading(page, 'Verify a Membership')).toBeVisible();
+  await expectAccessible(page);
+  await expectFits(page);
+  const typed = number.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l').replace('-', ' ');
+  await page.getByLabel('Member number').fill(typed);
+  await page.getByLabel('Member number').press('Enter');
+  await expect(page).toHaveURL(`/verify/${number}`);
+  await expect(finding(page, 'This membership is genuine')).toBeVisible();
+  const main = page.getByRole('main');
+  await expect(main).toContainText('Collegiate Honor Society');
+  await expect(main).toContainText('Honor Scholars');
+  await expect(main).toContainText(number);
+  await expect(main).not.toContainText('Jordan');
+  await expectAccessible(page);
+  await expectFits(page);
+
+  const unlisted = await page.goto(`/VERIFY/${'9'.repeat(30)}`);
+  expect(unlisted?.status()).toBe(200);
+  expect(unlisted?.headers()['x-robots-tag']).toBe('noindex');
+  await expect(finding(page, 'We know of no such membership')).toBeVisible();
+  await expectAccessible(page);
+  await expectFits(page);
+});
+
+test('a number is not looked up while there are too many wrong ones, and the page says so', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expectFailedRequests();
+  await refuse(page, 'verifyNumber', 429, 'Too many attempts. Please wait a few minutes and try again.');
+  await page.goto('/verify/7K3M-9QXR');
+  await expect(page.getByRole('alert')).toContainText('Too many attempts.');
+  await expectAccessible(page);
+});

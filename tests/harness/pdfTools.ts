@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Poppler and qpdf, which read PDFs as others do. On Debian: apt-get install poppler-utils qpdf. */
+type Tool = 'pdftotext' | 'pdftoppm' | 'pdffonts' | 'qpdf';
+
+/** Why a test that needs these tools is skipped; false when they are here. */
+export function lacks(...tools: Tool[]): string | false {
+  const absent = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
+  return absent.length > 0 && `${absent.join(' and ')} is not installed here (poppler-utils, qpdf)`;
+}
+
+function withFile<T>(pdf: Uint8Array, use: (path: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-pdf-'));
+  try {
+    const path = join(folder, 'paper.pdf');
+    writeFileSync(path, pdf);
+    return use(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The text of a PDF, laid out as on its pages. */
+export function textOf(pdf: Uint8Array): string {
+  return withFile(pdf, (path) => execFileSync('pdftotext', ['-layout', path, '-'], { encoding: 'utf8' }));
+}
+
+export interface Word {
+  text: string;
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** Every word with its place, in points from the top left. */
+export function wordsOf(pdf: Uint8Array): { width: number; height: number; words: Word[] } {
+  const html = withFile(pdf, (path) => execFileSync('pdftotext', ['-bbox', path, '-'], { encoding: 'utf8' }));
+  const [, width, height] = /<page width="([\d.]+)" height="([\d.]+)"/.exec(html)!;
+  const words = html
+    .matchAll(/<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)<\/word>/g)
+    .map(([, left, top, right, bottom, text]) => ({
+      text: text!.replaceAll('&apos;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+      left: Number(left),
+      top: Number(top),
+      right: Number(right),
+      bottom: Number(bottom),
+    }));
+  return { width: Number(width), height: Number(height), words: [...words] };
+}
+
+/** The names of its fonts, and whether each is embedded and has only the letters that are used. */
+export function fontsOf(pdf: Uint8Array): { name: string; isEmbedded: boolean; isSubset: boolean }[] {
+  const table = withFile(pdf, (path) => execFileSync('pdffonts', [path], { encoding: 'utf8' }));
+  return table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((line) => {
+      const [, isEmbedded, isSubset] = /\s(yes|no)\s+(yes|no)\s+(?:yes|no)\s+\d+\s+\d+$/.exec(line)!;
+      return { name: line.split(' ')[0]!, isEmbedded: isEmbedded === 'yes', isSubset: isSubset === 'yes' };
+    });
+}
+
+/** Throws what qpdf finds wrong with a PDF's structure. */
+export function checkStructure(pdf: Uint8Array): void {
+  withFile(pdf, (path) => execFileSync('qpdf', ['--check', path], { stdio: 'pipe' }));
+}
+
+/** Its first page as pixels, four bytes each. */
+export function picture(
+  pdf: Uint8Array,
+  dotsPerInch = 150,
+): { width: number; height: number; data: Uint8ClampedArray } {
+  const ppm = withFile(pdf, (path) =>
+    execFileSync('pdftoppm', ['-r', String(dotsPerInch), '-singlefile', path], {
+      maxBuffer: 100_000_000,
+    }),
+  );
+  // "P6\n1650 1275\n255\n", then three bytes for each pixel.
+  const [head, width, height] = /^P6\s+(\d+)\s+(\d+)\s+255\s/.exec(ppm.subarray(0, 40).toString('latin1'))!;
+  const pixels = Number(width) * Number(height);
+  const data = new Uint8ClampedArray(pixels * 4).fill(255);
+  for (let pixel = 0; pixel < pixels; pixel++)
+    for (let channel = 0; channel < 3; channel++)
+      data[pixel * 4 + channel] = ppm[head.length + pixel * 3 + channel]!;
+  return { width: Number(width), height: Number(height), data };
+}
