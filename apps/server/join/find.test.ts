@@ -78,9 +78,22 @@ test('what was bought is shown line by line, with what went back of each', async
   assert.match(head!, /Line\[2J Byline {2}high-school {2}paid$/);
   assert.match(
     payment!,
-    /^ {2}pi_\w+ {2}join {2}\$77\.00 {2}succeeded, \$12\.00 refunded, membership active$/,
+    /^ {2}pi_\w+ {2}join {2}\$77\.00 {2}succeeded, \$12\.00 refunded, membership active, number \w{4}-\w{4}$/,
   );
   assert.deepEqual(lines, ['    Membership  $65.00', '    Lapel Pin  $12.00, $12.00 refunded']);
+});
+
+test('a member number finds its join, however it was read out', async (t) => {
+  const { client, uuid } = await order({ firstName: 'Number', lastName: 'Bearer' });
+  await payOrder(server, client, uuid);
+  const { number } = (await client.call('getWelcome', { params: { uuid } })).data.papers!;
+  for (const text of [number, number.replace('-', '').toLowerCase(), number.replace('-', ' ')]) {
+    const { out, code } = await find(t, text);
+    assert.equal(code, 0, text);
+    assert.match(out, new RegExp(`^${uuid} .* Number Bearer `, 'm'));
+    assert.match(out, new RegExp(`membership active, number ${number}$`, 'm'));
+  }
+  assert.equal((await find(t, '0000-0000')).code, 1);
 });
 
 test("a code finds its own joins: a person's, and a school's", async (t) => {

@@ -1,3 +1,4 @@
+import { displayMemberNumber } from '#core/memberNumber.ts';
 import { displayPrice } from '#core/money.ts';
 import { type Command, misused, plain } from '../platform/command.ts';
 import { type FoundJoin, findJoins } from './findJoins.ts';
@@ -5,7 +6,7 @@ import { type FoundJoin, findJoins } from './findJoins.ts';
 const MOST = 20;
 
 export const findCommand: Command = {
-  usage: 'find NAME|EMAIL|CONTACT_ID|INVITE_CODE|PAYMENT_INTENT|JOIN',
+  usage: 'find NAME|EMAIL|CONTACT_ID|INVITE_CODE|MEMBER_NUMBER|PAYMENT_INTENT|JOIN',
   summary:
     'Show the joins of somebody, the newest first, with what was bought, paid and given back. Of a name, first or last or both, the beginning is enough; an email address may be the one of a receipt.',
   async run(args, { deps }) {
@@ -25,9 +26,9 @@ function print({ uuid, state, programme, createdAt, name, openLines, payments }:
   if (!payments.some(({ status }) => status === 'succeeded'))
     for (const line of openLines)
       console.log(`  ${plain(line.name)}  ${displayPrice(line.priceCents)}  not paid`);
-  for (const { id, kind, status, cents, refundedCents, standing, lines } of payments) {
+  for (const { id, kind, status, cents, refundedCents, standing, memberNumber, lines } of payments) {
     console.log(
-      `  ${id}  ${kind}  ${displayPrice(cents)}  ${status}${back(refundedCents)}${standing ? `, membership ${standing}` : ''}`,
+      `  ${id}  ${kind}  ${displayPrice(cents)}  ${status}${back(refundedCents)}${standing ? `, membership ${standing}` : ''}${memberNumber ? `, number ${displayMemberNumber(memberNumber)}` : ''}`,
     );
     if (status === 'succeeded')
       for (const line of lines)

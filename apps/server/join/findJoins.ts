@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { parseMemberNumber } from '#core/memberNumber.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
@@ -21,6 +22,7 @@ export interface FoundJoin {
     cents: number;
     refundedCents: number;
     standing: string | null;
+    memberNumber: string | null;
     lines: (OrderLine & { refundedCents: number })[];
   }[];
 }
@@ -33,7 +35,7 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
 };
 
 /**
- * The joins of somebody, the newest first: by join, payment intent, contact id, invite code, an email address (of the joiner,
+ * The joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, an email address (of the joiner,
  * the contact or a receipt), or a name, of which each word may be the beginning of one.
  */
 export async function findJoins(
@@ -47,7 +49,8 @@ export async function findJoins(
     select session.uuid, session.state, session.programme, session.created_at as "createdAt",
       ${shortName} as name, session.lines as "openLines",
       coalesce((select json_agg(json_build_object('id', intent_id, 'kind', kind, 'status', status, 'cents', payment.amount_cents,
-          'refundedCents', refunded_cents, 'standing', (select standing from membership where payment_intent = intent_id), 'lines', items,
+          'refundedCents', refunded_cents, 'standing', (select standing from membership where payment_intent = intent_id),
+          'memberNumber', (select member_number from membership where payment_intent = intent_id), 'lines', items,
           'refunded', coalesce((select json_agg(back) from refund, jsonb_array_elements(nullif(refund.lines, 'null')) as back
             where refund.intent_id = payment.intent_id and refund.status not in ('failed', 'canceled')), '[]')) order by payment.created_at)
         from payment left join order_snapshot using (session_uuid, kind, revision) where session_uuid = session.uuid), '[]') as payments
@@ -89,7 +92,12 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   }
   const words = sql`to_tsquery('simple', ${beginnings(text)})`;
   const code = text.toUpperCase();
+  // Eight letters may be a name as well.
+  const number = parseMemberNumber(text);
   return [
+    ...(number === null
+      ? []
+      : [sql`select session_uuid as uuid from membership where member_number = ${number}`]),
     sql`select uuid from join_session where contact_id = ${text}`,
     sql`select uuid from join_session where invitation_code = ${code} and school is not null`,
     sql`select uuid from join_session

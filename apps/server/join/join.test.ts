@@ -40,6 +40,65 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.deepEqual([data.highSchoolName, data.firstName, data.email], ['Lincoln High School', null, null]);
 });
 
+test("a personal code or its contact's link continues the open join of this browser, with what was entered", async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR102');
+  await client.call('submitDetails', { params: { uuid }, body: details({ city: 'Round Rock' }) });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: 7.5 } });
+  assert.equal(await startJoin(client, 'HONOR102'), uuid);
+  assert.equal((await client.call('initJoin', { params: { id: '102' }, body: {} })).data.uuid, uuid);
+  assert.equal((await client.call('getContact', { params: { uuid } })).data.city, 'Round Rock');
+  const { products } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(
+    products.map(({ price }) => price),
+    ['65.00', '7.50'],
+  );
+});
+
+test('another browser, another contact, a checkout link and Start Over begin a join of their own', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'HONOR102');
+  const startOver = { contactId: '102', invitationCode: 'HONOR102', isTOLA: true, startOver: true };
+  const { data: sold } = await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
+  const others = [
+    uuid,
+    await startJoin(server.client(), 'HONOR102'),
+    await startJoin(client, 'HONOR103'),
+    sold.joinSessionUuid,
+    (await client.call('initiateJoin', { body: startOver })).data.uuid,
+  ];
+  assert.equal(new Set(others).size, others.length);
+});
+
+test('a join that is paid is not continued by its code', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR104');
+  // As when the membership has ended: the contact may join again.
+  await sql`update membership set standing = 'void' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await sql`update contact set is_member = false, fetched_at = now() where id = '104'`.execute(
+    server.deps.database,
+  );
+  assert.notEqual(await startJoin(client, 'HONOR104'), uuid);
+});
+
+test('an open join tells where it goes on to who knows its id, and the first name to its browser alone', async () => {
+  const client = server.client();
+  const uuid = await startJoin(client, 'LINCOLN2026');
+  const openJoin = async (as = client) => (await as.call('getOpenJoin', { params: { uuid } })).data.join;
+  assert.deepEqual(await openJoin(), { firstName: null, goOn: '/registration/student-details' });
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  assert.deepEqual(await openJoin(), { firstName: 'Jordan', goOn: '/registration/membership' });
+  assert.deepEqual(await openJoin(server.client()), { firstName: null, goOn: '/registration/membership' });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  assert.deepEqual(await openJoin(), { firstName: 'Jordan', goOn: '/registration/checkout' });
+  const { uuid: paid } = await paidJoin(server, client);
+  for (const other of [paid, unknown])
+    assert.deepEqual((await client.call('getOpenJoin', { params: { uuid: other } })).data, { join: null });
+});
+
 test('who invited a joiner and why is told in a sentence: a school, somebody unnamed, or nobody', async () => {
   const client = server.client();
   const invitation = async (uuid: string) =>
@@ -211,8 +270,8 @@ test('joins by one personal code are limited; a school of 300 behind one address
   try {
     const client = limited.client();
     await client.call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
-    const start = () =>
-      client.call('initiateJoin', { body: { contactId: '101', invitationCode: 'HONOR101', isTOLA: true } });
+    const body = { contactId: '101', invitationCode: 'HONOR101', isTOLA: true };
+    const start = () => limited.client().call('initiateJoin', { body });
     assert.deepEqual([(await start()).status, (await start()).status], [200, 200]);
     const third = await start();
     assert.equal(third.status, 429);

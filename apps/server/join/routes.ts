@@ -3,6 +3,7 @@ import { DETAILS_SUBMITTED } from '#core/sentences.ts';
 import type { Deps } from '../deps.ts';
 import { serve } from '../platform/http/routes.ts';
 import { getContact } from './getContact.ts';
+import { openJoin } from './openJoin.ts';
 import {
   type StartedJoin,
   startInvitedJoin,
@@ -19,7 +20,14 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   };
 
   serve(app, 'initiateJoin', async ({ body, request, reply }) =>
-    started(await startInvitedJoin(deps, { ...body, address: request.ip }), reply),
+    started(
+      await startInvitedJoin(deps, {
+        ...body,
+        address: request.ip,
+        joinsOfBrowser: body.startOver ? [] : deps.browser.joinsOf(request),
+      }),
+      reply,
+    ),
   );
   serve(app, 'initiateSchoolJoin', async ({ body, request, reply }) =>
     started(await startSchoolJoin(deps, { ...body, address: request.ip }), reply),
@@ -29,10 +37,18 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   );
   serve(app, 'initJoin', async ({ params, body, request, reply }) =>
     started(
-      await startLinkedJoin(deps, { contactId: params.id, signature: body ?? {}, address: request.ip }),
+      await startLinkedJoin(deps, {
+        contactId: params.id,
+        signature: body ?? {},
+        address: request.ip,
+        joinsOfBrowser: deps.browser.joinsOf(request),
+      }),
       reply,
     ),
   );
+  serve(app, 'getOpenJoin', async ({ params, request }) => ({
+    data: await openJoin(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+  }));
   serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
   serve(app, 'submitDetails', async ({ params, body }) => {
     await submitDetails(deps, params.uuid, body);

@@ -16,6 +16,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 
 export interface StartedJoin {
@@ -25,19 +26,24 @@ export interface StartedJoin {
 
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
-/** A join by a personal invite code: the code must be that contact's, in date, and its contact not a member yet. */
+/**
+ * A join by a personal invite code: the code must be that contact's, in date, and its contact not a member yet. An open join of
+ * that contact among `joinsOfBrowser` is continued instead.
+ */
 export async function startInvitedJoin(
   deps: Deps,
-  given: { contactId: string; invitationCode: string; isTOLA: boolean; address: string },
+  given: {
+    contactId: string;
+    invitationCode: string;
+    isTOLA: boolean;
+    address: string;
+    joinsOfBrowser: readonly string[];
+  },
 ): Promise<StartedJoin> {
-  return startByCode(
-    deps,
-    'invite',
-    given.invitationCode,
-    given.contactId,
-    programmeFor(deps.society, given.isTOLA),
-    given.address,
-  );
+  return startByCode(deps, 'invite', {
+    ...given,
+    programme: programmeFor(deps.society, given.isTOLA),
+  });
 }
 
 /** A join by a school's code, as often as one likes. Its programme is the invitation's. */
@@ -45,14 +51,12 @@ export async function startSchoolJoin(
   deps: Deps,
   given: { invitationCode: string; address: string },
 ): Promise<StartedJoin> {
-  return startByCode(
-    deps,
-    'school',
-    given.invitationCode,
-    null,
-    deps.society.defaultProgramme,
-    given.address,
-  );
+  return startByCode(deps, 'school', {
+    ...given,
+    contactId: null,
+    programme: deps.society.defaultProgramme,
+    joinsOfBrowser: [],
+  });
 }
 
 /** A join of somebody who confirms eligibility and names no contact. */
@@ -73,10 +77,15 @@ export async function startSelfNomination(
   return { uuid: rows[0].uuid, programme };
 }
 
-/** A join by a link that names a contact. */
+/** A join by a link that names a contact, or the open one of that contact among `joinsOfBrowser`. */
 export async function startLinkedJoin(
   deps: Deps,
-  given: { contactId: string; signature: LinkSignature; address: string },
+  given: {
+    contactId: string;
+    signature: LinkSignature;
+    address: string;
+    joinsOfBrowser: readonly string[];
+  },
 ): Promise<StartedJoin> {
   const link = deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
   await linkedContact(deps, given.contactId, link, fallback.initJoin);
@@ -84,13 +93,17 @@ export async function startLinkedJoin(
   return startOrRefuse(
     deps,
     sql`
-    insert into join_session (origin, programme, contact_id, address_hash)
-    select 'link',
-      coalesce((select programme from invitation where contact_id = contact.id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
-      id, ${addressHash}
-    from contact
-    where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-    returning uuid, programme`,
+    with invited as (
+      select id as contact_id from contact where id = ${presentId(given.contactId)} and not ${isMemberNow('contact.id')}
+    ), ${continuing(given.joinsOfBrowser)}, started as (
+      insert into join_session (origin, programme, contact_id, address_hash)
+      select 'link',
+        coalesce((select programme from invitation where contact_id = invited.contact_id order by created_at desc limit 1), ${deps.society.defaultProgramme}),
+        contact_id, ${addressHash}
+      from invited
+      where not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      returning uuid, programme
+    ) ${CONTINUED_OR_STARTED}`,
     sql`
     select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
     from contact where id = ${presentId(given.contactId)}`,
@@ -101,14 +114,23 @@ export async function startLinkedJoin(
 async function startByCode(
   deps: Deps,
   origin: Extract<Origin, 'invite' | 'school'>,
-  typed: string,
-  contactId: string | null,
-  programme: string,
-  address: string,
+  {
+    invitationCode,
+    contactId,
+    programme,
+    address,
+    joinsOfBrowser,
+  }: {
+    invitationCode: string;
+    contactId: string | null;
+    programme: string;
+    address: string;
+    joinsOfBrowser: readonly string[];
+  },
 ): Promise<StartedJoin> {
-  const broken = inviteCodeError(typed);
+  const broken = inviteCodeError(invitationCode);
   if (broken) throw new Refusal(400, broken, { errors: { invitationCode: broken } });
-  const code = normaliseInviteCode(typed);
+  const code = normaliseInviteCode(invitationCode);
   const addressHash = deps.hashAddress(address);
   const attempt: CodeAttempt = { code, addressHash };
   // A school's code is shared by design: only a personal one is counted.
@@ -118,11 +140,16 @@ async function startByCode(
   return startOrRefuse(
     deps,
     sql`
-    insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
-    select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invitation
-    where ${isOpen} and not ${isMemberNow('invitation.contact_id')} and ${mayAttempt(deps, attempt)}
-      and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
-    returning uuid, programme`,
+    with invited as (
+      select contact_id, code, school, programme from invitation
+      where ${isOpen} and not ${isMemberNow('invitation.contact_id')} and ${mayAttempt(deps, attempt)}
+    ), ${continuing(joinsOfBrowser)}, started as (
+      insert into join_session (origin, programme, contact_id, invitation_code, school, address_hash)
+      select ${origin}, coalesce(programme, ${programme}), contact_id, code, school, ${addressHash} from invited
+      where not exists (select from continued)
+        and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
+      returning uuid, programme
+    ) ${CONTINUED_OR_STARTED}`,
     sql`
     with invited as (
       select true as is_invited, ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
@@ -132,6 +159,20 @@ async function startByCode(
     { contactId, address },
   );
 }
+
+/**
+ * The newest open join that the browser holds of the contact that a statement's `invited` names, as its expression `continued`. A
+ * school's code and a checkout link begin a new one: many students use the first, and the second sells something else.
+ */
+function continuing(joinsOfBrowser: readonly string[]): RawBuilder<unknown> {
+  return sql`continued as (
+      select uuid, join_session.programme from join_session join invited using (contact_id)
+      where uuid = any(${joinsOfBrowser}::uuid[]) and origin in ('invite', 'link') and ${stateAllows('readContact')}
+      order by join_session.created_at desc limit 1
+    )`;
+}
+
+const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
   /** False: the code or contact leads to nobody. */

@@ -3,6 +3,7 @@ import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
+import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -25,6 +26,7 @@ export async function submitDetails(
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`
+    with saved as (
     update join_session set
       details = ${JSON.stringify(trimmed)}::jsonb,
       has_agreed_to_policies = true,
@@ -35,7 +37,9 @@ export async function submitDetails(
       owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
       crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
     where uuid = ${uuid} and ${stateAllows('submitDetails')}
-    returning uuid`.execute(deps.database);
+    returning uuid, programme
+    ), due as (${insertReminders(deps, uuid)})
+    select uuid from saved`.execute(deps.database);
     return rows[0];
   };
   if (!(await whileFrozen(deps, uuid, save))) throw await refusalFor(deps, 'submitDetails', uuid);

@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
-import { type ActionFunctionArgs, useFetcher, useLocation } from 'react-router';
+import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { type ActionFunctionArgs, Link, useFetcher, useLocation } from 'react-router';
 import type { Site } from '#contract/schemas.ts';
 import { INVITE_CODE_MAX_LENGTH, inviteCodeError } from '#core/inviteCode.ts';
 import { screens } from '#core/navigation.ts';
@@ -10,6 +10,7 @@ import { Checkbox, TextField } from '../../components/Field.tsx';
 import { PageHeading } from '../../components/PageHeading.tsx';
 import ui from '../../components/ui.module.css';
 import { prefetch } from '../../lib/prefetch.ts';
+import { storedSession, undoMs } from '../../lib/session.ts';
 import { phoneLink, useSite } from '../../lib/site.ts';
 import { lazyScreens } from '../lazyScreens.tsx';
 import type { Submission } from './startJoin.ts';
@@ -25,7 +26,7 @@ export async function action({ request }: ActionFunctionArgs): Promise<Response 
 }
 
 export function Component() {
-  const { getStarted } = useSite();
+  const { getStarted, sendsLetters } = useSite();
   const programme = useProgramme();
   const [mode, setMode] = useState<Submission['mode']>('invite');
   const [inviteCode, setInviteCode] = useState('');
@@ -59,8 +60,11 @@ export function Component() {
     });
   }
 
+  const Returning = useReturning();
+
   return (
     <Card>
+      {Returning && <Returning />}
       <PageHeading title="Get Started" />
       <p className={ui.lead}>{getStarted.lead}</p>
       <fieldset className={styles.toggle} aria-label="How do you join?">
@@ -121,6 +125,14 @@ export function Component() {
           {error && mode === 'invite' && <OtherWays onSelfNominate={() => setMode('self')} />}
         </div>
       </form>
+      {sendsLetters && (
+        <p className={styles.otherWays}>
+          Joined or begun on another device?{' '}
+          <Link className={ui.plain} to={screens.pass}>
+            Send me my link
+          </Link>
+        </p>
+      )}
       <ul className={styles.facts}>
         {getStarted.facts.map(({ title, text }) => (
           <li key={title}>
@@ -131,6 +143,19 @@ export function Component() {
       </ul>
     </Card>
   );
+}
+
+/** The offer to go on with a join, or to undo Start Over; null while there is nothing to offer, as on a first visit. */
+function useReturning(): ComponentType | null {
+  const [Returning, setReturning] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    if (storedSession() === null && undoMs() === 0) return;
+    import(/* webpackChunkName: "returning" */ './Returning.tsx').then(
+      (loaded) => setReturning(() => loaded.Returning),
+      () => {},
+    );
+  }, []);
+  return Returning;
 }
 
 /** After an invite code was refused. */

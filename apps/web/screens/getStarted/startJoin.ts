@@ -2,7 +2,7 @@ import { redirect } from 'react-router';
 import { screens } from '#core/navigation.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { call, messageOf } from '../../lib/api.ts';
-import { storeSession } from '../../lib/session.ts';
+import { hasStartedOver, storeSession } from '../../lib/session.ts';
 
 export type Submission =
   | { mode: 'invite'; inviteCode: string; isTOLA: boolean }
@@ -27,7 +27,12 @@ async function joinByCode({ inviteCode, isTOLA }: Submission & { mode: 'invite' 
   if (checked.status !== 'success') return { error: checked.message || ELIGIBILITY_FAILED };
   const { contactId } = checked;
   return contactId
-    ? attempt(call('initiateJoin', { body: { contactId, invitationCode, isTOLA } }), fallback.initiateJoin)
+    ? attempt(
+        call('initiateJoin', {
+          body: { contactId, invitationCode, isTOLA, ...(hasStartedOver() && { startOver: true }) },
+        }),
+        fallback.initiateJoin,
+      )
     : attempt(call('initiateSchoolJoin', { body: { invitationCode } }), fallback.initiateSchoolJoin);
 }
 

@@ -1,0 +1,51 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Data } from '#contract/schemas.ts';
+import type { Deps } from '../deps.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { readStanding } from '../session/standing.ts';
+import { PASS_INVALID, type Pass } from './passes.ts';
+
+/**
+ * Whether a pass opens the `session` of a query: its join is there, its membership was not refunded, and staff have not revoked the
+ * link since it was made.
+ */
+export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
+  return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}
+    and not exists (select from pass as kept where kept.session_uuid = session.uuid and kept.revoked_at >= ${madeAt}))`;
+}
+
+/** Whether the `session` of a query is one that a link may still open: not paid yet, or paid for something that is held. */
+export const hasNotEnded = sql<boolean>`(session.state <> 'paid'
+    or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held))`;
+
+/**
+ * What a link opens: for a browser that holds the join where it goes on; for any other the ways to prove that it is the joiner's, and
+ * nothing of the join. Changes nothing: mail scanners follow links, too.
+ */
+export async function openPass(
+  deps: Deps,
+  {
+    token,
+    codeBrowser,
+    holds,
+  }: { token: string; codeBrowser: Buffer | null; holds: (uuid: string) => boolean },
+): Promise<Data<'openPass'>> {
+  const pass = deps.passes.read(token);
+  const { rows } = await sql<{ has_details: boolean; is_code_sent: boolean }>`
+    select details is not null as has_details,
+      exists (select from pass where session_uuid = session.uuid and code_browser = ${codeBrowser} and code_expires_at > now()) as is_code_sent
+    from join_session session where ${opens(pass)}`.execute(deps.database);
+  const row = rows[0];
+  if (!row) throw new Refusal(403, PASS_INVALID);
+  return {
+    join: holds(pass.sessionUuid) ? await whereItGoesOn(deps, pass.sessionUuid) : null,
+    hasDetails: row.has_details,
+    isCodeSent: row.is_code_sent,
+  };
+}
+
+export async function whereItGoesOn(deps: Deps, uuid: string): Promise<{ uuid: string; goOn: string }> {
+  const standing = await readStanding(deps, uuid);
+  if (!standing) throw new Refusal(403, PASS_INVALID);
+  return { uuid, goOn: standing.goOn };
+}

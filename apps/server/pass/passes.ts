@@ -1,0 +1,92 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { type LinkedScreen, passPath } from '#core/navigation.ts';
+import { PASS_DAYS } from '#core/pass.ts';
+import type { Secrets } from '../platform/config/secrets.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+
+/** What a link that was read names: a join, and when the link was made. */
+export interface Pass {
+  sessionUuid: string;
+  madeAt: Date;
+}
+
+/** What of a pass needs the server's secret and no database. */
+export interface Passes {
+  /** The address that opens the join on any device for {@link PASS_DAYS} days: where it goes on, or at a screen. */
+  address(sessionUuid: string, screen?: LinkedScreen): string;
+  /** Throws a {@link Refusal} (403) for what is no link of ours, or has expired. */
+  read(token: string): Pass;
+  /** The six digits that are mailed for a join. `salt` makes them others each time; alone it says nothing of them. */
+  code(sessionUuid: string, salt: string): string;
+  /** What is kept of a text that is to be recognized and not known: a code, an email that is counted. */
+  hash(purpose: 'code' | 'email', text: string): Buffer;
+}
+
+export const PASS_INVALID =
+  'This link is not complete, or does not hold any more. Please open it exactly as it was sent, or ask for a new one.';
+export const PASS_EXPIRED = 'This link has expired. Please ask for a new one.';
+
+const DAY_MS = 86_400_000;
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** A uuid and a time in ms. */
+const SEALED_BYTES = 16 + 6;
+
+/**
+ * Links are sealed (AES-256-GCM, keyed by the first link secret; any of them opens one) and not only signed: before payment a session's uuid opens the join, so
+ * a link that is forwarded must not tell it. The token is behind the address's `#`, which no server and no log is sent.
+ */
+export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Date): Passes {
+  const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'induct pass', 32));
+  const keys = secrets.map(keyOf);
+  const key = keyOf(secrets[0]);
+
+  function seal(sessionUuid: string): string {
+    const plain = Buffer.alloc(SEALED_BYTES);
+    plain.write(sessionUuid.replaceAll('-', ''), 'hex');
+    plain.writeUIntBE(now().getTime(), 16, 6);
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, key, nonce);
+    return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString(
+      'base64url',
+    );
+  }
+
+  function unseal(token: string): Buffer | null {
+    const sealed = Buffer.from(token, 'base64url');
+    // Not every text that reads as the same bytes: a link has one spelling.
+    if (sealed.length !== NONCE_BYTES + SEALED_BYTES + TAG_BYTES || sealed.toString('base64url') !== token)
+      return null;
+    for (const each of keys) {
+      const cipher = createDecipheriv(CIPHER, each, sealed.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      cipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      try {
+        return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]);
+      } catch {
+        // Not by this one.
+      }
+    }
+    return null;
+  }
+
+  const hmac = (...parts: string[]) => createHmac('sha256', key).update(JSON.stringify(parts)).digest();
+
+  return {
+    address: (sessionUuid, screen) => `${publicUrl}${passPath(screen)}#${seal(sessionUuid)}`,
+    read(token) {
+      const plain = unseal(token);
+      if (!plain) throw new Refusal(403, PASS_INVALID);
+      const madeAt = new Date(plain.readUIntBE(16, 6));
+      if (madeAt.getTime() + PASS_DAYS * DAY_MS < now().getTime()) throw new Refusal(403, PASS_EXPIRED);
+      const hex = plain.toString('hex', 0, 16);
+      return { sessionUuid: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), madeAt };
+    },
+    // 48 bits for 20: what the remainder prefers cannot be noticed.
+    code: (sessionUuid, salt) =>
+      String(hmac('digits', sessionUuid, salt).readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
+    hash: (purpose, text) => hmac(purpose, text),
+  };
+}

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { CODE_MINUTES, TOO_MANY_CODES } from '#core/pass.ts';
+import type { Deps } from '../deps.ts';
+import { insertLetters } from '../letters/dueLetters.ts';
+import { countWithin } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { opens } from './openPass.ts';
+import { PASS_INVALID } from './passes.ts';
+import { codeHash } from './provePass.ts';
+
+/**
+ * Mails a code to the join's own address, for the browser whose secret's hash is given. It takes the place of the one before, and
+ * opens as many tries again.
+ */
+export async function sendCode(
+  deps: Deps,
+  { token, codeBrowser }: { token: string; codeBrowser: Buffer },
+): Promise<void> {
+  const pass = deps.passes.read(token);
+  const { sessionUuid } = pass;
+  const limit = deps.config.limits?.passCodesPerJoin;
+  if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
+    throw new Refusal(429, TOO_MANY_CODES);
+  // The letter has no code, but what the server makes it of.
+  const salt = randomUUID();
+  const hash = codeHash(deps, pass, deps.passes.code(sessionUuid, salt));
+  const { rows } = await sql`
+    with opened as (
+      select uuid from join_session session where ${opens(pass)}
+    ), kept as (
+      insert into pass (session_uuid, code_hash, code_browser, code_expires_at)
+      select uuid, ${hash}, ${codeBrowser}, now() + make_interval(mins => ${CODE_MINUTES}) from opened
+      on conflict (session_uuid) do update set tries = 0, code_hash = excluded.code_hash,
+        code_browser = excluded.code_browser, code_expires_at = excluded.code_expires_at
+    ), due as (
+      ${insertLetters(deps, [{ kind: 'code', sessionUuid, occasion: salt }], sql`exists (select from opened)`)}
+    )
+    select uuid from opened`.execute(deps.database);
+  if (!rows[0]) throw new Refusal(403, PASS_INVALID);
+}

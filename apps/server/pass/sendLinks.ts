@@ -1,0 +1,87 @@
+import { type Kysely, sql } from 'kysely';
+import { INVALID_EMAIL, isEmail } from '#core/studentDetails.ts';
+import type { Deps } from '../deps.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
+import { repeat } from '../platform/background.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { firstName, lastName } from '../session/person.ts';
+import { hasNotEnded } from './openPass.ts';
+
+const INTERVAL_MS = 2_000;
+const BATCH = 20;
+/** A family may share an email. */
+const MOST_JOINS = 4;
+
+/**
+ * Notes that somebody asks for the links of their joins. The same for every email, in what is answered and what is done: whether there
+ * is a join is looked up in the background. What is over the limit of an email is not noted, and answered alike.
+ */
+export async function requestLinks(
+  deps: Deps,
+  { email: typed, address }: { email: string; address: string },
+): Promise<void> {
+  const email = typed.trim().toLowerCase();
+  if (!isEmail(email)) throw new Refusal(400, INVALID_EMAIL, { errors: { email: INVALID_EMAIL } });
+  const { database, config, passes } = deps;
+  if (config.limits) {
+    const { passLinksPerAddress, passLinksPerEmail } = config.limits;
+    if (!(await countWithin(database, 'pass links', deps.hashAddress(address), passLinksPerAddress)))
+      throw new Refusal(429, TOO_MANY, { retryAfter: passLinksPerAddress.minutes * 60 });
+    const key = passes.hash('email', email).toString('base64url');
+    if (!(await countWithin(database, 'pass links by email', key, passLinksPerEmail))) return;
+  }
+  await database.insertInto('pass_request').values({ email }).execute();
+}
+
+export function startSendingLinks(deps: Deps): () => Promise<void> {
+  return repeat('send links', INTERVAL_MS, deps.log, async () => (await sendDueLinks(deps)) === BATCH);
+}
+
+/** One round: makes a letter due for each join of those who asked, and forgets that they did. Returns how many it took. */
+export function sendDueLinks(deps: Deps): Promise<number> {
+  return deps.database.transaction().execute(async (trx) => {
+    const { rows: requests } = await sql<{ id: string; email: string }>`
+      delete from pass_request where id in (
+        select id from pass_request order by created_at limit ${BATCH} for update skip locked)
+      returning id, email`.execute(trx);
+    for (const { id, email } of requests) {
+      const joins = await joinsOf(trx, email);
+      await dueLetters(
+        trx,
+        deps,
+        joins.map((join) => ({ kind: 'link', occasion: id, ...join })),
+      );
+    }
+    return requests.length;
+  });
+}
+
+/**
+ * The joins of an email that a link can open, one of each person: of several the paid one, or the newest. By the email of the details,
+ * or where there are none of the receipt. An email that only a contact has leads to none: anybody can begin a join of a contact.
+ */
+async function joinsOf(
+  trx: Kysely<Tables>,
+  email: string,
+): Promise<{ sessionUuid: string; email: string }[]> {
+  const { rows } = await sql<{ sessionUuid: string; email: string }>`
+    select "sessionUuid", email from (
+      select distinct on (lower(${firstName}), lower(${lastName}))
+        session.uuid as "sessionUuid", found.email, session.state = 'paid' as is_paid, session.created_at
+      from (
+        select uuid, details ->> 'personalEmail' as email from join_session
+        where details is not null and person_words(details) @@ plainto_tsquery('simple', ${email})
+          and lower(details ->> 'personalEmail') = ${email}
+        union
+        select session_uuid, receipt_email from payment
+        where lower(receipt_email) = ${email} and status = 'succeeded'
+          and exists (select from join_session where uuid = session_uuid and details is null)
+      ) as found
+      join join_session session using (uuid) left join contact on contact.id = session.contact_id
+      where ${hasNotEnded}
+      order by lower(${firstName}), lower(${lastName}), is_paid desc, session.created_at desc
+    ) as joins order by is_paid desc, created_at desc limit ${MOST_JOINS}`.execute(trx);
+  return rows;
+}

@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'react';
+import { useNavigate } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { progressSteps } from '#core/navigation.ts';
+import { Button } from '../../components/Button.tsx';
+import { Icon } from '../../components/icons.tsx';
+import ui from '../../components/ui.module.css';
+import { call } from '../../lib/api.ts';
+import { prefetch } from '../../lib/prefetch.ts';
+import { storedSession, undoMs, undoStartOver } from '../../lib/session.ts';
+import { lazyScreens } from '../lazyScreens.tsx';
+import styles from './Returning.module.css';
+
+type OpenJoin = NonNullable<Data<'getOpenJoin'>['join']>;
+type Offer = { kind: 'undo' } | ({ kind: 'continue' } & OpenJoin);
+
+/**
+ * Offers to go on with the stored join if it is not paid, or to undo Start Over. Over the page and not in it, so that nothing moves
+ * when the answer comes.
+ */
+export function Returning() {
+  const navigate = useNavigate();
+  const [offer, setOffer] = useState<Offer | null>(null);
+
+  useEffect(() => {
+    const ms = undoMs();
+    if (ms > 0) {
+      setOffer({ kind: 'undo' });
+      const timer = setTimeout(() => setOffer(null), ms);
+      return () => clearTimeout(timer);
+    }
+    const uuid = storedSession();
+    if (!uuid) return;
+    const { signal, abort } = abortable();
+    call('getOpenJoin', { params: { uuid }, quiet: true, signal }).then(
+      ({ join }) => {
+        if (!join) return;
+        setOffer({ kind: 'continue', ...join });
+        prefetch(lazyScreens[screenOf(join).key].load);
+      },
+      // Without an answer there is no offer: the form is there.
+      () => {},
+    );
+    return abort;
+  }, []);
+
+  if (!offer) return null;
+  const isUndo = offer.kind === 'undo';
+  return (
+    <section className={styles.offer} aria-label={isUndo ? 'You started over' : 'Continue your join'}>
+      <p role="status">
+        {isUndo ? 'You started over. What you had entered is gone in a minute.' : wordsFor(offer)}
+      </p>
+      <Button
+        onClick={() => {
+          const path = isUndo ? undoStartOver() : offer.goOn;
+          if (path === null) setOffer(null);
+          else void navigate(path);
+        }}
+      >
+        {isUndo ? 'Undo' : 'Continue your join'}
+      </Button>
+      <button type="button" className={ui.close} aria-label="Close" onClick={() => setOffer(null)}>
+        <Icon name="close" size={16} />
+      </button>
+    </section>
+  );
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}
+
+const keys = ['studentDetails', 'membership', 'checkout'] as const;
+
+/** A join that is not paid goes on at one of the three steps. */
+function screenOf({ goOn }: OpenJoin) {
+  const index = Math.max(
+    0,
+    progressSteps.findIndex(({ path }) => path === goOn),
+  );
+  return { key: keys[index]!, number: index + 1, name: progressSteps[index]!.name };
+}
+
+function wordsFor(join: OpenJoin): string {
+  const { number, name } = screenOf(join);
+  const greeting = join.firstName ? `Welcome back, ${join.firstName}.` : 'Welcome back.';
+  return `${greeting} You were at step ${number} of ${progressSteps.length}, ${name}.`;
+}

@@ -1,0 +1,83 @@
+import { useEffect } from 'react';
+import { replace, useLoaderData, useLocation, useRevalidator } from 'react-router';
+import type { Data } from '#contract/schemas.ts';
+import { screenAt, screenTitles } from '#core/navigation.ts';
+import { Alert } from '../../components/Alert.tsx';
+import { Card } from '../../components/Card.tsx';
+import { PageHeading } from '../../components/PageHeading.tsx';
+import { LoadAgainPage } from '../../components/TryAgain.tsx';
+import ui from '../../components/ui.module.css';
+import { ApiError, call, messageOf, type RetryMs, retryMsOf } from '../../lib/api.ts';
+import { drop, keep, recall } from '../../lib/session.ts';
+import { AskForLink } from './AskForLink.tsx';
+import { enter } from './enter.ts';
+import { ProveYourself } from './ProveYourself.tsx';
+
+type Loaded =
+  | { step: 'ask'; fault: string | null }
+  | { step: 'prove'; token: string; opened: Data<'openPass'> }
+  | { step: 'failed'; message: string; retryMs: RetryMs };
+
+const NOT_OPENED = 'We could not open your link. Please try again.';
+
+/**
+ * The first thing that is done with a link: it is taken out of the address, and so out of the history. The tab keeps it until it is
+ * used, since a phone may load the page again when one comes back from the mail.
+ */
+function takeToken(): string | null {
+  const { hash, pathname, search } = window.location;
+  // Coming from another screen, to ask for a link: not with the one that was left behind.
+  if (screenAt(pathname) !== 'pass') drop('joinPass');
+  if (/^#[\w-]{8,}$/.test(hash)) {
+    window.history.replaceState(window.history.state, '', pathname + search);
+    keep('joinPass', hash.slice(1));
+  }
+  return recall<string>('joinPass');
+}
+
+/** Opens a join by the link in a letter; without one, the screen asks where to send it. */
+export async function loader(): Promise<Loaded> {
+  const token = takeToken();
+  if (token === null) return { step: 'ask', fault: null };
+  let opened: Data<'openPass'>;
+  try {
+    opened = await call('openPass', { body: { token }, quiet: true });
+  } catch (error) {
+    const message = messageOf(error, NOT_OPENED);
+    if (!(error instanceof ApiError && error.status === 403))
+      return { step: 'failed', message, retryMs: retryMsOf(error) };
+    drop('joinPass');
+    return { step: 'ask', fault: message };
+  }
+  if (!opened.join) return { step: 'prove', token, opened };
+  throw replace(enter(opened.join));
+}
+
+export function Component() {
+  const loaded = useLoaderData() as Loaded;
+  const { hash } = useLocation();
+  const { revalidate } = useRevalidator();
+  // A second link that is opened in this tab changes the hash alone, for which no loader runs.
+  useEffect(() => {
+    if (hash !== '' && window.location.hash === hash) void revalidate();
+  }, [hash, revalidate]);
+
+  if (loaded.step === 'failed') return <LoadAgainPage title={screenTitles.pass} {...loaded} />;
+  return (
+    <Card>
+      <PageHeading title={screenTitles.pass} />
+      {loaded.step === 'prove' ? (
+        <ProveYourself token={loaded.token} opened={loaded.opened} key={loaded.token} />
+      ) : (
+        <>
+          {loaded.fault && (
+            <div className={ui.stack}>
+              <Alert>{loaded.fault}</Alert>
+            </div>
+          )}
+          <AskForLink />
+        </>
+      )}
+    </Card>
+  );
+}

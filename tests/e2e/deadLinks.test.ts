@@ -1,0 +1,97 @@
+import type { Page } from '@playwright/test';
+import { npmRun } from '../harness/npmStart.ts';
+import { paidJoin } from './arrange.ts';
+import { expect, expectAccessible, expectFits, test, theInduct } from './fixtures.ts';
+import { joinElsewhere, letterTo, linkOf, query } from './passes.ts';
+import { button, heading } from './steps.ts';
+
+const DAY_MS = 86_400_000;
+const personal = /Jordan|Rivera|Oak Street|78701|example\.com/;
+
+/** What staff do. */
+async function operate(...args: string[]): Promise<void> {
+  const command = npmRun('operator', { DATA_DIR: `${theInduct().folder}/data` }, args);
+  expect(await command.ended, command.output()).toBe(0);
+}
+
+const emailOf = async (uuid: string) =>
+  (
+    await query<{ email: string }>(
+      `select details ->> 'personalEmail' as email from join_session where uuid = $1`,
+      [uuid],
+    )
+  )[0]!.email;
+
+/** The link opens nothing, says why, shows nobody, and another can be asked for. */
+async function expectDead(page: Page, link: string, sentence: string): Promise<void> {
+  await page.goto('/');
+  await page.goto(link);
+  await expect(heading(page, 'Your join')).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText(sentence);
+  await expect(button(page, 'Send me my link')).toBeVisible();
+  await expect(button(page, 'Email me a code')).toHaveCount(0);
+  await expect(page).toHaveURL('/pass');
+  expect(await page.getByRole('main').textContent()).not.toMatch(personal);
+  await expectAccessible(page);
+  await expectFits(page);
+}
+
+/** Asks for a new link, which is another one than the old, and opens it. */
+async function askForAnother(page: Page, uuid: string, old: string): Promise<void> {
+  const email = await emailOf(uuid);
+  await page.getByLabel('Email').fill(email);
+  await button(page, 'Send me my link').click();
+  await expect(page.getByText('its link is on the way')).toBeVisible();
+  const [link] = /http\S+#[\w-]+/.exec((await letterTo(email, 'Your link')).text!)!;
+  expect(link).not.toBe(old);
+  await page.goto('/');
+  await page.goto(link);
+  await expect(button(page, 'Email me a code')).toBeVisible();
+}
+
+const INVALID = 'This link is not complete, or does not hold any more.';
+
+test('a link that has expired says so, and a new one opens the join @phone', async ({ page, complaints }) => {
+  test.slow();
+  complaints.expectFailedRequests();
+  const uuid = await joinElsewhere(page);
+  const link = await linkOf(uuid, undefined, new Date(Date.now() - 30 * DAY_MS - 60_000));
+  await expectDead(page, link, 'This link has expired. Please ask for a new one.');
+  await askForAnother(page, uuid, link);
+});
+
+test('a link that staff have revoked says so, and a new one opens the join', async ({ page, complaints }) => {
+  test.slow();
+  complaints.expectFailedRequests();
+  const uuid = await joinElsewhere(page);
+  const link = await linkOf(uuid);
+  await page.goto(link);
+  await expect(button(page, 'Email me a code')).toBeVisible();
+  await operate('links', 'revoke', uuid);
+  await expectDead(page, link, INVALID);
+  await askForAnother(page, uuid, link);
+});
+
+test('the link of a membership that was refunded says so on any device, also where it was opened before', async ({
+  page,
+  browser,
+  complaints,
+}) => {
+  test.slow();
+  complaints.expectFailedRequests();
+  const { uuid } = await paidJoin(page);
+  const link = await linkOf(uuid, 'congratulations');
+  const context = await browser.newContext({ baseURL: theInduct().server.url });
+  const device = await context.newPage();
+  await device.goto(link);
+  await expect(button(device, 'Email me a code')).toBeVisible();
+  await operate('refund', uuid);
+  // It was open when the money went back.
+  await button(device, 'Email me a code').click();
+  await expect(device.getByRole('alert')).toContainText(INVALID);
+  await device.goto('/');
+  await device.goto(link);
+  await expect(device.getByRole('alert')).toContainText(INVALID);
+  await context.close();
+  await expectDead(page, link.replace('?to=congratulations', ''), INVALID);
+});
