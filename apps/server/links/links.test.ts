@@ -7,7 +7,7 @@ import { readLink } from './previewLink.ts';
 
 const now = new Date('2026-11-01T12:00:00Z');
 const later = new Date('2026-12-01T12:00:00Z');
-const links = signedLinks('a secret of some length', false, () => now);
+const links = signedLinks(['a secret of some length'], false, () => now);
 const target: LinkTarget = { kind: 'checkout', contactId: '103', parameters: { mp: '1', c: '4500' } };
 const refusedWith = (message: string) => (error: unknown) =>
   error instanceof Refusal && error.status === 403 && error.message === message;
@@ -44,13 +44,13 @@ test('an expiry put off, no signature, nonsense, or another secret is not valid'
   ])
     assert.throws(() => links.check(target, signature), refusedWith(LINK_INVALID));
   assert.throws(
-    () => signedLinks('another secret', false, () => now).check(target, { exp, sig }),
+    () => signedLinks(['another secret'], false, () => now).check(target, { exp, sig }),
     refusedWith(LINK_INVALID),
   );
 });
 
 test('where unsigned links are permitted, a wrong signature or a half of one is still refused', () => {
-  const open = signedLinks('a secret of some length', true, () => now);
+  const open = signedLinks(['a secret of some length'], true, () => now);
   open.check(target, {});
   const { exp, sig } = open.sign(target, later);
   for (const signature of [{ exp: '1', sig: 'x' }, { exp }, { sig }])

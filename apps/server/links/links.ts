@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /** What a link to a contact names: the kind of page and every parameter that the page acts on. */
@@ -26,26 +27,28 @@ export const LINK_INVALID =
   'This link is not valid. Please use the link from your email exactly as it was sent.';
 export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
 
-/** HMAC-SHA-256 over every parameter of the link, its expiry included. Unsigned links pass only when `allowUnsigned`. */
-export function signedLinks(secret: string, allowUnsigned: boolean, now: () => Date): Links {
-  const hmac = (target: LinkTarget, exp: string) =>
+/** HMAC-SHA-256 over every parameter of the link, its expiry included, by the first of `secrets`; any of them is accepted. Unsigned links pass only when `allowUnsigned`. */
+export function signedLinks(secrets: Secrets, allowUnsigned: boolean, now: () => Date): Links {
+  const hmac = (secret: string, target: LinkTarget, exp: string) =>
     createHmac('sha256', secret)
       .update(JSON.stringify(canonical(target, exp)))
       .digest();
   return {
     check(target, { exp, sig }) {
       if (exp === undefined && sig === undefined && allowUnsigned) return 'unsigned';
-      const expected = hmac(target, exp ?? '');
       const given = Buffer.from(sig ?? '', 'base64url');
-      if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        throw new Refusal(403, LINK_INVALID);
+      const isOurs = secrets.some((secret) => {
+        const expected = hmac(secret, target, exp ?? '');
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
+      if (!isOurs) throw new Refusal(403, LINK_INVALID);
       if (!/^\d{1,12}$/.test(exp ?? '') || Number(exp) * 1000 < now().getTime())
         throw new Refusal(403, LINK_EXPIRED);
       return 'signed';
     },
     sign(target, expires) {
       const exp = String(Math.floor(expires.getTime() / 1000));
-      return { exp, sig: hmac(target, exp).toString('base64url') };
+      return { exp, sig: hmac(secrets[0], target, exp).toString('base64url') };
     },
   };
 }
