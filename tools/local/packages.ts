@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** What runs in production: the server with its processes and threads, and the staff command line. Tests and bundler settings do not. */
+export const running = ['apps/server', 'packages'];
+/** What is bundled for browsers. */
+export const browsers = ['apps/web', 'packages'];
+
+/** All TypeScript in these folders but tests, builds and the bundler's settings. */
+export function sourcesIn(folders: readonly string[]): string {
+  return globSync(
+    folders.map((folder) => `${folder}/**/*.{ts,tsx}`),
+    { cwd: root, exclude: ['**/dist/**', '**/*.test.ts', '**/*.config.ts', 'apps/web/build/**'] },
+  )
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .join('\n');
+}
+
+/** The packages that a source text imports, each once, by name. */
+export function packagesImportedBy(sources: string): string[] {
+  const imports = sources.matchAll(
+    /\b(?:from|import)\s*(?:\(\s*(?:\/\*.*?\*\/\s*)?)?'((?:@[\w-]+\/)?[\w-][\w.-]*)(?:\/[^']*)?'/g,
+  );
+  return [...new Set([...imports].map(([, name]) => name!))].sort();
+}

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { browsers, packagesImportedBy, sourcesIn } from './packages.ts';
+
+/** A CycloneDX document, as far as it is read here. */
+interface Bom {
+  components: { 'bom-ref': string; name: string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+const root = resolve(import.meta.dirname, '../..');
+
+/**
+ * `npm run sbom`: every package that the image has, as CycloneDX. `npm sbom` knows what the server has installed; what the pages
+ * brought from devDependencies is shipped as well, within the bundles.
+ */
+const bom: Bom = JSON.parse(
+  execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }),
+);
+const { name, version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const shipped = new Set([...Object.keys(dependencies), ...packagesImportedBy(sourcesIn(browsers))]);
+const dependsOn = new Map(bom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+const nameOf = new Map(bom.components.map((component) => [component['bom-ref'], component.name]));
+const own = `${name}@${version}`;
+const kept = new Set<string>();
+const waiting = (dependsOn.get(own) ?? []).filter((ref) => shipped.has(nameOf.get(ref)!));
+for (let ref = waiting.pop(); ref !== undefined; ref = waiting.pop()) {
+  if (kept.has(ref)) continue;
+  kept.add(ref);
+  waiting.push(...(dependsOn.get(ref) ?? []));
+}
+console.log(
+  JSON.stringify(
+    {
+      ...bom,
+      components: bom.components.filter((component) => kept.has(component['bom-ref'])),
+      dependencies: bom.dependencies
+        .filter(({ ref }) => ref === own || kept.has(ref))
+        .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => kept.has(each)) })),
+    },
+    null,
+    2,
+  ),
+);
