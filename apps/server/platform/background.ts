@@ -1,4 +1,7 @@
+import { SpanStatusCode } from '@opentelemetry/api';
 import type { Log } from '../deps.ts';
+import { backgroundRounds } from './metrics.ts';
+import { tracer } from './watchCall.ts';
 
 /**
  * Repeats a task: first after `firstAfterMs`, then `intervalMs` after each end, or at once when it returns `true` (more is due).
@@ -17,7 +20,7 @@ export function repeat(
   const round = () => {
     running = (async () => {
       try {
-        while (!stopped && (await task()) === true);
+        while (!stopped && (await watched(name, task)) === true);
       } catch (error) {
         log.error({ err: error, task: name }, 'a background task failed and will be tried again');
       }
@@ -31,4 +34,22 @@ export function repeat(
     clearTimeout(timer);
     await running;
   };
+}
+
+/** Counts a round, and makes a span of it: one without any other span in it is not sent (telemetry.ts). */
+export const ROUND = 'induct.round';
+function watched<T>(task: string, work: () => Promise<T>): Promise<T> {
+  return tracer().startActiveSpan(task, { attributes: { [ROUND]: true } }, async (span) => {
+    try {
+      const done = await work();
+      backgroundRounds.inc({ task, result: 'ok' });
+      return done;
+    } catch (error) {
+      backgroundRounds.inc({ task, result: 'failed' });
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 
 /** One command of staff. Exit status 0: done; 1: not, or not all; 2: not understood. */
 export interface Command {

@@ -1,6 +1,6 @@
 /** A call that a provider did not do, for a reason that is not the joiner's, the card's or one record's. Nothing in it is of a person. */
 export interface ProviderTrouble {
-  provider: 'Stripe' | 'HubSpot';
+  provider: 'Stripe' | 'HubSpot' | 'Mail';
   /** Method and address, without ids and query. */
   call: string;
   /** HTTP status; null when no answer came. */

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import { watchPool } from '../metrics.ts';
 import { type Patience, patience, Silence } from './patience.ts';
 import type { Tables } from './types.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
@@ -13,16 +14,17 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * At most `connections` to the database. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
+ * At most `connections` to the database, shown under `name` among the metrics. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
  * it may have been executed.
  */
 export function connect(
   url: string,
   {
+    name = 'calls',
     connections = 10,
     actor = null,
     waits = patience.ofCalls,
-  }: { connections?: number; actor?: string | null; waits?: Patience } = {},
+  }: { name?: string; connections?: number; actor?: string | null; waits?: Patience } = {},
 ): Database {
   const pool = new pg.Pool({
     connectionString: url,
@@ -32,6 +34,7 @@ export function connect(
     // Detects connections whose other end has vanished.
     keepAlive: true,
   });
+  watchPool(name, pool);
   pool.on('connect', (client) => {
     // A checked-out client that breaks fails its statement; without a listener its `error` event would end the process.
     client.on('error', () => {});

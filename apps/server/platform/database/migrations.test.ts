@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { parseMemberNumber } from '#core/memberNumber.ts';
 import { type TestDatabase, testDatabase } from '../../../../tests/harness/database.ts';
 import { migrate, migrationState } from './migrate.ts';
 
@@ -156,6 +157,63 @@ test('a refund from the dashboard is for the membership only where it was what e
     { stripe_id: 're_2', name: null, said: false },
     { stripe_id: 're_3', name: 'Membership', said: true },
   ]);
+});
+
+test('every membership that was paid for has a number of its own, whoever writes it, and keeps it', async () => {
+  await databaseOf('0017');
+  const buy = (count: number, first: number, type = 'membership') =>
+    client.query(
+      `with numbered as (select n, overlay(overlay(md5($2::text || n) placing '4' from 13) placing '8' from 17)::uuid as uuid
+          from generate_series($1::int, $1::int + $3::int - 1) n),
+        session as (insert into join_session (uuid, state, origin, programme, paid_at) select uuid, 'paid', 'school', 'high-school', now() from numbered),
+        paid as (insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+          select 'pi_' || n, uuid, 'join', 1, 'succeeded', 's', 'cus_1', 6500, 1 from numbered)
+      insert into membership (session_uuid, product_id, type, payment_intent) select uuid, 1, $2, 'pi_' || n from numbered`,
+      [first, type, count],
+    );
+  const numbers = async () => {
+    const { rows } = await client.query<{
+      payment_intent: string;
+      type: string;
+      member_number: string | null;
+    }>('select payment_intent, type, member_number from membership order by id');
+    return rows;
+  };
+  await buy(500, 1);
+  await buy(1, 501, 'membership_upgrade');
+  await migrate(made.url);
+  const earlier = await numbers();
+  await buy(500, 601);
+  await buy(1, 1101, 'membership_upgrade');
+  const all = await numbers();
+  assert.deepEqual(all.slice(0, 501), earlier, 'what had a number keeps it');
+  const given = all.filter(({ type }) => type === 'membership').map(({ member_number }) => member_number!);
+  for (const number of given) assert.equal(parseMemberNumber(number), number);
+  assert.equal(new Set(given).size, 1000);
+  assert.deepEqual([...new Set(given.join(''))].toSorted().join(''), '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
+  assert.deepEqual(
+    all.filter(({ member_number }) => member_number === null).map(({ type }) => type),
+    ['membership_upgrade', 'membership_upgrade'],
+  );
+
+  await client.query(`
+    with lost as (delete from membership where payment_intent = 'pi_601' returning session_uuid)
+    insert into membership (session_uuid, product_id, type, payment_intent) select session_uuid, 1, 'membership', 'pi_601' from lost`);
+  assert.equal(
+    (await numbers()).find(({ payment_intent }) => payment_intent === 'pi_601')?.member_number,
+    all.find(({ payment_intent }) => payment_intent === 'pi_601')?.member_number,
+    'a payment that is settled again has the number that was printed',
+  );
+
+  await client.query(`
+    update membership set member_number = null where payment_intent = 'pi_1';
+    update membership set member_number = '${given[0]}' where payment_intent = 'pi_2'`);
+  await client.query(
+    "update membership set member_number = free_member_number('pi_1') where payment_intent = 'pi_1'",
+  );
+  const other = (await numbers()).find(({ payment_intent }) => payment_intent === 'pi_1')?.member_number;
+  assert.notEqual(other, given[0], 'one that is taken is not given again');
+  assert.equal(parseMemberNumber(other!), other);
 });
 
 test('a version runs on a database that a newer one has migrated, unless that took away what it needs', async (t) => {

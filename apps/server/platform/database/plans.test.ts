@@ -19,9 +19,12 @@ import { fillDue } from '../../contacts/fillContacts.ts';
 import { sweepDocuments } from '../../documents/sweepDocuments.ts';
 import { tellOfGuessing } from '../../eligibility/watchGuesses.ts';
 import { findJoins } from '../../join/findJoins.ts';
+import { sendDue } from '../../letters/sendLetters.ts';
+import { sendDueLinks } from '../../pass/sendLinks.ts';
 import { catchUpOnEvents } from '../../settlement/catchUp.ts';
 import { sweepPayments, sweepRefunds } from '../../settlement/sweep.ts';
 import { readStory } from '../../story/readStory.ts';
+import { readFigures } from '../../watch/gauges.ts';
 
 /** So many that the planner reads a table as a whole only where no index leads to the rows. */
 const SESSIONS = 50_000;
@@ -152,7 +155,12 @@ test('the statements of a whole join, from its invite code to its welcome, read 
     await client.call('createUpgradeCharge', { params, body: { paymentIntent: intent.id } });
     await upload(client, `/api/public/join-session/${uuid}/upload-transcript`);
     await client.call('getDocuments', { params });
-    assert.equal((await client.call('getWelcome', { params })).status, 200);
+    const welcome = await client.call('getWelcome', { params });
+    const { number } = welcome.data.papers!;
+    assert.equal((await client.call('getPressRelease', { params })).status, 200);
+    await client.call('setVerification', { params, body: { isVerifiable: true } });
+    assert.equal((await client.call('verifyNumber', { params: { number } })).data.standing, 'valid');
+    await client.call('verifyNumber', { params: { number: '0000-0000' } });
   });
   assert.ok(statements.length > 20, `only ${statements.length} statements were seen`);
   await assertByIndex(statements);
@@ -191,6 +199,13 @@ test('the statements of what runs in the background read by index', async () => 
     await database.query("insert into contact (id, fill_at) values ('99990001', now())");
     assert.equal((await fillDue(server.deps, server.hubspot)).taken, 1);
     await tellOfGuessing(server.deps);
+    await database.query('update membership set has_letters = false where session_uuid = $1', [begun]);
+    await database.query(
+      "insert into letter (kind, session_uuid, occasion) values ('reminder-hour', $1, 'left')",
+      [left],
+    );
+    await sendDue(server.deps, server.deps.config.mail!);
+    assert.ok((await server.letters()).length > 0);
     await sweepDocuments({
       ...server.deps,
       storage: {
@@ -208,6 +223,27 @@ test('the statements of what runs in the background read by index', async () => 
   );
 });
 
+test('the statements of opening a join by a link, proving oneself, and asking for one, read by index', async () => {
+  const uuid = await orderingJoin(server.client());
+  const body = { token: new URL(server.deps.passes.address(uuid)).hash.slice(1) };
+  const device = server.client();
+  const statements = await statementsOf(async () => {
+    await device.call('openPass', { body });
+    await device.call('sendPassCode', { body });
+    await device.call('provePassByCode', { body: { ...body, code: 'none' } });
+    await device.call('provePassByName', { body: { ...body, lastName: 'Rivera', zipcode: '78701' } });
+    await device.call('getOpenJoin', { params: { uuid } });
+    const [token] = server.deps.stopLinks.pageAddress('person77@example.com').split('/').slice(-1);
+    await device.call('getReminders', { params: { token: token! } });
+    for (const areStopped of [true, false])
+      await device.call('setReminders', { params: { token: token! }, body: { areStopped } });
+    await device.call('sendPassLinks', { body: { email: 'person77@example.com' } });
+    assert.equal(await sendDueLinks(server.deps), 1);
+  });
+  assert.ok(statements.length >= 10, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
 test('the statements with which staff find a join, and are told its story, read by index', async () => {
   const { rows } = await database.query<{ uuid: string; intent_id: string }>(
     "select session_uuid as uuid, intent_id from payment where status = 'succeeded' limit 1",
@@ -221,11 +257,18 @@ test('the statements with which staff find a join, and are told its story, read 
       'FILLED90',
       '100000090',
       'SCHOOL1000',
+      '0000-0001',
       'first77 last77',
     ])
       assert.ok((await findJoins(server.deps, text, 20)).length > 0, text);
     await readStory(server.deps, uuid);
   });
   assert.ok(statements.length >= 7, `only ${statements.length} statements were seen`);
+  await assertByIndex(statements);
+});
+
+test('what the metrics take from the database is one statement, and costs what waits', async () => {
+  const statements = await statementsOf(() => readFigures(server.deps));
+  assert.equal(statements.length, 1);
   await assertByIndex(statements);
 });

@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { Contact } from '#core/contact.ts';
 import type { CrmField } from '#core/crmFields.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
+import type { LetterKind } from '#core/letterKinds.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
 import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core/refunds.ts';
@@ -48,6 +49,10 @@ export interface Tables {
     blocked_until: ColumnType<Date | number, Date | string, Date | string>;
     failures: Generated<number>;
   };
+  letter: LetterTable;
+  pass: PassTable;
+  reminder_stop: { email_hash: Buffer; stopped_at: Timestamp };
+  pass_request: { id: Generated<string>; email: string; created_at: Timestamp };
   reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
 }
@@ -163,6 +168,10 @@ export interface MembershipTable {
   payment_intent: string;
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
+  has_letters: Generated<boolean>;
+  /** Given by a trigger to those of type membership. */
+  member_number: Generated<string | null>;
+  is_unlisted: Generated<boolean>;
   created_at: Timestamp;
 }
 
@@ -244,6 +253,32 @@ export interface ReconciliationTable {
   finished_at: Timestamp;
   counts: Json<Record<string, number>>;
   differences: Json<Difference[]>;
+}
+
+export interface LetterTable {
+  id: Generated<string>;
+  kind: LetterKind;
+  session_uuid: string | null;
+  occasion: string;
+  email: string | null;
+  data: ColumnType<Record<string, unknown>, string | undefined, string>;
+  due_at: Timestamp;
+  attempts: Generated<number>;
+  next_try_at: Timestamp;
+  sent_at: NullableTimestamp;
+  refusal: string | null;
+  withdrawn_at: NullableTimestamp;
+  created_at: Timestamp;
+}
+
+export interface PassTable {
+  session_uuid: string;
+  revoked_at: NullableTimestamp;
+  tries: Generated<number>;
+  name_tries: Generated<number>;
+  code_hash: Buffer | null;
+  code_browser: Buffer | null;
+  code_expires_at: NullableTimestamp;
 }
 
 export interface StaffNoticeTable {

@@ -11,6 +11,7 @@ import {
   type ServerProcess,
   settingsOf,
   startServerProcess,
+  withSettings,
 } from '../../../../tests/harness/serverProcess.ts';
 import { orderingJoin, payOrder } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer, type TestServer } from '../../../../tests/harness/testServer.ts';
@@ -44,7 +45,9 @@ after(async () => {
 });
 
 async function start(program?: string): Promise<ServerProcess> {
-  const server = await startServerProcess(stage, program);
+  // The society's file is that of the version before, which refuses what it does not know.
+  const society = { SOCIETY_FILE: join(folder, 'society/society.yaml') };
+  const server = await startServerProcess(withSettings(stage, society), program);
   running.push(server);
   return server;
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../../deps.ts';
 import { readSociety } from '../../society/readSociety.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { openWaitingRoom, type WaitingRoom } from '../http/waitingRoom.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 

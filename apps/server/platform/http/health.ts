@@ -4,10 +4,11 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { readMigrations } from '../database/migrate.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { kept } from '../kept.ts';
 import type { Stopping } from './stopping.ts';
 
 /** What keeps a server from being ready. */
-export type NotReady = 'stopping' | 'database' | 'migrations' | 'storage';
+export type NotReady = 'stopping' | 'overloaded' | 'database' | 'migrations' | 'storage';
 
 /** How long a result is reused (ms), so that probes cost nothing. */
 const KEPT_MS = 1_000;
@@ -22,7 +23,12 @@ export const READYZ = '/readyz';
  * `/healthz`: the process runs. `/readyz`: 200 when it may be sent calls, else 503 with what is missing and no internals; 503 from the
  * moment it is told to stop.
  */
-export function serveHealth(app: FastifyInstance, deps: Deps, stopping: Stopping): void {
+export function serveHealth(
+  app: FastifyInstance,
+  deps: Deps,
+  stopping: Stopping,
+  { isOverloaded }: { isOverloaded(): boolean },
+): void {
   const hidden = { schema: { hide: true } };
   const storage = kept(STORAGE_KEPT_MS, () => reachStorage(deps));
   const look = kept(KEPT_MS, async (): Promise<NotReady[]> => {
@@ -32,7 +38,11 @@ export function serveHealth(app: FastifyInstance, deps: Deps, stopping: Stopping
   app.get(HEALTHZ, hidden, (_, reply) => reply.header('cache-control', 'no-store').send({ ok: true }));
   app.get(READYZ, hidden, async (_, reply) => {
     stopping.noteAsked();
-    const missing: NotReady[] = stopping.hasBegun ? ['stopping'] : await look();
+    const missing: NotReady[] = stopping.hasBegun
+      ? ['stopping']
+      : isOverloaded()
+        ? ['overloaded']
+        : await look();
     return reply
       .status(missing.length > 0 ? 503 : 200)
       .header('cache-control', 'no-store')
@@ -65,19 +75,4 @@ async function reachStorage({ storage, log }: Deps): Promise<boolean> {
     log.error({ err: error }, 'the storage of the documents cannot be reached');
     return false;
   }
-}
-
-/** Shares one check among concurrent callers, and reuses its result for `keptMs`. */
-function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
-  let last: { found: Promise<Found>; until: number } | undefined;
-  return () => {
-    if (last && performance.now() < last.until) return last.found;
-    const current = { found: look(), until: Number.POSITIVE_INFINITY };
-    last = current;
-    const done = () => {
-      current.until = performance.now() + keptMs;
-    };
-    current.found.then(done, done);
-    return current.found;
-  };
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Limit, Limits } from '../config.ts';
+import type { Limit, Limits } from '../config/limits.ts';
 import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
@@ -22,19 +22,38 @@ export async function countWithin(
   key: string,
   limit: Limit,
 ): Promise<boolean> {
+  const { rows } = await sql<{ is_within: boolean }>`
+    with ${countingWithin(name, key, limit)} select is_within from within`.execute(database);
+  return rows[0]!.is_within;
+}
+
+/**
+ * {@link countWithin} as a part of a larger statement: common table expressions, the last one named `within`, of one row with
+ * `is_within`. What is free (`isFree`) is not counted, but judged like the rest: it cannot be told from them when the limit is reached.
+ */
+export function countingWithin(
+  name: string,
+  key: string,
+  limit: Limit | undefined,
+  isFree: RawBuilder<boolean> = sql<boolean>`false`,
+): RawBuilder<unknown> {
+  if (!limit) return sql`within as (select true as is_within)`;
   const step = sql`date_bin(make_interval(secs => ${limit.minutes * 6}), now(), 'epoch')`;
-  const { rows } = await sql`
-    with counts as (
-      select coalesce(sum(count), 0)::int as earlier, coalesce(sum(count) filter (where window_start < ${step}), 0)::int as of_other_steps
+  return sql`
+    counts as (
+      select ${isFree} as is_free, coalesce(sum(count), 0)::int as earlier,
+        coalesce(sum(count) filter (where window_start < ${step}), 0)::int as of_other_steps
       from limit_count
       where name = ${name} and key = ${key} and window_start > now() - make_interval(mins => ${limit.minutes})
-    )
-    insert into limit_count (name, key, window_start, count)
-    select ${name}, ${key}, ${step}, 1 from counts where earlier < ${limit.count}
-    on conflict (name, key, window_start) do update set count = limit_count.count + 1
-      where limit_count.count + (select of_other_steps from counts) < ${limit.count}
-    returning count`.execute(database);
-  return rows.length > 0;
+    ), counted as (
+      insert into limit_count (name, key, window_start, count)
+      select ${name}, ${key}, ${step}, 1 from counts where not is_free and earlier < ${limit.count}
+      on conflict (name, key, window_start) do update set count = limit_count.count + 1
+        where limit_count.count + (select of_other_steps from counts) < ${limit.count}
+      returning count
+    ), within as (
+      select exists (select from counted) or is_free and earlier < ${limit.count} as is_within from counts
+    )`;
 }
 
 /** Deletes counts that are older than a day and than every limit's window. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { calls } from '#contract/calls.ts';
-import { startTestServer } from '../../../../tests/harness/testServer.ts';
+import { orderingJoin } from '../../../../tests/harness/steps.ts';
+import { browser, startTestServer } from '../../../../tests/harness/testServer.ts';
 import { buildApp } from '../../app.ts';
 import { wire } from '../../wire.ts';
 import { createLog } from './logging.ts';
@@ -42,6 +43,31 @@ test('whatever is logged while a call runs carries the id of its request, also b
   const idsOf = (msg: string) => lines.filter((line) => line.msg === msg).map(({ reqId }) => reqId);
   assert.deepEqual(idsOf('answered').toSorted(), ids.toSorted());
   assert.deepEqual(new Set(idsOf('a provider did not do a call')), new Set([ids[1]]));
+});
+
+test('nothing of a link in a letter, of a code or of an email is logged, however much is', async (t) => {
+  const server = await startTestServer();
+  t.after(() => server.close());
+  const lines: string[] = [];
+  const log = createLog('trace', { write: (line) => void lines.push(line) });
+  const app = await buildApp({ ...server.deps, log });
+  t.after(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const client = browser(url);
+  const uuid = await orderingJoin(client);
+  const token = new URL(server.deps.passes.address(uuid)).hash.slice(1);
+  const device = browser(url);
+  await device.call('openPass', { body: { token } });
+  await device.call('openPass', { body: { token: `${token}x` } });
+  await device.call('sendPassCode', { body: { token } });
+  await device.call('provePassByCode', { body: { token, code: '482913' } });
+  await device.call('provePassByName', { body: { token, lastName: 'Rivera', zipcode: '78701' } });
+  await device.call('sendPassLinks', { body: { email: 'jordan.rivera@example.com' } });
+  await app.close();
+  const logged = lines.join('');
+  assert.match(logged, /prove-by-name/);
+  for (const secret of [token, uuid, '482913', 'Rivera', '78701', 'example.com'])
+    assert.ok(!logged.includes(secret), secret);
 });
 
 test('a line that no request caused names none', () => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
@@ -18,15 +19,7 @@ export function logRequestIds(app: FastifyInstance): void {
  * JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses never are. All lines are
  * written when the process ends, also by a fault; a kill -9 may lose those of its last half second.
  */
-export function createLog(
-  level: string,
-  to: DestinationStream = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: FLUSH_BYTES,
-    periodicFlush: FLUSH_MS,
-  }),
-): Logger {
+export function createLog(level: string, to: DestinationStream = standardOutput()): Logger {
   const log: Logger = pino(
     {
       level,
@@ -34,7 +27,11 @@ export function createLog(
       // Fastify's own loggers, one for each request, have the id already.
       mixin: (_line, _level, logger) => {
         const reqId = logger === log ? requestId.getStore() : undefined;
-        return reqId === undefined ? {} : { reqId };
+        const span = trace.getActiveSpan()?.spanContext();
+        return {
+          ...(reqId !== undefined && { reqId }),
+          ...(span && isSpanContextValid(span) && { trace_id: span.traceId, span_id: span.spanId }),
+        };
       },
       serializers: {
         req: (request) => ({ method: request.method, route: request.routeOptions?.url ?? 'none' }),
@@ -44,4 +41,16 @@ export function createLog(
     to,
   );
   return log;
+}
+
+/** Standard output, and a copy of every line elsewhere. */
+export function withCopy(to: DestinationStream): DestinationStream {
+  return pino.multistream([
+    { level: 'trace', stream: standardOutput() },
+    { level: 'trace', stream: to },
+  ]);
+}
+
+function standardOutput(): DestinationStream {
+  return pino.destination({ dest: 1, sync: false, minLength: FLUSH_BYTES, periodicFlush: FLUSH_MS });
 }

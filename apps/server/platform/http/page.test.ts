@@ -16,6 +16,7 @@ const society = readSociety(join(import.meta.dirname, '../../../../society/socie
 const site = toSite(society, {
   payments: { publishableKey: 'pk_test', scriptUrl: null },
   uploadMaxBytes: null,
+  sendsLetters: true,
   apiUrl: '',
 });
 

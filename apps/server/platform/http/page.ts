@@ -145,16 +145,27 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   icon('/apple-touch-icon.png', 'image/png', () => page.icons.png(180));
   for (const [name, path] of Object.entries(screenPaths) as [ScreenName, string][]) {
     const document = () => (name === 'getStarted' ? getStarted : waiting(screenTitles[name]));
-    app.get(path, hidden, (request, reply) => answer(request, reply, document(), page.links[name]));
+    app.get(path, hidden, (request, reply) => {
+      keepFromIndexes(name, reply);
+      return answer(request, reply, document(), page.links[name]);
+    });
   }
   app.get('/', hidden, (request, reply) => answer(request, reply, getStarted));
   app.get('/*', hidden, (request, reply) => {
     if (/^\/(api|static)(\/|\?|$)/.test(request.url)) return reply.callNotFound();
     const screen = screenAt(request.url.split('?')[0]!);
-    if (screen) return answer(request, reply, waiting(screenTitles[screen]));
+    if (screen) {
+      keepFromIndexes(screen, reply);
+      return answer(request, reply, waiting(screenTitles[screen]));
+    }
     void reply.status(404).headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' });
     return encoded(request, reply, waiting(NOT_FOUND_TITLE));
   });
+}
+
+/** Who is a member is nothing for a search engine. */
+function keepFromIndexes(screen: ScreenName, reply: FastifyReply): void {
+  if (screen === 'verify') void reply.header('x-robots-tag', 'noindex');
 }
 
 function titled(html: string, title: string): string {

@@ -20,17 +20,22 @@ const failures = Object.fromEntries(
   [400, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503].map((status) => [status, failure]),
 );
 
+/** The route of a call of the contract: `/api/public/join-session/:uuid/welcome`. */
+export function templateOf(name: CallName): string {
+  return calls[name].path.replace(/\{(\w+)\}/g, ':$1');
+}
+
 /** Registers a call of the contract: path, request shape and answer shape come from the contract. */
 export function serve<Name extends CallName>(
   app: FastifyInstance,
   name: Name,
   handler: (context: CallContext<Name>) => Promise<Answer<Name>> | Answer<Name>,
 ): void {
-  const { method, path } = calls[name];
+  const { method } = calls[name];
   const shape = schemas[name] as { params?: ZodType; body?: ZodType; data: ZodType };
   app.route({
     method,
-    url: path.replace(/\{(\w+)\}/g, ':$1'),
+    url: templateOf(name),
     schema: {
       operationId: name,
       ...(shape.params ? { params: shape.params } : {}),

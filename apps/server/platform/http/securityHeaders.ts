@@ -1,5 +1,5 @@
 import helmet from 'helmet';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Page } from './page.ts';
 
 /** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */

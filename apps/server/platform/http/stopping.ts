@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** How long a stopping server continues the calls in progress (ms). */
 export const FINISH_MS = 20_000;

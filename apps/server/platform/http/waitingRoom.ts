@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../deps.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { comeBackPage, isForPrograms } from './comeBack.ts';
 import { stopAccepting } from './drain.ts';
 import { DATABASE_RETRY_SECONDS, NO_DATABASE, referenceOf } from './errors.ts';
 import { HEALTHZ, type NotReady, READYZ } from './health.ts';
@@ -41,8 +42,12 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
     if (path === READYZ) return send(503, 'application/json', JSON.stringify({ ready: false, missing }));
     log.warn({ reqId: id, method: request.method }, 'somebody came while the database is waited for');
     const reference = referenceOf(id);
-    if (isCall(path)) return send(503, 'application/json', JSON.stringify(failureOf(id, reference)));
-    return send(503, 'text/html', pageOf(societyName, reference));
+    if (isForPrograms(path)) return send(503, 'application/json', JSON.stringify(failureOf(id, reference)));
+    return send(
+      503,
+      'text/html',
+      comeBackPage({ societyName, sentence: NO_DATABASE, reference, seconds: DATABASE_RETRY_SECONDS }),
+    );
   });
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
@@ -50,10 +55,6 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
     port,
     leave: () => stopAccepting(server),
   };
-}
-
-function isCall(path: string): boolean {
-  return /^\/(api|static)(\/|$)/.test(path);
 }
 
 function listen(
@@ -71,27 +72,4 @@ function listen(
 
 function failureOf(requestId: string, reference: string) {
   return { success: false, status: 'error', message: NO_DATABASE, requestId, reference };
-}
-
-function pageOf(societyName: string, reference: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="refresh" content="${DATABASE_RETRY_SECONDS}">
-<title>One moment, please - ${escapeHtml(societyName)}</title>
-</head>
-<body>
-<h1>One moment, please</h1>
-<p>${NO_DATABASE}</p>
-<p>This page tries again by itself.</p>
-<p>Reference: ${reference}</p>
-</body>
-</html>
-`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -27,7 +27,7 @@ const RESERVED = {
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
 /** After so many failures in a row HubSpot is left alone; then one call at a time probes whether it is back. */
-const FAILURES = 5;
+export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
 

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import type { Providers } from '../../platform/config.ts';
+import type { Providers } from '../../platform/config/providers.ts';
+import { resultOf, type WatchCall } from '../../platform/watchCall.ts';
 import type { ProviderTrouble, TellTrouble } from '../trouble.ts';
 import { jsonOf } from './answers.ts';
 import type { Budget, CallKind, Urgency } from './budget.ts';
 import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
-import { failureOf } from './failures.ts';
+import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
 /** Work in the background waits so long for its turn; after that it says so, and is done later. */
@@ -41,6 +42,7 @@ export function hubspotCalls(
   budget: Budget,
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
+  watch: WatchCall,
 ): HubspotCalls {
   async function takeTurn(kind: CallKind, who: Urgency): Promise<void> {
     for (;;) {
@@ -59,10 +61,8 @@ export function hubspotCalls(
   ): Promise<T | null> {
     await takeTurn(kind, who);
     const name = nameOf(method, under, path);
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(url + under + path, {
+    const answered = await watch({ provider: 'hubspot', operation: name }, async (note) => {
+      const response = await fetch(url + under + path, {
         method,
         headers: {
           authorization: `Bearer ${accessToken}`,
@@ -73,28 +73,30 @@ export function hubspotCalls(
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
-      text = await response.text();
-    } catch (error) {
+      const { status, headers } = response;
+      const header = headers.get('x-hubspot-correlation-id');
+      note({ result: resultOf(status), requestId: header });
+      const json = jsonOf(await response.text());
+      const requestId = header ?? correlationIdOf(json);
+      note({ requestId });
+      const read = response.ok ? shape.safeParse(json) : null;
+      if (read?.success === false) note({ result: 'failed' });
+      const isUnknown = status === 404 && isAboutOne && typeof json === 'object';
+      if (isUnknown) note({ result: 'ok' });
+      return { status, headers, requestId, json, read, isUnknown };
+    }).catch(async (error: unknown) => {
       await Promise.all([budget.failed(kind), tell(noAnswer(name, error))]);
       throw new CrmUnavailable(error instanceof Error ? error.message : String(error), 0, true);
-    }
-    const { status, headers } = response;
-    const json = jsonOf(text);
-    if (response.ok) {
-      const read = shape.safeParse(json);
-      if (read.success) {
-        await budget.answered(kind);
-        return read.data;
-      }
-    }
-    if (status === 404 && isAboutOne && typeof json === 'object') {
+    });
+    const { status, headers, requestId, json, read, isUnknown } = answered;
+    if (read?.success || isUnknown) {
       await budget.answered(kind);
-      return null;
+      return read?.success ? read.data : null;
     }
     const failure = failureOf(name, {
       status,
       retryAfter: headers.get('retry-after'),
-      requestId: headers.get('x-hubspot-correlation-id'),
+      requestId,
       json,
     });
     await tell(failure.trouble);

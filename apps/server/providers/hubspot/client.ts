@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { FieldRules } from '#core/crmFields.ts';
-import type { Providers } from '../../platform/config.ts';
+import type { Providers } from '../../platform/config/providers.ts';
+import { callWatcher } from '../../platform/watchCall.ts';
 import type { TellTrouble } from '../trouble.ts';
 import { answers, type CrmContact } from './answers.ts';
 import { type BatchOutcome, type BatchWrite, byAskedId, outcomesOf } from './batches.ts';
@@ -107,8 +108,9 @@ export function hubspotClient(
   budget: Budget,
   urgency: 'joiner' | 'background',
   tell: TellTrouble,
+  watch = callWatcher(null),
 ): HubspotClient {
-  const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, tell);
+  const { call, callAboutOne } = hubspotCalls(settings, budget, urgency, tell, watch);
   const { apiVersion, accessToken } = settings;
   const contacts = `/crm/objects/${apiVersion}/contacts`;
   const notes = `/crm/objects/${apiVersion}/notes`;

@@ -11,6 +11,11 @@ const errorBody = z.object({
   policyName: z.string().optional().catch(undefined),
   errors: z.array(errorDetail).optional().catch(undefined),
 });
+/** What HubSpot finds a call by, which the body of an error has. */
+export function correlationIdOf(json: unknown): string | null {
+  return errorBody.safeParse(json).data?.correlationId ?? null;
+}
+
 type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
@@ -124,7 +129,7 @@ export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
 /**
  * @param retryAfter the header, in seconds
- * @param requestId the header, for an answer that does not have it in its body
+ * @param requestId of the header, or else of the body
  * @param json the body; undefined when it is none
  */
 export function failureOf(
@@ -145,7 +150,7 @@ export function failureOf(
     status,
     code,
     param,
-    requestId: body.correlationId ?? requestId,
+    requestId,
     notice,
   });
   const cause = [status, code, param].filter((part) => part !== null).join(' ');

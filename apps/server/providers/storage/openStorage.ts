@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { folderStorage } from './folderStorage.ts';
 import type { Storage } from './storage.ts';
 

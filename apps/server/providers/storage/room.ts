@@ -90,7 +90,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
 }
 
 /** Creates the folder if it does not exist. */
-async function freeBytes(folder: string): Promise<number> {
+export async function freeBytes(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -14,7 +14,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { S3Settings } from '../../platform/config.ts';
+import type { S3Settings } from '../../platform/config/storage.ts';
 import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder } from './arrive.ts';
 import { roomOf } from './room.ts';
 import { type Arrived, type Storage, StorageDown } from './storage.ts';

@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import type { Providers } from '../../platform/config.ts';
+import type { Providers } from '../../platform/config/providers.ts';
 import type { Answer } from '../answer.ts';
 import { stripeClient, unreadableAnswer } from './client.ts';
 

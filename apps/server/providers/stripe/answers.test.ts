@@ -31,7 +31,7 @@ const server = createServer((request, response) => {
 const settings = () => ({
   secretKey: 'sk_test_1',
   publishableKey: 'pk_test_1',
-  webhookSecret: 'whsec_1',
+  webhookSecrets: ['whsec_1'] as const,
   url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   browserUrl: null,
 });

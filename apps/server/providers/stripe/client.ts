@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
 import { z } from 'zod';
+import { callWatcher, resultOf, type WatchCall } from '../../platform/watchCall.ts';
 
 /** The answer was not one of Stripe's: something between us and Stripe gave it, or Stripe has changed. */
 export class UnreadableAnswer extends Error {
@@ -27,7 +28,11 @@ export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
 export function stripeClient(
   key: string,
   url: string | null,
-  { timeoutMs = 20_000, maxNetworkRetries = 2 }: { timeoutMs?: number; maxNetworkRetries?: number } = {},
+  {
+    timeoutMs = 20_000,
+    maxNetworkRetries = 2,
+    watch = callWatcher(null),
+  }: { timeoutMs?: number; maxNetworkRetries?: number; watch?: WatchCall } = {},
 ): Stripe {
   const address = url === null ? null : new URL(url);
   return new Stripe(key, {
@@ -35,47 +40,60 @@ export function stripeClient(
     timeout: timeoutMs,
     appInfo: { name: 'induct' },
     telemetry: false,
-    httpClient: checkingHttpClient(key.startsWith('pk_') ? 'identity' : 'fields'),
+    httpClient: checkingHttpClient(key.startsWith('pk_') ? 'identity' : 'fields', watch),
     ...(address ? { protocol: 'http', host: address.hostname, port: address.port } : {}),
   });
 }
 
 /**
  * The library takes any JSON without `error` for a success, whatever its status and shape, never settles on a text or a number,
- * and waits for a body as long as something of it arrives. So the answers are checked before it sees them.
+ * and waits for a body as long as something of it arrives. So the answers are checked before it sees them. Every call passes here.
  */
-function checkingHttpClient(check: 'identity' | 'fields'): Stripe.HttpClient {
+function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();
   return {
     getClientName: () => http.getClientName(),
-    async makeRequest(host, port, path, method, headers, requestData, protocol, timeoutMs) {
-      const response = await http.makeRequest(
-        host,
-        port,
-        path,
-        method,
-        headers,
-        requestData,
-        protocol,
-        timeoutMs,
-      );
-      const toJSON = response.toJSON.bind(response);
-      response.toJSON = async () => {
-        const body = response.getRawResponse() as IncomingMessage;
-        const timer = setTimeout(() => body.destroy(new Error('The answer took too long.')), timeoutMs);
-        try {
-          const json = await toJSON();
-          if (readable(json, response.getStatusCode(), schemaOf(method, path, check))) return json;
-        } catch (error) {
-          if (!(error instanceof SyntaxError)) throw error;
-        } finally {
-          clearTimeout(timer);
-        }
-        throw new UnreadableAnswer(response.getStatusCode());
-      };
-      return response;
+    makeRequest(host, port, path, method, ...rest) {
+      return watch({ provider: 'stripe', operation: operationOf(method, path) }, async (note) => {
+        const response = await http.makeRequest(host, port, path, method, ...rest);
+        const { 'request-id': requestId } = response.getHeaders() as Record<string, string | undefined>;
+        note({ result: resultOf(response.getStatusCode()), requestId: requestId ?? null });
+        const answer = readAnswer(response, rest[3], schemaOf(method, path, check));
+        // Whoever asks for it is told what was wrong with it.
+        await answer.catch(() => note({ result: 'failed' }));
+        response.toJSON = () => answer;
+        return response;
+      });
     },
   };
+}
+
+async function readAnswer(
+  response: Stripe.HttpClientResponse,
+  timeoutMs: number,
+  schema: z.ZodType,
+): Promise<unknown> {
+  const body = response.getRawResponse() as IncomingMessage;
+  const timer = setTimeout(() => body.destroy(new Error('The answer took too long.')), timeoutMs);
+  try {
+    const json = await response.toJSON();
+    if (readable(json, response.getStatusCode(), schema)) return json;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new UnreadableAnswer(response.getStatusCode());
+}
+
+/** A call without its ids and query: `POST /v1/payment_intents/:id/confirm`. */
+function operationOf(method: string, path: string): string {
+  const [collection, id, ...action] = partsOf(path);
+  return `${method} /v1/${[collection, ...(id === undefined ? [] : [':id']), ...action].join('/')}`;
+}
+
+function partsOf(path: string): string[] {
+  return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
 /** An error is an object with one; a success is what the address answers with. */
@@ -87,7 +105,7 @@ const failure = z.object({ error: z.object({}) });
 
 /** What an address answers with: a list where a collection is read, an object of that collection otherwise. */
 function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z.ZodType {
-  const [collection, id] = path.split('?', 1)[0]!.replace('/v1/', '').split('/');
+  const [collection, id] = partsOf(path);
   const schema: z.ZodObject = objects[collection!] ?? identified(collection!.replace(/s$/, ''));
   const object = check === 'identity' ? schema.pick({ id: true, object: true }) : schema;
   const isList = method === 'GET' && id === undefined && !SINGLE.includes(collection!);

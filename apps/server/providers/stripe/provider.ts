@@ -1,7 +1,8 @@
 import Stripe from 'stripe';
 import { shorten } from '#core/intentText.ts';
 import type { Dispute } from '#core/refunds.ts';
-import type { Providers } from '../../platform/config.ts';
+import type { Providers } from '../../platform/config/providers.ts';
+import type { WatchCall } from '../../platform/watchCall.ts';
 import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
@@ -133,15 +134,20 @@ const LONGEST_NAME = 256;
 /** Every failure of a call is told to `onFailure`, which must not throw, before the call throws it. */
 export function stripeProvider({
   secretKey,
-  webhookSecret,
+  webhookSecrets,
   url,
   timeoutMs,
+  watch,
   onFailure = async () => {},
 }: Providers['stripe'] & {
   timeoutMs?: number;
+  watch?: WatchCall;
   onFailure?: (failure: CallFailure) => Promise<void>;
 }): PaymentProvider {
-  const client = stripeClient(secretKey, url, timeoutMs === undefined ? {} : { timeoutMs });
+  const client = stripeClient(secretKey, url, {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(watch && { watch }),
+  });
   const withCard = { expand: ['payment_method', 'latest_charge'] };
 
   type Understand = typeof understood;
@@ -342,12 +348,13 @@ export function stripeProvider({
       for await (const event of events) yield readEvent(event);
     },
     async readEvent(rawBody, signature) {
-      try {
-        return readEvent(client.webhooks.constructEvent(rawBody, signature, webhookSecret));
-      } catch (error) {
-        if (error instanceof Stripe.errors.StripeSignatureVerificationError) return null;
-        throw error;
-      }
+      for (const secret of webhookSecrets)
+        try {
+          return readEvent(client.webhooks.constructEvent(rawBody, signature, secret));
+        } catch (error) {
+          if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
+        }
+      return null;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { Providers } from '../../platform/config.ts';
+import type { Providers } from '../../platform/config/providers.ts';
 import { stripeApiVersion } from './account.ts';
 import { stripeClient } from './client.ts';
 

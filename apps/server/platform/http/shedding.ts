@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type CallName, calls } from '#contract/calls.ts';
+import { screens } from '#core/navigation.ts';
+import type { Config } from '../config/config.ts';
+import { requestsShed } from '../metrics.ts';
+import { levelOf, type Measured, measureProcess } from '../pressure.ts';
+import { comeBackPage, isForPrograms } from './comeBack.ts';
+import { referenceOf } from './errors.ts';
+import { Refusal } from './refusal.ts';
+import { templateOf } from './routes.ts';
+
+export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
+
+/** Who is refused first has least to lose: each from so many times the limits on, and for at least so long (s). */
+const priorities = {
+  new: { from: 1, retryAfter: 10 },
+  joining: { from: 1.25, retryAfter: 5 },
+  paying: { from: 1.5, retryAfter: 2 },
+} as const;
+type Priority = keyof typeof priorities;
+
+const ofCalls: Partial<Record<CallName, Priority>> = {
+  checkEligibility: 'new',
+  initiateJoin: 'new',
+  initiateSchoolJoin: 'new',
+  initiateSelfNomination: 'new',
+  initJoin: 'new',
+  initiateCheckout: 'new',
+  uploadTranscript: 'new',
+  uploadByLink: 'new',
+  uploadResume: 'new',
+  getPressRelease: 'new',
+  verifyNumber: 'new',
+  sendPassLinks: 'new',
+  createPaymentIntent: 'paying',
+  beginPayment: 'paying',
+  releasePayment: 'paying',
+  postPayment: 'paying',
+  getUpgradeDetails: 'paying',
+  createUpgradeCharge: 'paying',
+  skipUpgrade: 'paying',
+};
+
+/** By route template; every other call is of somebody who is joining, every other page of somebody new. Null: never refused. */
+const ofRoutes: Record<string, Priority | null> = {
+  ...Object.fromEntries(
+    (Object.keys(calls) as CallName[]).map((name) => [templateOf(name), ofCalls[name] ?? 'joining']),
+  ),
+  '/api/webhooks/stripe': 'paying',
+  // The pages of who is paying are made of these, and they cost little.
+  '/static/*': 'paying',
+  [screens.postPayment]: 'paying',
+  [screens.upgrade]: 'paying',
+  [screens.congratulations]: 'joining',
+  [screens.studentDetails]: 'joining',
+  [screens.membership]: 'joining',
+  [screens.checkout]: 'joining',
+  '/healthz': null,
+  '/readyz': null,
+  '/api/health': null,
+};
+
+/**
+ * Refuses load before the memory or the event loop is gone: first new joins and uploads, then who is joining, and who is paying last
+ * (docs/operations.md, "Under load"). Comes after the hooks that set an answer's headers.
+ */
+export function shedLoad(
+  app: FastifyInstance,
+  { shedding }: Pick<Config, 'shedding'>,
+  societyName: string,
+  measured: () => Measured = measuredUntilClosed(app),
+): { isOverloaded(): boolean } {
+  const level = () => levelOf(measured(), shedding);
+  app.addHook('onRequest', (request, reply, done) => {
+    const priority = priorityOf(request);
+    const now = level();
+    if (priority === null || now < priorities[priority].from) return done();
+    requestsShed.inc({ priority });
+    request.log.warn({ priority, level: Math.round(now * 100) / 100 }, 'refused: there is too much to do');
+    const least = priorities[priority].retryAfter;
+    // Not all at the same moment.
+    const seconds = least + Math.floor(Math.random() * (least + 1));
+    if (isForPrograms(request.url)) return done(new Refusal(503, BUSY, { retryAfter: seconds }));
+    const reference = referenceOf(request.id);
+    void reply
+      .status(503)
+      .headers({ 'retry-after': String(seconds), 'cache-control': 'no-store' })
+      .type('text/html; charset=utf-8')
+      .send(comeBackPage({ societyName, sentence: BUSY, reference, seconds }));
+  });
+  return { isOverloaded: () => level() >= priorities.paying.from };
+}
+
+function priorityOf({ url, routeOptions: { url: route } }: FastifyRequest): Priority | null {
+  const priority = route === undefined ? undefined : ofRoutes[route];
+  return priority === undefined ? (isForPrograms(url) ? 'joining' : 'new') : priority;
+}
+
+function measuredUntilClosed(app: FastifyInstance): () => Measured {
+  const process = measureProcess();
+  app.addHook('onClose', async () => process.end());
+  return process.now;
+}

@@ -1,0 +1,92 @@
+import type pg from 'pg';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * What this process counts, for Prometheus (docs/operations.md, "Watching"). Counting costs nothing that is felt, so it is always
+ * on; METRICS_PORT says whether anybody may read it. Labels are few and of our own making: never a person, a session or a path.
+ */
+export const registry = new Registry();
+const registers = [registry];
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** `route` is a template, or `none` for every address that is no route. */
+export const requestSeconds = new Histogram({
+  name: 'induct_http_request_duration_seconds',
+  help: 'Requests by method, route template and status, and how long they took.',
+  labelNames: ['method', 'route', 'status'] as const,
+  buckets: SECONDS,
+  registers,
+});
+
+export const requestsShed = new Counter({
+  name: 'induct_requests_shed_total',
+  help: 'Requests answered 503 since the process had more to do than it can, by what they were for.',
+  labelNames: ['priority'] as const,
+  registers,
+});
+
+/** What a joiner has come to; who goes back and sends a step again counts again. */
+export const joins = new Counter({
+  name: 'induct_joins_total',
+  help: 'Joins by the stage that they reached.',
+  labelNames: ['stage'] as const,
+  registers,
+});
+
+/** `refunded`: was paid, and bought nothing. */
+export const payments = new Counter({
+  name: 'induct_payments_total',
+  help: 'Payments by kind and outcome, each counted once.',
+  labelNames: ['kind', 'outcome'] as const,
+  registers,
+});
+
+export const providerSeconds = new Histogram({
+  name: 'induct_provider_call_duration_seconds',
+  help: 'Calls to Stripe, HubSpot and the mail server by result, and how long they took.',
+  labelNames: ['provider', 'operation', 'result'] as const,
+  buckets: SECONDS,
+  registers,
+});
+
+export const backgroundRounds = new Counter({
+  name: 'induct_background_rounds_total',
+  help: 'Rounds of background work by task and result.',
+  labelNames: ['task', 'result'] as const,
+  registers,
+});
+
+/** Counters that an alert looks at are there before the first time: otherwise the first one would be no increase. */
+for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
+  joins.inc({ stage }, 0);
+for (const kind of ['join', 'upgrade'])
+  for (const outcome of ['succeeded', 'declined', 'refunded']) payments.inc({ kind, outcome }, 0);
+for (const priority of ['new', 'joining', 'paying']) requestsShed.inc({ priority }, 0);
+
+/** What this process last learnt of the mail server. */
+export const mailServer = { isDown: false };
+
+/** The pools of this process by what they are for. */
+const pools = new Map<string, pg.Pool>();
+
+/** Shows a pool's connections from now on. A later one of the same name takes its place. */
+export function watchPool(name: string, pool: pg.Pool): void {
+  pools.set(name, pool);
+}
+
+new Gauge({
+  name: 'induct_database_connections',
+  help: "Connections to the database by pool and state; 'waiting' are calls that wait for one.",
+  labelNames: ['pool', 'state'] as const,
+  registers,
+  collect() {
+    this.reset();
+    for (const [pool, { totalCount, idleCount, waitingCount, options }] of pools) {
+      this.set({ pool, state: 'open' }, totalCount);
+      this.set({ pool, state: 'idle' }, idleCount);
+      this.set({ pool, state: 'waiting' }, waitingCount);
+      this.set({ pool, state: 'allowed' }, options.max);
+    }
+  },
+});

@@ -1,0 +1,43 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { SheddingLimits } from './config/watch.ts';
+
+/** How often the process is measured (ms). */
+const SAMPLE_MS = 500;
+/** What the event loop's delay is measured by (ms). */
+const RESOLUTION_MS = 10;
+
+/** How much a process has to do. */
+export interface Measured {
+  /** Mean delay of the event loop (ms): the least of the last three samples, so that one busy moment, as at a start, is none. */
+  eventLoopDelayMs: number;
+  heapBytes: number;
+  rssBytes: number;
+}
+
+/** Measures this process until `end`; `now` gives what was measured last. */
+export function measureProcess(): { now(): Measured; end(): void } {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  let delays = [0, 0, 0];
+  let memory = { heapBytes: 0, rssBytes: 0 };
+  const timer = setInterval(() => {
+    const mean = histogram.mean / 1e6 - RESOLUTION_MS;
+    histogram.reset();
+    delays = [delays[1]!, delays[2]!, Number.isNaN(mean) ? SAMPLE_MS : Math.max(0, mean)];
+    const { heapUsed, rss } = process.memoryUsage();
+    memory = { heapBytes: heapUsed, rssBytes: rss };
+  }, SAMPLE_MS).unref();
+  return {
+    now: () => ({ eventLoopDelayMs: Math.min(...delays), ...memory }),
+    end() {
+      clearInterval(timer);
+      histogram.disable();
+    },
+  };
+}
+
+/** The largest of delay, heap and memory as parts of their limits; one without a limit does not count. From 1 on there is too much to do. */
+export function levelOf(measured: Measured, limits: SheddingLimits): number {
+  const part = (name: keyof Measured) => (limits[name] > 0 ? measured[name] / limits[name] : 0);
+  return Math.max(part('eventLoopDelayMs'), part('heapBytes'), part('rssBytes'));
+}

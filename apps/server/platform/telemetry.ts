@@ -1,0 +1,97 @@
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type Span,
+  type SpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { DestinationStream } from 'pino';
+import { ROUND } from './background.ts';
+
+/**
+ * Sends spans and log lines to a collector (OTLP over HTTP). Loaded only where an endpoint is set: main.ts imports it then. `logs` takes
+ * pino's lines; `stop` sends what is left.
+ */
+export function startTelemetry(
+  endpoint: string,
+  version: string,
+): { logs: DestinationStream; stop(): Promise<void> } {
+  const resource = resourceFromAttributes({ 'service.name': 'induct', 'service.version': version });
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
+  const spans = new TracerProvider({
+    resource,
+    spanProcessors: [new WithoutIdleRounds(new BatchSpanProcessor({ exporter }))],
+  });
+  const lines = new LoggerProvider({
+    resource,
+    processors: [
+      new BatchLogRecordProcessor({ exporter: new OTLPLogExporter({ url: `${endpoint}/v1/logs` }) }),
+    ],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(spans);
+  const logger = lines.getLogger('induct');
+  return {
+    logs: {
+      // Within the call that logs, so that the record is of its span.
+      write(line) {
+        const { level, time, msg, ...attributes } = JSON.parse(line) as Record<string, unknown>;
+        logger.emit({
+          timestamp: new Date(Number(time)),
+          severityNumber: severityOf(Number(level)),
+          body: String(msg ?? ''),
+          attributes: Object.fromEntries(
+            Object.entries(attributes).map(([name, value]) => [
+              name,
+              typeof value === 'object' ? JSON.stringify(value) : (value as string | number | boolean),
+            ]),
+          ),
+        });
+      },
+    },
+    async stop() {
+      // A collector that is away keeps nobody from stopping.
+      await Promise.allSettled([spans.shutdown(), lines.shutdown()]);
+    },
+  };
+}
+
+/** Of pino's 10, 20, 30 … (trace, debug, info …) OpenTelemetry's 1, 5, 9 …. */
+function severityOf(level: number): number {
+  return Math.min(21, Math.max(1, (Math.floor(level / 10) - 1) * 4 + 1));
+}
+
+/** Leaves out rounds of background work in which nothing was called: there are several each second. */
+class WithoutIdleRounds implements SpanProcessor {
+  readonly #next: SpanProcessor;
+  /** By span id. */
+  readonly #idle = new Set<string>();
+
+  constructor(next: SpanProcessor) {
+    this.#next = next;
+  }
+
+  onStart(...[span, parent]: [Span, Parameters<SpanProcessor['onStart']>[1]]): void {
+    if (span.attributes[ROUND]) this.#idle.add(span.spanContext().spanId);
+    if (span.parentSpanContext) this.#idle.delete(span.parentSpanContext.spanId);
+    this.#next.onStart(span, parent);
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if (!this.#idle.delete(span.spanContext().spanId)) this.#next.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#next.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#next.shutdown();
+  }
+}

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { parse } from 'yaml';
+import { metricsOf, samplesOf, scrape } from '../../../tests/harness/scrape.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
+import { browser, sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
+import { findProgram } from '../../../tools/local/findProgram.ts';
+import { buildApp } from '../app.ts';
+import { sendDue } from '../letters/sendLetters.ts';
+import { startSendingLinks } from '../pass/sendLinks.ts';
+import { connect } from '../platform/database/client.ts';
+import { backgroundRounds } from '../platform/metrics.ts';
+import { catchUpOnEvents } from '../settlement/catchUp.ts';
+import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
+import { serveMetrics } from './serveMetrics.ts';
+
+// Each alert is seen firing by its cause: a server is scraped before and after something goes wrong, and Prometheus's own tool is
+// asked what the rules say of a day on which it goes on like that.
+
+const ops = join(import.meta.dirname, '../../../ops');
+const alertsFile = join(ops, 'alerts.yaml');
+const { groups } = parse(readFileSync(alertsFile, 'utf8')) as {
+  groups: { rules: { alert: string; expr: string }[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+const dashboard = readFileSync(join(ops, 'dashboard.json'), 'utf8');
+
+const promtool = findProgram('promtool');
+const lacksPromtool = promtool
+  ? false
+  : 'promtool is not installed here (on Debian: apt-get install prometheus)';
+
+const server = await sharedServer();
+const { database } = server.deps;
+const metrics = await metricsOf(server);
+
+/** Where nobody listens. */
+const nowhere = () => connect('postgres://nobody@127.0.0.1:9/none', { name: 'nowhere' });
+const change = (statement: ReturnType<typeof sql>) => statement.execute(database);
+const cleanMail = async () => {
+  await server.mailFault(null);
+  await change(sql`update letter set sent_at = now(), refusal = null where sent_at is null`);
+};
+
+interface Cause {
+  name: string;
+  fires: string[];
+  /** It is about the process itself. In all others its figures are left out: the stand-ins and the test run in it, too. */
+  isOfProcess?: boolean;
+  /** Makes it, and gives the page that a scraper then sees; null when it sees none. */
+  make(): Promise<string | null>;
+  /** Ends it. */
+  end?(): Promise<unknown>;
+}
+
+const causes: Cause[] = [
+  {
+    name: 'all is well',
+    fires: [],
+    async make() {
+      await paidJoin(server, server.client());
+      await sendDue(server.deps, server.deps.config.mail!);
+      return metrics.scrape();
+    },
+  },
+  {
+    name: 'the server is gone',
+    fires: ['InductDown'],
+    async make() {
+      const gone = await metricsOf(server);
+      await gone.close();
+      await assert.rejects(gone.scrape());
+      return null;
+    },
+  },
+  {
+    name: 'the database is gone',
+    fires: ['InductDatabaseDown'],
+    async make() {
+      const lost = await serveMetrics({ ...server.deps, database: nowhere() }, 0);
+      const page = await scrape(lost.url);
+      await lost.close();
+      return page;
+    },
+  },
+  {
+    name: 'statements take so long that calls wait for a connection',
+    fires: ['InductDatabaseBusy'],
+    async make() {
+      const slow = Promise.allSettled(
+        Array.from({ length: 15 }, () => sql`select pg_sleep(2)`.execute(database)),
+      );
+      const page = await metrics.scrape();
+      await slow;
+      return page;
+    },
+  },
+  {
+    name: 'Stripe answers 500',
+    fires: ['InductFailing', 'InductPaymentsFailing'],
+    async make() {
+      const client = server.client();
+      const uuids = await Promise.all([1, 2, 3].map(() => orderingJoin(client)));
+      await server.stripeFault({ kind: 'status', status: 500, times: 100 });
+      for (const uuid of uuids) await openIntent(client, uuid).catch(() => {});
+      return metrics.scrape();
+    },
+    end: () => server.stripeFault(null),
+  },
+  {
+    name: 'somebody tries stolen cards',
+    fires: ['InductCardsDeclined'],
+    async make() {
+      const client = server.client();
+      const uuid = await orderingJoin(client);
+      for (let count = 0; count < 4; count++) {
+        const intent = await openIntent(client, uuid);
+        await beginPayment(client, uuid, intent.revision);
+        await payByCard(server, intent.id, 'pm_card_chargeDeclined');
+        await client.call('releasePayment', { params: { uuid } });
+      }
+      return metrics.scrape();
+    },
+  },
+  {
+    name: 'HubSpot answers 500',
+    fires: ['InductProviderLeftAlone'],
+    async make() {
+      await server.hubspotFault({ kind: 'status', status: 500, times: 100 });
+      for (let count = 0; count < 6; count++) await server.hubspot.getContact('103', 5_000).catch(() => {});
+      return metrics.scrape();
+    },
+    async end() {
+      await server.hubspotFault(null);
+      await change(sql`update crm_budget set failures = 0, blocked_until = '-infinity'`);
+    },
+  },
+  {
+    name: 'the mail server takes nothing',
+    fires: ['InductProviderLeftAlone'],
+    async make() {
+      await server.mailFault({ kind: 'status', at: 'connect', status: 421, times: 100 });
+      await paidJoin(server, server.client());
+      await sendDue(server.deps, server.deps.config.mail!);
+      return metrics.scrape();
+    },
+    end: cleanMail,
+  },
+  {
+    name: 'the mail server refuses a recipient',
+    fires: ['InductLettersRefused'],
+    async make() {
+      await server.mailFault({ kind: 'status', at: 'rcpt', status: 550, times: 1 });
+      await paidJoin(server, server.client());
+      await sendDue(server.deps, server.deps.config.mail!);
+      return metrics.scrape();
+    },
+    end: cleanMail,
+  },
+  {
+    name: 'HubSpot has not been told of a join for an hour',
+    fires: ['InductQueueOld'],
+    async make() {
+      const { uuid } = await paidJoin(server, server.client());
+      await change(sql`update join_session set updated_at = now() - interval '1 hour' where uuid = ${uuid}`);
+      return metrics.scrape();
+    },
+    end: () => change(sql`update join_session set updated_at = now()`),
+  },
+  {
+    name: "Stripe's events were last fetched an hour ago",
+    fires: ['InductEventsNotFetched'],
+    async make() {
+      await catchUpOnEvents(server.deps);
+      await change(
+        sql`update schedule set reached_at = reached_at - interval '1 hour' where name = 'events'`,
+      );
+      return metrics.scrape();
+    },
+    end: () => change(sql`update schedule set reached_at = now() where name = 'events'`),
+  },
+  {
+    name: 'a membership is lost',
+    fires: ['InductMoneyDiffers'],
+    async make() {
+      const { uuid } = await paidJoin(server, server.client());
+      await change(sql`delete from membership where session_uuid = ${uuid}`);
+      const found = await reconcile(server.deps, { graceMinutes: 0 });
+      await keepReconciliation(server.deps, found, new Date());
+      return metrics.scrape();
+    },
+    end: () => change(sql`update reconciliation set differences = '[]'`),
+  },
+  {
+    name: 'nights pass without a reconciliation',
+    fires: ['InductNotReconciled'],
+    async make() {
+      await change(sql`update reconciliation set finished_at = now() - interval '30 hours'`);
+      return metrics.scrape();
+    },
+    end: () => change(sql`update reconciliation set finished_at = now()`),
+  },
+  {
+    name: 'the disk is nearly full',
+    fires: ['InductDiskLow'],
+    async make() {
+      // All of any disk is less than this reserve.
+      const config = { ...server.deps.config, storageReserveBytes: 1e18 };
+      const full = await serveMetrics({ ...server.deps, config }, 0);
+      const page = await scrape(full.url);
+      await full.close();
+      return page;
+    },
+  },
+  {
+    name: 'there is too much to do',
+    fires: ['InductFailing', 'InductShedding'],
+    async make() {
+      const shedding = { eventLoopDelayMs: 1, heapBytes: 0, rssBytes: 0 };
+      const app = await buildApp(
+        { ...server.deps, config: { ...server.deps.config, shedding } },
+        { measured: () => ({ eventLoopDelayMs: 1, heapBytes: 0, rssBytes: 0 }) },
+      );
+      const client = browser(await app.listen({ host: '127.0.0.1', port: 0 }));
+      await client.call('checkEligibility', { body: { invitationCode: 'HONOR101' } });
+      await app.close();
+      return metrics.scrape();
+    },
+  },
+  {
+    name: 'the event loop is blocked again and again',
+    fires: ['InductEventLoopBlocked'],
+    isOfProcess: true,
+    async make() {
+      for (let count = 0; count < 5; count++) {
+        for (const end = performance.now() + 800; performance.now() < end; );
+        await setImmediate();
+      }
+      return metrics.scrape();
+    },
+  },
+  {
+    name: 'background work cannot do its work',
+    fires: ['InductBackgroundFailing'],
+    async make() {
+      const failed = async () =>
+        (await backgroundRounds.get()).values.some(
+          ({ labels, value }) => labels.task === 'send links' && labels.result === 'failed' && value > 0,
+        );
+      const stop = startSendingLinks({ ...server.deps, database: nowhere() });
+      await until(failed, 10_000);
+      await stop();
+      return metrics.scrape();
+    },
+  },
+];
+
+/** `up` is what Prometheus itself writes of each scrape. */
+const labelled = (series: string) => {
+  const [name, labels = ''] = series.split(/[{}]/, 2);
+  return `${name}{${[labels, 'job="induct"', 'instance="induct-1:9464"'].filter(Boolean).join(',')}}`;
+};
+
+const WELL_MINUTES = 5;
+const ILL_MINUTES = 30;
+
+/** A scrape each minute: first all is as before, then what grew goes on growing as it did, and what is stays. */
+function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
+  const counters = new Set(
+    before.matchAll(/^# TYPE (\S+) (?:counter|histogram)$/gm).map(([, name]) => name!),
+  );
+  const isCounter = (series: string) =>
+    counters.has(series.split('{')[0]!.replace(/_(bucket|sum|count)$/, '')) ||
+    counters.has(series.split('{')[0]!);
+  const was = new Map(samplesOf(before).map(({ series, value }) => [series, value]));
+  const is = new Map(samplesOf(after ?? '').map(({ series, value }) => [series, value]));
+  const number = (value: number) => String(value).replace('Infinity', 'Inf');
+  const up = { series: labelled('up'), values: `1x${WELL_MINUTES} ${after === null ? 0 : 1}x${ILL_MINUTES}` };
+  const series = [...new Set([...was.keys(), ...is.keys()])]
+    .filter((name) => isOfProcess || !/^(nodejs|process)_/.test(name))
+    .map((name) => {
+      const [first, then] = [was.get(name), is.get(name)].map((value) =>
+        Number.isNaN(value) ? undefined : value,
+      );
+      const well = first === undefined ? `_x${WELL_MINUTES}` : `${number(first)}x${WELL_MINUTES}`;
+      const growth = isCounter(name) && then !== undefined ? Math.max(0, then - (first ?? 0)) : 0;
+      const ill = then === undefined ? 'stale' : `${number(then)}+${growth}x${ILL_MINUTES}`;
+      return { series: labelled(name), values: `${well} ${ill}` };
+    });
+  return [up, ...series];
+}
+
+test('every alert fires by its cause, and none without one', { skip: lacksPromtool }, async (t) => {
+  const tests: object[] = [];
+  try {
+    for (const { name, fires, isOfProcess = false, make, end } of causes) {
+      const before = await metrics.scrape();
+      const after = await make();
+      await end?.();
+      tests.push({
+        name,
+        interval: '1m',
+        input_series: seriesOf(before, after, isOfProcess),
+        promql_expr_test: [
+          {
+            expr: 'group by (alertname) (ALERTS{alertstate="firing"})',
+            eval_time: `${WELL_MINUTES + ILL_MINUTES - 5}m`,
+            exp_samples: fires.map((alertname) => ({
+              labels: `{alertname="${alertname}"}`,
+              value: 1,
+            })),
+          },
+        ],
+      });
+    }
+  } finally {
+    await metrics.close();
+  }
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'tests.yaml');
+  writeFileSync(file, JSON.stringify({ rule_files: [alertsFile], evaluation_interval: '1m', tests }));
+  const { status, stdout, stderr } = spawnSync(promtool!, ['test', 'rules', file], { encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+});
+
+test('every alert has a cause in these tests, and a line for who is woken by it', () => {
+  const operations = readFileSync(join(ops, '../docs/operations.md'), 'utf8');
+  const names = rules.map(({ alert }) => alert);
+  assert.deepEqual([...new Set(causes.flatMap(({ fires }) => fires))].sort(), names.toSorted());
+  for (const name of names) assert.match(operations, new RegExp(`^\\| \`${name}\` \\| .+ \\| .+ \\|$`, 'm'));
+});
+
+test('rules and metrics are as Prometheus wants them', { skip: lacksPromtool }, async (t) => {
+  execFileSync(promtool!, ['check', 'rules', alertsFile], { stdio: 'pipe' });
+  const { url, close } = await metricsOf(server);
+  t.after(close);
+  // Those of Node are named by prom-client.
+  const own = (await scrape(url)).split('\n').filter((line) => /^(# \w+ )?induct_/.test(line));
+  const input = `${own.join('\n')}\n`;
+  assert.equal(execFileSync(promtool!, ['check', 'metrics'], { input, encoding: 'utf8', stdio: 'pipe' }), '');
+});
+
+test('every metric that an alert or the dashboard asks for is one that a server has', async (t) => {
+  const { url, close } = await metricsOf(server);
+  t.after(close);
+  const page = await scrape(url);
+  const known = new Set(['up', ...page.matchAll(/^# TYPE (\S+)/gm).map(([, name]) => name!)]);
+  const expressions = [
+    ...rules.map(({ expr }) => expr),
+    ...dashboard.matchAll(/"expr": "((?:[^"\\]|\\.)*)"/g).map(([, expr]) => expr!),
+  ];
+  assert.ok(expressions.length > rules.length + 10, 'the dashboard has panels');
+  for (const expr of expressions)
+    for (const [name] of expr.matchAll(/\b(?:induct|nodejs|process)_\w+|\bup\b/g))
+      assert.ok(known.has(name) || known.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} in ${expr}`);
+});

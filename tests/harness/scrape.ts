@@ -1,0 +1,39 @@
+import { serveMetrics } from '../../apps/server/watch/serveMetrics.ts';
+import type { TestServer } from './testServer.ts';
+
+/** One line of a scraped page: `induct_queue_size{queue="crm"}` and its value. */
+export interface Sample {
+  series: string;
+  value: number;
+}
+
+/** What a test server shows a scraper, asked anew each time; what it has from the database is as old as `keptMs` at most. */
+export async function metricsOf({ deps, background }: TestServer, keptMs = 0) {
+  const served = await serveMetrics({ ...deps, database: background }, 0, { keptMs });
+  return { ...served, scrape: () => scrape(served.url) };
+}
+
+export async function scrape(url: string): Promise<string> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}.`);
+  return answer.text();
+}
+
+/** Every sample of a page in Prometheus's text format. */
+export function samplesOf(page: string): Sample[] {
+  return page
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const cut = line.lastIndexOf(' ');
+      return { series: line.slice(0, cut), value: Number(line.slice(cut + 1).replace('+Inf', 'Infinity')) };
+    });
+}
+
+/** The sum of the samples whose series begins with a name and has all of these labels; undefined when there is none. */
+export function sampleOf(page: string, name: string, ...labels: string[]): number | undefined {
+  const found = samplesOf(page).filter(
+    ({ series }) => series.split('{')[0] === name && labels.every((label) => series.includes(label)),
+  );
+  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+}
