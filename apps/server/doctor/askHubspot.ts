@@ -1,5 +1,5 @@
 import type { FieldRules } from '#core/crmFields.ts';
-import type { Providers } from '../platform/config.ts';
+import type { Providers } from '../platform/config/providers.ts';
 import type { Answer } from '../providers/answer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';

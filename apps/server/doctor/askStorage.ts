@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { StorageFull } from '../providers/storage/storage.ts';

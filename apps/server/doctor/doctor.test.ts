@@ -2,32 +2,30 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { control, forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import type { Config } from '../platform/config.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import type { Config } from '../platform/config/config.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { diagnose } from './doctorCommand.ts';
 
 // One account for all tests, which put it in order before each; only the doctor looks, and it changes nothing.
 const PUBLIC_URL = 'https://join.society.example';
-let server: TestServer;
+const server = await sharedServer({ PUBLIC_URL });
 let config: Config;
 let stripe: Stripe;
 before(async () => {
-  server = await startTestServer({ PUBLIC_URL });
   config = server.deps.config;
   const { hostname: host, port } = new URL(server.stripeUrl);
   stripe = new Stripe(STRIPE_SECRET_KEY, { host, port, protocol: 'http' });
   await stripe.paymentIntents.create({ amount: 500, currency: 'usd' });
 });
-after(() => server.close());
 beforeEach(async () => {
   for (const { id } of (await stripe.webhookEndpoints.list()).data) await stripe.webhookEndpoints.del(id);
   await control(server.stripeUrl, 'DELETE', 'faults');
@@ -274,7 +272,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 18, output);
+  assert.equal(checks.length, 19, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {

@@ -1,7 +1,9 @@
 import { type LoneCommand, misused } from '../platform/command.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
+import type { ResolveTxt } from './askMail.ts';
 import { examine, type StandIns, standInsOf } from './examine.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import type { Finding } from './finding.ts';
+import { findingsOf } from './findings.ts';
 
 export const doctorCommand: LoneCommand = {
   usage: 'doctor',
@@ -18,8 +20,9 @@ export const doctorCommand: LoneCommand = {
 export async function diagnose(
   config: Config,
   standIns: StandIns = standInsOf(config),
+  resolveTxt?: ResolveTxt,
 ): Promise<{ report: string; status: 0 | 1 }> {
-  const findings = findingsOf(await examine(config, standIns));
+  const findings = findingsOf(await examine(config, standIns, resolveTxt));
   const status = findings.some(({ standing }) => standing === 'missing') ? 1 : 0;
   return { report: written(findings, standIns), status };
 }

@@ -1,5 +1,6 @@
 import { defaultFieldRules, laterFields } from '#core/crmFields.ts';
-import type { Config } from '../platform/config.ts';
+import { readLetterTexts } from '../letters/readTexts.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
 import { askStripe, type StripeAccount } from '../providers/stripe/account.ts';
@@ -8,6 +9,7 @@ import type { Society } from '../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
 import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
+import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
 import { askStorage } from './askStorage.ts';
 
@@ -42,6 +44,8 @@ export interface Facts {
   ruleRefusals: Answer<readonly RuleRefusal[]>;
   /** Where documents are kept, and what came of keeping one, reading it and removing it. */
   storage: { place: string; answer: Answer<null> };
+  /** Null: letters are sent by other means. */
+  mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */
   attachDocuments: boolean;
   /** Contact properties that the society's table of fields names. */
@@ -55,24 +59,26 @@ export function standInsOf({ providers }: Config): StandIns {
 }
 
 /** Gathers the facts, all at once. Nothing is changed anywhere, but for a file in the storage that is removed again. */
-export async function examine(config: Config, standIns: StandIns): Promise<Facts> {
+export async function examine(config: Config, standIns: StandIns, resolveTxt?: ResolveTxt): Promise<Facts> {
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
-  const [arrival, database, ruleRefusals, stripeAccount, hubspotAccount, storage] = await Promise.all([
+  const sender = config.mail?.from?.address ?? society?.society.supportEmail;
+  const [arrival, database, ruleRefusals, stripeAccount, hubspotAccount, storage, mail] = await Promise.all([
     arrivalAt(config),
     askDatabase(config.databaseUrl),
     askRuleRefusals(config.databaseUrl),
     askStripe(stripe, new URL(config.publicUrl).hostname),
     askHubspot(hubspot, fields),
     askStorage(config),
+    config.mail !== null && sender ? askMail(config.mail, sender, resolveTxt) : null,
   ]);
   return {
     standIns,
     mode: config.mode,
     publicUrl: config.publicUrl,
     webhookUrls: [config.publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`),
-    hasLinkSecret: config.linkSecret !== null,
+    hasLinkSecret: config.linkSecrets !== null,
     trustProxy: config.trustProxy,
     arrival,
     keys: {
@@ -88,20 +94,23 @@ export async function examine(config: Config, standIns: StandIns): Promise<Facts
     hubspot: hubspotAccount,
     ruleRefusals,
     storage,
+    mail,
     attachDocuments: society?.crm.attachDocuments ?? true,
     neededProperties: neededProperties(fields),
     laterProperties: laterFields.flatMap((field) => fields[field].property ?? []),
   };
 }
 
-async function arrivalAt({ publicUrl, linkSecret, databaseUrl }: Config): Promise<Answer<Arrival>> {
-  const secret = linkSecret ?? (await askLinkSecret(databaseUrl));
+async function arrivalAt({ publicUrl, linkSecrets, databaseUrl }: Config): Promise<Answer<Arrival>> {
+  const secret = linkSecrets?.[0] ?? (await askLinkSecret(databaseUrl));
   return secret === null ? { down: 'the server has not run yet' } : askArrival(publicUrl, secret);
 }
 
 function readOrFaults(societyFile: string): { society: Society | null; faults: readonly string[] } {
   try {
-    return { society: readSociety(societyFile), faults: [] };
+    const society = readSociety(societyFile);
+    readLetterTexts(societyFile);
+    return { society, faults: [] };
   } catch (error) {
     if (error instanceof SocietyFaults) return { society: null, faults: error.faults };
     throw error;

@@ -7,7 +7,8 @@ import { type Endpoint, stripeApiVersion } from '../providers/stripe/account.ts'
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { CLAIMED_ADDRESS } from './arrival.ts';
 import type { Facts } from './examine.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import type { Finding } from './finding.ts';
+import { findingsOf } from './findings.ts';
 
 const neededProperties = neededBy(defaultFieldRules);
 
@@ -60,6 +61,17 @@ const live: Facts = {
   ruleRefusals: { said: [] },
   storage: { place: '/data/documents', answer: { said: null } },
   attachDocuments: true,
+  mail: {
+    server: 'mail.society.example:465',
+    isStandIn: false,
+    connection: { said: null },
+    domain: {
+      name: 'society.example',
+      spf: { said: ['v=spf1 include:mail.example -all'] },
+      dkim: { selectors: ['google'], isSet: false, found: { said: 'google' } },
+      dmarc: { said: 'v=DMARC1; p=reject' },
+    },
+  },
 };
 const local: Partial<Facts> = {
   mode: 'local',
@@ -75,6 +87,10 @@ const hubspot = (change: Partial<Facts['hubspot']>): Partial<Facts> => ({
   hubspot: { ...live.hubspot, ...change },
 });
 const keys = (change: Partial<Facts['keys']>): Partial<Facts> => ({ keys: { ...live.keys, ...change } });
+const mailDomain = (change: Partial<NonNullable<NonNullable<Facts['mail']>['domain']>>): Partial<Facts> => ({
+  mail: { ...live.mail!, domain: { ...live.mail!.domain!, ...change } },
+});
+const dkim = { selectors: ['default', 'google'], isSet: false, found: { said: null } };
 const endpoints = (...changes: Partial<Endpoint>[]) =>
   stripe({ endpoints: { said: changes.map((change) => ({ ...endpoint, ...change })) } });
 
@@ -111,6 +127,71 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     'missing',
     /:3: x And 1 more/,
   ],
+  ['letters by other means', { mail: null }, 'Mail server', 'ok', /MAIL=elsewhere/],
+  [
+    'a mail server that refuses the login',
+    { mail: { ...live.mail!, connection: { down: '535 no' } } },
+    'Mail server',
+    'missing',
+    /465 does not let us send \(535 no\).*SMTP_URL/,
+  ],
+  [
+    'a stand-in for a mail server',
+    { mail: { ...live.mail!, isStandIn: true, domain: null } },
+    'Mail server',
+    'ok',
+    /stand-in.*SMTP_URL/,
+  ],
+  [
+    'a sender without SPF',
+    mailDomain({ spf: { said: [] } }),
+    'SPF',
+    'missing',
+    /society\.example does not say.*v=spf1/,
+  ],
+  [
+    'two SPF records',
+    mailDomain({ spf: { said: ['v=spf1 -all', 'v=spf1 ~all'] } }),
+    'SPF',
+    'missing',
+    /2 SPF records/,
+  ],
+  [
+    'an SPF record for everybody',
+    mailDomain({ spf: { said: ['v=spf1 mx +all'] } }),
+    'SPF',
+    'missing',
+    /everybody/,
+  ],
+  [
+    'an SPF record with all of a name',
+    mailDomain({ spf: { said: ['v=spf1 a:all.example -all'] } }),
+    'SPF',
+    'ok',
+    /-all/,
+  ],
+  [
+    'a sender without DMARC',
+    mailDomain({ dmarc: { said: null } }),
+    'DMARC',
+    'missing',
+    /_dmarc\.society\.example/,
+  ],
+  [
+    'a key at none of the usual places',
+    mailDomain({ dkim }),
+    'DKIM',
+    'could not be checked',
+    /MAIL_DKIM_SELECTOR/,
+  ],
+  [
+    'no key at the selector that is set',
+    mailDomain({ dkim: { ...dkim, selectors: ['own'], isSet: true } }),
+    'DKIM',
+    'missing',
+    /own\._domainkey\.society\.example has no key/,
+  ],
+  ['DNS that does not answer', mailDomain({ spf: down }), 'SPF', 'could not be checked', /no connection/],
   ['a database that is down', { database: down }, 'Database', 'missing', /no connection.*DATABASE_URL/],
   [
     'migrations that wait',
@@ -442,7 +523,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(7)
+    .slice(7, -4)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

@@ -1,0 +1,37 @@
+import type { Answer } from '../providers/answer.ts';
+
+/** What one check found: a sentence, and in it what to do when something is missing. */
+export interface Finding {
+  standing: 'ok' | 'missing' | 'could not be checked';
+  about: string;
+  text: string;
+}
+
+type Say = (text: string) => Finding;
+
+export const about = (subject: string): { ok: Say; missing: Say; unknown: Say } => ({
+  ok: (text) => ({ standing: 'ok', about: subject, text }),
+  missing: (text) => ({ standing: 'missing', about: subject, text }),
+  unknown: (text) => ({ standing: 'could not be checked', about: subject, text }),
+});
+
+export function isForbidden(answer: Answer<unknown>): boolean {
+  return 'refused' in answer && (answer.refused.status === 401 || answer.refused.status === 403);
+}
+
+export function reasonOf(answer: Answer<unknown>): string {
+  return 'down' in answer ? answer.down : 'refused' in answer ? answer.refused.message : '';
+}
+
+export function list(names: readonly string[]): string {
+  return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** Whether strangers can reach an address: its name has a dot, and is neither an IP address nor a local name. */
+export function isPublic(address: string): boolean {
+  const host = new URL(address).hostname;
+  return (
+    /^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/i.test(host) &&
+    !/\.(local|localhost|internal|test)$/.test(host)
+  );
+}

@@ -1,0 +1,104 @@
+import type { Answer } from '../providers/answer.ts';
+import type { Facts } from './examine.ts';
+import { about, type Finding, isForbidden, list, reasonOf } from './finding.ts';
+
+const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
+const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
+
+/** The scopes that the join needs of its HubSpot token; the last one where documents are attached. */
+const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
+
+export function ofHubspot({
+  hubspotVersion,
+  attachDocuments,
+  neededProperties,
+  laterProperties,
+  hubspot: { properties, contacts, scopes, tried },
+  ruleRefusals,
+}: Facts): Finding[] {
+  const token = about('HubSpot token');
+  const permissions = about('HubSpot scopes');
+  const fields = about('HubSpot properties');
+  const rest = about('The rest of HubSpot').unknown('Run this again once the line above is put right.');
+  const down = [properties, contacts].find((answer) => 'down' in answer);
+  if (down) return [token.missing(`HubSpot does not answer (${reasonOf(down)}). Try again.`), rest];
+  const unauthorized = [properties, contacts].find(
+    (answer) => 'refused' in answer && answer.refused.status === 401,
+  );
+  if (unauthorized)
+    return [
+      token.missing(
+        `HubSpot refuses HUBSPOT_ACCESS_TOKEN (${reasonOf(unauthorized)}). Copy it again: ${HUBSPOT_KEY}, Show.`,
+      ),
+      rest,
+    ];
+
+  const needed = attachDocuments ? SCOPES : SCOPES.filter((scope) => scope !== 'files');
+  const granted = 'said' in scopes ? scopes.said : null;
+  const tries: Record<string, Answer<unknown> | undefined> = {
+    'crm.objects.contacts.read': contacts,
+    'crm.objects.contacts.write': tried?.write,
+    files: tried?.files,
+  };
+  const lacking = needed.filter((scope) =>
+    granted ? !granted.has(scope) : tries[scope] !== undefined && isForbidden(tries[scope]),
+  );
+  const untold = needed.filter((scope) => !granted && !(tries[scope] && 'said' in tries[scope]));
+  const findings = [
+    token.ok('HubSpot takes it.'),
+    lacking.length > 0
+      ? permissions.missing(`The key lacks ${list(lacking)}. Add them: ${HUBSPOT_KEY}, Scopes.`)
+      : granted
+        ? permissions.ok(`${list(needed)} are granted.`)
+        : untold.length === 0
+          ? permissions.ok(`Calls that want ${list(needed)} are answered.`)
+          : permissions.unknown(
+              `Whether ${list(untold)} ${untold.length === 1 ? 'is' : 'are'} granted shows here: ${HUBSPOT_KEY}, Scopes.`,
+            ),
+    ofRules(ruleRefusals),
+  ];
+  if (!('said' in properties))
+    return [
+      ...findings,
+      fields.unknown(
+        `The token may not list them (${reasonOf(properties)}). Grant crm.schemas.contacts.read: ${HUBSPOT_KEY}, Scopes.`,
+      ),
+    ];
+  const { said: known } = properties;
+  if (!known)
+    return [
+      ...findings,
+      fields.missing(`HubSpot does not know API version ${hubspotVersion}. Correct HUBSPOT_API_VERSION.`),
+    ];
+  const absent = neededProperties.filter((name) => !known.has(name));
+  return [
+    ...findings,
+    absent.length === 0
+      ? fields.ok(`All ${neededProperties.length} that a join reads or writes exist.`)
+      : fields.missing(
+          `The account has no ${list(absent)}. Create ${absent.length === 1 ? 'it' : 'them'}: ${HUBSPOT_PROPERTIES}; docs/integrations.md has the types. ${lackingMeans(absent, laterProperties)}`,
+        ),
+  ];
+}
+
+/** Rules that administrators set: HubSpot does not list them, and refuses by them since version 2026-09. */
+function ofRules(refusals: Facts['ruleRefusals']): Finding {
+  const rules = about('HubSpot rules');
+  if (!('said' in refusals))
+    return rules.unknown(`Whether joins were refused by them is not known (${reasonOf(refusals)}).`);
+  const { said } = refusals;
+  if (said.length === 0)
+    return rules.ok(
+      'No join is refused by one. They are not listed: look at Settings, Objects, Contacts, Create Record for what every new contact must have.',
+    );
+  return rules.missing(
+    `${said[0]!.reason} It holds up ${said[0]!.joins === 1 ? 'a join' : `${said[0]!.joins} joins`}; afterwards: npm run operator -- contacts retry all${said.length > 1 ? `. And ${said.length - 1} more: npm run operator -- contacts failed` : ''}`,
+  );
+}
+
+/** What becomes of joins until the properties are made. */
+function lackingMeans(absent: readonly string[], later: readonly string[]): string {
+  return absent.every((name) => later.includes(name))
+    ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`
+    : 'Until then HubSpot refuses joins that write there; afterwards: npm run operator -- contacts retry all';
+}
