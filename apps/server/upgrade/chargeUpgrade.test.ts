@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import {
+  attemptsOf,
+  charge,
+  chargesOf,
+  declineSavedCard,
+  idOf,
+  membershipTypesOf,
+  saveOtherCard,
+} from '../../../tests/harness/upgrades.ts';
+
+const server = await sharedServer();
+
+test("a decline is told in the bank's sentence, and a later press is a new attempt on the same intent", async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  const declined = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual([declined.status, declined.message], ['failed', 'Your card has insufficient funds.']);
+  const again = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual(again, declined);
+  await declineSavedCard(server, uuid, null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await attemptsOf(server, idOf(declined.clientSecret)), ['failed', 'failed', 'succeeded']);
+});
+
+test('after a decline another card pays the same intent in the page, and asking again says so', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await declineSavedCard(server, uuid, 'generic_decline');
+  const { clientSecret } = (await charge(client, uuid, intentId)).data;
+  assert.deepEqual((await charge(client, uuid, intentId, { charge: false })).data, {
+    status: 'requires_payment_method',
+    clientSecret,
+  });
+  assert.equal((await payByCard(server, idOf(clientSecret), 'pm_card_mastercard')).status, 200);
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.status, 'succeeded');
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
+});
+
+test('asked for the client secret alone, no card is charged', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { status, clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  assert.equal(status, 'requires_payment_method');
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).data.clientSecret, clientSecret);
+  assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), []);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'open' }]);
+});
+
+test('another price than the one on the screen is told and not charged', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const refused = await charge(client, uuid, intentId, { amount: 4000 });
+  assert.deepEqual(
+    [refused.status, refused.message],
+    [409, 'The price of this upgrade is now $45.00. Please check it and try again.'],
+  );
+  assert.deepEqual(await chargesOf(server, uuid), []);
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).data.status, 'succeeded');
+});
+
+test('an intent at an earlier price is cancelled, and the upgrade is sold at the price of now', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await server.deps.database
+    .updateTable('payment')
+    .set({ amount_cents: 4000 })
+    .where('intent_id', '=', idOf(clientSecret))
+    .execute();
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).data.status, 'succeeded');
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
+  assert.deepEqual((await chargesOf(server, uuid)).map(({ status }) => status).sort(), [
+    'canceled',
+    'succeeded',
+  ]);
+});
+
+test('a bank that asks for authentication gets it in the page, and the same intent goes on', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await saveOtherCard(server, uuid, 'pm_card_authenticationRequired');
+  const asked = (await charge(client, uuid, intentId)).data;
+  assert.equal(asked.status, 'requires_action');
+  const response = await fetch(`${server.stripeUrl}/authenticate/${idOf(asked.clientSecret)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_secret: asked.clientSecret, outcome: 'complete' }),
+  });
+  assert.equal(response.status, 200);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+});
+
+test("a payment that is not this join's, or none at all, buys nothing", async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const none = await charge(client, uuid, '');
+  assert.deepEqual([none.status, none.message], [400, 'Payment intent ID is missing.']);
+  assert.equal((await charge(client, uuid, 'pi_somebody_else')).status, 404);
+});
+
+test('after too many declined cards both cards have to wait, and no secret takes another one', async () => {
+  const limited = await startTestServer({ LIMITS: 'on', LIMIT_CARD_FAILURES_PER_SESSION: '2/10' });
+  try {
+    const client = limited.client();
+    const { uuid, intentId } = await paidJoin(limited, client, 'LINCOLN2026');
+    const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+    // Typed in the page: nobody told us of it.
+    const declinedInPage = () => payByCard(limited, idOf(clientSecret), 'pm_card_chargeDeclined');
+    await declinedInPage();
+    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+    await declinedInPage();
+    const refused = await charge(client, uuid, intentId, { charge: false });
+    assert.deepEqual(
+      [refused.status, refused.headers.has('retry-after'), refused.message],
+      [429, true, 'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.'],
+    );
+    assert.equal((await charge(client, uuid, intentId)).status, 429);
+    assert.equal((await payByCard(limited, idOf(clientSecret))).status, 400);
+    const { body } = await limited.stripe('GET', `/v1/payment_intents/${idOf(clientSecret)}`);
+    assert.equal(body.status, 'canceled');
+  } finally {
+    await limited.close();
+  }
+});

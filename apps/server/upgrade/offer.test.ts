@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import {
+  details,
+  openIntent,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import {
+  attemptsOf,
+  beforeStripe,
+  charge,
+  chargesOf,
+  idOf,
+  intentsOf,
+  membershipTypesOf,
+} from '../../../tests/harness/upgrades.ts';
+import { refundPayment } from '../settlement/refundPayment.ts';
+
+const server = await sharedServer();
+
+test('the offer names its price and the card it would be charged to', async () => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual(
+    [data.isEligibleForUpgrade, data.upgradeOption?.displayPrice, data.card],
+    [true, '$45.00', { brand: 'Visa', last4: '4242' }],
+  );
+  assert.equal(data.isSelfNomination, false);
+  assert.ok(data.features.length > 0);
+  assert.equal(data.goOn, '/registration/congratulations');
+});
+
+test('only the browser that paid is offered an upgrade and may buy it', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const other = server.client();
+  assert.equal(
+    (await other.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade,
+    false,
+  );
+  assert.equal((await charge(other, uuid, intentId)).status, 403);
+  assert.deepEqual(await chargesOf(server, uuid), []);
+});
+
+test('a card that was not kept is offered no upgrade', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await sql`update payment set saves_card = false where intent_id = ${intentId}`.execute(
+    server.deps.database,
+  );
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.equal((await intentsOf(server, uuid)).length, 1);
+});
+
+test('half an hour after paying the offer is closed', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await server.deps.database
+    .updateTable('join_session')
+    .set({ paid_at: sql`now() - interval '31 minutes'` })
+    .where('uuid', '=', uuid)
+    .execute();
+  assert.equal(
+    (await client.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade,
+    false,
+  );
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+});
+
+test('an upgrade is only offered while the membership that this join bought is active', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await server.deps.database
+    .updateTable('membership')
+    .set({ standing: 'refunded' })
+    .where('session_uuid', '=', uuid)
+    .execute();
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  // And whoever still pays with the form gets the money back.
+  await payByCard(server, idOf(clientSecret));
+  const late = (await charge(client, uuid, intentId)).data;
+  assert.equal(late.status, 'failed');
+  assert.match(late.message ?? '', /goes back in full/);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
+});
+
+test('a self-nominator is sent to the transcript after the upgrade', async () => {
+  const client = server.client();
+  const uuid = (
+    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: false } })
+  ).data.uuid;
+  await client.call('submitDetails', { params: { uuid }, body: details() });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 3 } });
+  await payOrder(server, client, uuid);
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual(
+    [data.isSelfNomination, data.upgradeOption?.displayPrice, data.goOn],
+    [true, '$55.00', '/registration/upload-transcript'],
+  );
+});
+
+test("the link's own offer (usp) replaces the catalogue's, and a bought upgrade is offered none", async () => {
+  const pay = async (client: Client, body: object) => {
+    const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+    const intent = await openIntent(client, uuid);
+    await client.call('beginPayment', {
+      params: { uuid },
+      body: { revision: intent.revision, agreeToPolicies: true },
+    });
+    await payByCard(server, intent.id);
+    await reportPayment(client, uuid, intent);
+    return (await client.call('getUpgradeDetails', { params: { uuid } })).data;
+  };
+  const byLink = await pay(server.client(), {
+    hubspotContactId: '103',
+    mainProductId: 1,
+    upsellProductId: 11,
+  });
+  assert.equal(byLink.upgradeOption?.productId, 11);
+  const upgradeOnly = await pay(server.client(), { hubspotContactId: '105', mainProductId: 10 });
+  assert.equal(upgradeOnly.isEligibleForUpgrade, false);
+});
+
+test('an upgrade that goes back leaves a member whom HubSpot knows a member', async () => {
+  const { database } = server.deps;
+  const isMember = () =>
+    database.selectFrom('contact').select('is_member').where('id', '=', '105').executeTakeFirstOrThrow();
+  const bought = await database
+    .selectFrom('membership')
+    .select(['payment_intent', 'standing'])
+    .where('contact_id', '=', '105')
+    .execute();
+  assert.deepEqual(
+    [bought.length, bought[0]?.standing, (await isMember()).is_member],
+    [1, 'active', true],
+    'as the test before has sold it',
+  );
+  await refundPayment(server.deps, bought[0]!.payment_intent);
+  const { standing } = await database
+    .selectFrom('membership')
+    .select('standing')
+    .where('contact_id', '=', '105')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual([standing, (await isMember()).is_member], ['refunded', true]);
+});
+
+test('Skip is honored: the offer does not come back and nothing can be charged', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal(skipped.data.goOn, '/registration/congratulations');
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), []);
+});
+
+test('Skip cancels an intent whose card form is still open in another tab', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal((await payByCard(server, idOf(clientSecret))).status, 400);
+  assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), []);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'canceled' }]);
+});
+
+test('Skip that finds the upgrade paid in that moment confirms it', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { clientSecret } = (await charge(client, uuid, intentId, { charge: false })).data;
+  await payByCard(server, idOf(clientSecret));
+  const skipped = await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.equal(skipped.data.goOn, '/registration/congratulations');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+  assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
+});
+
+for (const moment of ['createIntent', 'confirmWithSavedCard'] as const)
+  test(`Skip pressed while Upgrade Now is under way charges nothing: before ${moment}`, async (t) => {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+    beforeStripe(server, t, moment, () => client.call('skipUpgrade', { params: { uuid }, body: {} }));
+    const pressed = await charge(client, uuid, intentId);
+    assert.deepEqual([pressed.status, pressed.goOn], [409, '/registration/congratulations']);
+    assert.deepEqual((await intentsOf(server, uuid)).map(({ status }) => status).sort(), [
+      'canceled',
+      'succeeded',
+    ]);
+    assert.deepEqual(await membershipTypesOf(server, uuid), ['membership']);
+  });

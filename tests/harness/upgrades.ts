@@ -1,0 +1,94 @@
+import type { TestContext } from 'node:test';
+import { membershipsOf } from './rows.ts';
+import type { Client, TestServer } from './testServer.ts';
+
+/** Presses Upgrade Now; with `charge: false` asks for the form of another card. */
+export const charge = (client: Client, uuid: string, paymentIntent: string, more: object = {}) =>
+  client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent, ...more } });
+export const idOf = (clientSecret: string | undefined) => clientSecret!.split('_secret_')[0]!;
+/** The payments of a join's upgrade. */
+export const chargesOf = async (server: TestServer, uuid: string) =>
+  await server.deps.database
+    .selectFrom('payment')
+    .select(['amount_cents', 'status'])
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .execute();
+
+/** What happens, in one test, right before the server asks Stripe. */
+export function beforeStripe(
+  server: TestServer,
+  t: TestContext,
+  before: 'createIntent' | 'confirmWithSavedCard',
+  happens: () => Promise<unknown>,
+): void {
+  const { payments } = server.deps;
+  const asks = payments[before] as (...given: unknown[]) => Promise<never>;
+  Object.assign(payments, {
+    async [before](...given: unknown[]) {
+      await happens();
+      return asks(...given);
+    },
+  });
+  t.after(() => Object.assign(payments, { [before]: asks }));
+}
+
+/** Waits until so many have come. */
+export function gathering(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let come = 0;
+  return () => {
+    if (++come === count) resolve();
+    return promise;
+  };
+}
+
+interface Listed {
+  amount: number;
+  status: string;
+  metadata: { session?: string };
+}
+
+/** What Stripe has for a join, whatever we know of it. */
+export async function intentsOf(server: TestServer, uuid: string): Promise<Listed[]> {
+  const { body } = await server.stripe('GET', '/v1/payment_intents?limit=100');
+  return (body as unknown as { data: Listed[] }).data.filter(({ metadata }) => metadata.session === uuid);
+}
+
+/** How each try to charge an intent went, the first one first. */
+export async function attemptsOf(server: TestServer, intent: string): Promise<string[]> {
+  const { body } = await server.stripe('GET', `/v1/charges?payment_intent=${intent}`);
+  return (body as unknown as { data: Listed[] }).data.map(({ status }) => status).reverse();
+}
+
+/** What a join has bought, the membership first. */
+export async function membershipTypesOf(server: TestServer, uuid: string): Promise<string[]> {
+  return (await membershipsOf(server, uuid)).map(({ type }) => type).sort();
+}
+
+/** The bank of the card that paid for the membership declines it from now on; null: no more. */
+export async function declineSavedCard(
+  server: TestServer,
+  uuid: string,
+  declines: string | null,
+): Promise<void> {
+  const { payment_method_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('payment_method_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'join')
+    .executeTakeFirstOrThrow();
+  await server.stripeControl(`payment_methods/${payment_method_id}`, { declines });
+}
+
+/** Makes the saved card another one: the member's bank has changed its mind. */
+export async function saveOtherCard(server: TestServer, uuid: string, card: string): Promise<void> {
+  const customer = await server.stripe('POST', '/v1/customers', { payment_method: card });
+  const { body } = await server.stripe('GET', `/v1/payment_methods?customer=${customer.body.id}`);
+  const [method] = (body as unknown as { data: { id: string }[] }).data;
+  await server.deps.database
+    .updateTable('payment')
+    .set({ customer_id: customer.body.id, payment_method_id: method!.id })
+    .where('session_uuid', '=', uuid)
+    .execute();
+}
