@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import type Stripe from 'stripe';
 import type { OrderLine } from '#core/orderLine.ts';
+import { Refusal } from '../../apps/server/platform/http/refusal.ts';
 import { sayWhatFor } from '../../apps/server/refunds/assignRefund.ts';
 import { refundJoin } from '../../apps/server/refunds/refundJoin.ts';
 import { reconcile } from '../../apps/server/settlement/reconcile.ts';
@@ -40,9 +42,11 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
         nextDay.push(() => world.bank(`refunds/${id}/settle`, { status: 'failed' }));
         break;
       }
-      case 'itemReturned': {
+      case 'itemReturned':
+      case 'itemReturnedInOutage': {
         const item = await itemOf(world, charge);
         if (!item) break;
+        if (aftermath === 'itemReturnedInOutage') await askInVain(world, charge, item);
         const { id } = await refund({ amount: String(item.priceCents) });
         person.returned = { refundId: id, productId: item.productId, cents: item.priceCents };
         break;
@@ -57,6 +61,32 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
   return async () => {
     for (const happens of nextDay) await happens();
   };
+}
+
+/** Staff ask for a refund while Stripe cannot be reached: it stays due, and they make it in the dashboard. */
+async function askInVain(
+  world: World,
+  { payment_intent, metadata }: Stripe.Charge,
+  { productId }: OrderLine,
+): Promise<void> {
+  const { deps } = world.wired;
+  await world.addFault({
+    kind: 'cut',
+    method: 'POST',
+    path: '/v1/refunds',
+    about: String(payment_intent),
+    times: 9,
+  });
+  await assert.rejects(
+    refundJoin(deps, metadata.session!, {
+      membership: false,
+      ineligible: false,
+      upgrade: false,
+      items: [productId],
+    }),
+    Refusal,
+  );
+  await world.clearFaults();
 }
 
 /** A donation or store item of the order that a charge paid for. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { broken, type Variant, variants } from './broken.ts';
-import { joinOf, planWith } from './plan.ts';
+import { joinOf, type Plan, planWith } from './plan.ts';
 import { runPlan } from './run.ts';
 
 const preload = pathToFileURL(join(import.meta.dirname, 'broken.ts')).href;
 
 /** A handful of joins, each of which one of the variants gets wrong. */
-const plan = planWith([
+const plan: Plan['units'] = [
   // Paid once, and told at once by four tabs and two webhooks.
   ...['a', 'b', 'c'].map((name) => [joinOf({ name, returns: 'atOnce', webhooks: 'doubled' })]),
   // Two joins of one contact, both charged.
@@ -21,21 +21,20 @@ const plan = planWith([
   // Another membership is chosen between the charge and the first report of it.
   [joinOf({ name: 'g', pays: 'direct', changes: 'membership', changesWhen: 'after', webhooks: 'lost' })],
   [joinOf({ name: 'h', upgrade: 'twice', extras: [21, 30] })],
-]);
+];
 
 const breaking = (variant: Variant) => ({ NODE_OPTIONS: `--import=${preload}`, FAULTS_BROKEN: variant });
 
-const differencesOf = async (variant?: Variant) => {
-  const { differences } = await runPlan(plan, {
-    // Whoever does not wait for a lock is seen not to.
-    slowCommitMs: 100,
-    ...(variant && { env: breaking(variant) }),
-  });
-  return differences;
-};
+const brokenOff = [joinOf({ name: 'i', breakOff: { point: 'commit:before' } })];
+// Whoever does not wait for a lock is seen not to.
+const slowCommitMs = 100;
+
+const differencesOf = async (variant: Variant, units: Plan['units'] = plan) =>
+  (await runPlan(planWith(units), { slowCommitMs, env: breaking(variant) })).differences;
 
 test('what is right shows no difference', async () => {
-  assert.deepEqual(await differencesOf(), []);
+  const { differences } = await runPlan(planWith([...plan, brokenOff]), { slowCommitMs });
+  assert.deepEqual(differences, []);
 });
 
 test('a confirmPayment without locks is caught', async () => {
@@ -56,11 +55,8 @@ test('a confirmPayment that takes the items of now instead of those that were pa
 });
 
 test('a server that ends when a connection breaks in the middle of a transaction is caught', async () => {
-  const broken = planWith([[joinOf({ name: 'i', breakOff: { point: 'commit:before' } })]]);
-  const run = async (variant?: Variant) =>
-    (await runPlan(broken, variant ? { env: breaking(variant) } : {})).differences.map(({ kind }) => kind);
-  assert.deepEqual(await run(), []);
-  assert.deepEqual(new Set(await run('no listener')), new Set(['a server ended by itself']));
+  const kinds = (await differencesOf('no listener', [brokenOff])).map(({ kind }) => kind);
+  assert.deepEqual(new Set(kinds), new Set(['a server ended by itself']));
 });
 
 test('a variant whose text has gone says so, and no server starts with it', () => {

@@ -29,9 +29,9 @@ export const variants = {
     file: 'payments/confirmPayment.ts',
     changes: [
       [
-        'snapshot.items.find(({ type }) => isMembershipType(type))',
+        'snapshot.items.find(isMembershipLine)',
         `(await trx.selectFrom('join_session').select('lines').where('uuid', '=', named.uuid).executeTakeFirstOrThrow())
-        .lines.find(({ type }) => isMembershipType(type))`,
+        .lines.find(isMembershipLine)`,
       ],
     ],
   },

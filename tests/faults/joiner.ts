@@ -107,7 +107,10 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     await press(tab, 'setCustomDonation', { params: { uuid }, body: { amount: '4.32' } });
     look = await lookAt(run, tab);
   }
-  if (isHung(join) && 'screen' in look) look = await hang(run, tab, join);
+  if (isHung(join)) {
+    if ('message' in look) look = await lookPatiently(run, tab);
+    if ('screen' in look) look = await hang(run, tab, join);
+  }
   if ('screen' in look) {
     await plantFaults(run, look.screen.intentId);
     for (const strike of strikes) strike.arm(look.screen.intentId);
@@ -182,13 +185,22 @@ async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   await donate(tab, '3.21');
   const late = await hangingChange(run, tab, join.changesWhen === 'hung' ? 'before' : 'after');
   await donate(other, '4.32');
-  await lookAt(run, other);
+  await lookPatiently(run, other);
   await donate(other, '54.30');
   const dear = await hangingChange(run, other, 'before');
   person.beforeCard = dear.end;
   await late.end();
   await donate(tab, '4.32');
   return lookAt(run, tab);
+}
+
+/** Looks at Checkout again, as often as one presses, while a provider or the database is away. */
+async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
+  for (let tries = 1; ; tries++) {
+    const look = await lookAt(run, tab);
+    if (!('message' in look) || tries === PRESSES) return look;
+    await pause(PATIENCE_MS);
+  }
 }
 
 /** A look at Checkout whose change of the intent does not come back; `end` lets it, and waits for it. */
@@ -206,7 +218,7 @@ async function hangingChange(
       arrived.resolve();
       return goesOn.promise;
     });
-  const look = lookAt(run, tab);
+  const look = lookPatiently(run, tab);
   const late = pause(CHANGE_MS, undefined, { ref: false });
   const came = await Promise.race([arrived.promise.then(() => true), late.then(() => false)]);
   if (came) person.hangs++;

@@ -41,8 +41,9 @@ export interface Join {
   /** Where the browser is closed for good. */
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
-   * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item; a refund that
-   * comes back from the bank a day later; a dispute that stays open, or is won or lost a day later.
+   * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item, also after staff
+   * had asked for it here while Stripe did not answer; a refund that comes back from the bank a day later; a dispute that
+   * stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** Whoever left comes back a day later, with the old page still open. */
@@ -66,6 +67,7 @@ export interface Join {
 export const aftermaths = [
   'refunded',
   'itemReturned',
+  'itemReturnedInOutage',
   'refundFailed',
   'disputed',
   'disputeWon',

@@ -5,6 +5,7 @@ import { sumByHand } from './books.ts';
 import { countCalls, misshapen } from './conformance.ts';
 import { comeBack, comeBackNextDay, playJoin } from './joiner.ts';
 import { countByHand, type Difference } from './ledger.ts';
+import { countLetters } from './letters.ts';
 import { type KillPoint, killPoints, type ServerCall } from './operations.ts';
 import { settleHeld } from './pages.ts';
 import type { Person } from './person.ts';
@@ -156,6 +157,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Rep
       differences: [
         ...(await countByHand(world, people)),
         ...(await sumByHand(world)),
+        ...(await countLetters(world, people)),
         ...(await byReconcile(world)),
         ...misshapen(requests),
         ...byPeople(people),

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../../apps/server/platform/config.ts';
+import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
 import { migrate } from '../../apps/server/platform/database/migrate.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';

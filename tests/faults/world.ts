@@ -6,12 +6,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { pushDue } from '../../apps/server/contacts/push.ts';
 import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
-import { readConfig } from '../../apps/server/platform/config.ts';
+import { sendDue } from '../../apps/server/letters/sendLetters.ts';
+import { readConfig } from '../../apps/server/platform/config/config.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';
 import { stripeProvider } from '../../apps/server/providers/stripe/provider.ts';
 import { startSweeping } from '../../apps/server/settlement/sweep.ts';
 import { type Wired, wire } from '../../apps/server/wire.ts';
 import type { SeedContact } from '../../emulators/hubspot/seed.ts';
+import type { MailFault } from '../../emulators/mail/faults.ts';
+import type { KeptLetter } from '../../emulators/mail/server.ts';
 import type { Fault } from '../../emulators/shared/faults.ts';
 import type { LedgerEntry } from '../../emulators/shared/ledger.ts';
 import { startTestPostgres, testDatabase } from '../harness/database.ts';
@@ -35,6 +38,16 @@ const TIMEOUT_MS = 500;
 /** How long HubSpot may take to hear of everything, and PostgreSQL to restart (ms). */
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
+
+/** What letters meet on their way, again and again. */
+const MAIL_FAULTS: readonly MailFault[] = [
+  { kind: 'status', at: 'rcpt', status: 451, skip: 1, times: 3 },
+  { kind: 'cut', at: 'data', skip: 2, times: 3 },
+  { kind: 'cut_after', at: 'data', skip: 3, times: 3 },
+  { kind: 'slow', at: 'data', ms: 300, times: 20 },
+  { kind: 'status', at: 'connect', status: 421, skip: 2, times: 5 },
+  { kind: 'hang_after', at: 'data', times: 2 },
+];
 
 export const SCHOOL_CODE = 'FAULTSCHOOL';
 /** The code and the HubSpot id of the run's contacts. */
@@ -76,6 +89,8 @@ export interface World {
   setStatus(contactId: string, status: string): Promise<void>;
   /** Sends HubSpot what it has not heard of, until nothing is left. */
   tellHubspot(): Promise<void>;
+  /** Sends every letter that is due, however often it failed before; all that came. */
+  sendLetters(): Promise<KeptLetter[]>;
   /** What staff write for the accountant of all days, as CSV. */
   accountantsFile(): Promise<string>;
   /** Ends all connections that a server has to the database. */
@@ -131,6 +146,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     );
     stops.push(() => standIns.close());
     const { stripeUrl, hubspotUrl } = standIns;
+    for (const fault of MAIL_FAULTS) await setFault(standIns.mailUrl, fault);
     const env = {
       ...settingsFor(standIns, tested.url, folder),
       LIMITS: 'off',
@@ -142,6 +158,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     stops.push(() => wired.database.destroy());
     await invite(wired, folder, options.contacts);
     const database = new pg.Pool({ connectionString: tested.url, max: 4 });
+    /** What somebody writes at this moment is left to them: they may hold one of these rows, and wait for another. */
+    const makeDue = (table: string, key: string, column: string, due: string) =>
+      database.query(
+        `update ${table} set ${column} = now() where ${key} in (select ${key} from ${table} where ${due} for update skip locked)`,
+      );
     database.on('error', () => {});
     // One may be cut off while it is taken, or while the pool ends it.
     database.on('connect', (client) => client.on('error', () => {}));
@@ -209,13 +230,26 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         const due = `profile_revision <> crm_revision and crm_refusal is null`;
         const deadline = Date.now() + TOLD_MS;
         for (let round = 0; Date.now() < deadline; round++) {
-          if (round % 20 === 0)
-            await database.query(`update join_session set crm_next_try_at = now() where ${due}`);
+          if (round % 20 === 0) await makeDue('join_session', 'uuid', 'crm_next_try_at', due);
           while ((await pushDue(wired.deps, wired.hubspot)).taken > 0);
           const { rowCount } = await database.query(`select from join_session where ${due} limit 1`);
           if (rowCount === 0) return;
           await pause(100);
         }
+      },
+      async sendLetters() {
+        await setFault(standIns.mailUrl, null);
+        const due = 'sent_at is null and refusal is null and withdrawn_at is null and due_at <= now()';
+        const deadline = Date.now() + TOLD_MS;
+        for (let round = 0; Date.now() < deadline; round++) {
+          // Whoever took one and was killed has it for a while.
+          if (round % 20 === 0) await makeDue('letter', 'id', 'next_try_at', due);
+          while (await sendDue(wired.deps, config.mail!));
+          const { rowCount } = await database.query(`select from letter where ${due} limit 1`);
+          if (rowCount === 0) break;
+          await pause(100);
+        }
+        return control(standIns.mailUrl, 'GET', 'letters');
       },
       async accountantsFile() {
         const days = ['--from', '2000-01-01', '--to', '2099-12-31'];
