@@ -1,13 +1,14 @@
 /**
- * Both emulators as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_HOST
+ * All emulators of a start as one process. Settings come from the environment: EMULATORS_HOST, STRIPE_EMULATOR_HOST
  * (where browsers come to it from elsewhere), STRIPE_EMULATOR_PORT,
- * HUBSPOT_EMULATOR_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
- * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url } }` as a
- * message. The process ends with its parent.
+ * HUBSPOT_EMULATOR_PORT, MAIL_EMULATOR_PORT and MAIL_EMULATOR_PAGE_PORT (0 or absent for a free one), EMULATORS_DATA_DIR, STRIPE_WEBHOOK_URL,
+ * HUBSPOT_EMULATOR_LIMITS=off. Once they listen, the parent gets `{ stripe: { url }, hubspot: { url }, mail: { smtpUrl, url } }`
+ * as a message. The process ends with its parent.
  */
 import { join } from 'node:path';
 import { startHubspotEmulator } from './hubspot/server.ts';
 import { STRIPE_WEBHOOK_SECRET } from './keys.ts';
+import { startMailEmulator } from './mail/server.ts';
 import { startStripeEmulator } from './stripe/server.ts';
 
 const { env } = process;
@@ -29,16 +30,26 @@ const hubspot = await startHubspotEmulator({
   dataDir,
   ...(env.HUBSPOT_EMULATOR_LIMITS === 'off' && { limits: 'off' }),
 });
+const mail = await startMailEmulator({
+  host,
+  smtpPort: Number(env.MAIL_EMULATOR_PORT ?? 0),
+  port: Number(env.MAIL_EMULATOR_PAGE_PORT ?? 0),
+  dataDir,
+});
 
 let stopping = false;
 const stop = async (): Promise<void> => {
   if (stopping) return;
   stopping = true;
-  await Promise.all([stripe.close(), hubspot.close()]);
+  await Promise.all([stripe.close(), hubspot.close(), mail.close()]);
   process.exit(0);
 };
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 process.on('disconnect', stop);
 
-process.send?.({ stripe: { url: stripe.url }, hubspot: { url: hubspot.url } });
+process.send?.({
+  stripe: { url: stripe.url },
+  hubspot: { url: hubspot.url },
+  mail: { smtpUrl: mail.smtpUrl, url: mail.url },
+});

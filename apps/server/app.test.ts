@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
-import { type CallName, calls, pathOf } from '#contract/calls.ts';
+import { type CallName, calls, downloads, pathOf } from '#contract/calls.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../tests/harness/steps.ts';
 import { startTestServer, type TestServer } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { buildApp } from './app.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
 
 let server: TestServer;
 /** A session in each kind of state, and the line of one of them. */
@@ -165,10 +165,15 @@ test('OpenAPI describes every call and is readable in a browser', async () => {
     assert.equal(operation?.operationId, name, `${method} ${path}`);
     assert.ok('200' in operation.responses && '400' in operation.responses);
   }
+  for (const [name, path] of Object.entries(downloads))
+    assert.equal(document.paths[path]?.get?.operationId, name, path);
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const ours = Object.values(calls).map(({ method, path }) => `${method} ${path}`);
+  const ours = [
+    ...Object.values(calls).map(({ method, path }) => `${method} ${path}`),
+    ...Object.values(downloads).map((path) => `GET ${path}`),
+  ];
   assert.deepEqual(described.sort(), ours.sort(), 'nothing that is not for pages: webhooks, health, reports');
   const page = await fetch(`${server.url}/api/docs/`);
   assert.equal(page.status, 200);

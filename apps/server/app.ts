@@ -5,24 +5,30 @@ import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { jsonSchemaTransform, validatorCompiler } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
+import { certificateRoutes } from './certificate/routes.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Deps } from './deps.ts';
 import { serveArrival } from './doctor/arrival.ts';
 import { documentRoutes } from './documents/routes.ts';
 import { eligibilityRoutes } from './eligibility/routes.ts';
 import { joinRoutes } from './join/routes.ts';
+import { letterRoutes } from './letters/routes.ts';
 import { membershipRoutes } from './membership/routes.ts';
+import { passRoutes } from './pass/routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { answerWriter } from './platform/http/answers.ts';
 import { drainOnClose } from './platform/http/drain.ts';
 import { addressOptions, handleErrors } from './platform/http/errors.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { logRequestIds } from './platform/http/logging.ts';
+import { observeRequests, routeOf } from './platform/http/observe.ts';
 import { servePage, writePage } from './platform/http/page.ts';
 import { serve } from './platform/http/routes.ts';
 import { otherHeadersOfPages, secureCalls, securePages } from './platform/http/securityHeaders.ts';
+import { shedLoad } from './platform/http/shedding.ts';
 import { FINISH_MS, Stopping } from './platform/http/stopping.ts';
 import { limitBodies, serverTimes, type TimeLimits, timeLimits } from './platform/http/timeLimits.ts';
+import type { Measured } from './platform/pressure.ts';
 import { reportRoutes } from './reports/reports.ts';
 import { toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
@@ -40,7 +46,8 @@ export async function buildApp(
     webBuild,
     stopping = new Stopping(),
     times = timeLimits,
-  }: { webBuild?: string; stopping?: Stopping; times?: TimeLimits } = {},
+    measured,
+  }: { webBuild?: string; stopping?: Stopping; times?: TimeLimits; measured?: () => Measured } = {},
 ): Promise<FastifyInstance> {
   const { config, society } = deps;
   const app = Fastify({
@@ -58,6 +65,7 @@ export async function buildApp(
   app.setSerializerCompiler(({ schema }) => answerWriter(schema as unknown as ZodType));
   drainOnClose(app, FINISH_MS);
   logRequestIds(app);
+  observeRequests(app);
   handleErrors(app);
   limitBodies(app, times);
   acceptEmptyJson(app);
@@ -69,6 +77,7 @@ export async function buildApp(
       scriptUrl: browserUrl === null ? null : `${browserUrl}/stripe.js`,
     },
     uploadMaxBytes: config.uploadMaxBytes,
+    sendsLetters: config.mail !== null,
     apiUrl: config.apiUrl,
   });
   const page = webBuild === undefined ? null : await writePage(webBuild, site);
@@ -100,7 +109,7 @@ export async function buildApp(
     request.log.info(
       {
         method: request.method,
-        route: request.routeOptions.url ?? 'none',
+        route: routeOf(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime),
       },
@@ -109,13 +118,16 @@ export async function buildApp(
     done();
   });
 
+  const pressure = shedLoad(app, config, site.society.name, measured);
   app.get('/api/health', { schema: { hide: true } }, () => ({ ok: true }));
   serveArrival(app, deps);
-  serveHealth(app, deps, stopping);
+  serveHealth(app, deps, stopping, pressure);
   if (config.apiDocs) {
     await app.register(swaggerUi, { routePrefix: DOCS, staticCSP: true });
     app.get('/api/openapi.json', { schema: { hide: true } }, () => app.swagger());
   }
+  const mailbox = config.mail?.mailbox;
+  if (mailbox) app.get('/emulated/mail', { schema: { hide: true } }, (_, reply) => reply.redirect(mailbox));
   serve(app, 'getSite', () => ({ data: site }));
   eligibilityRoutes(app, deps);
   joinRoutes(app, deps);
@@ -124,6 +136,9 @@ export async function buildApp(
   paymentRoutes(app, deps);
   upgradeRoutes(app, deps);
   welcomeRoutes(app, deps);
+  passRoutes(app, deps);
+  letterRoutes(app, deps);
+  certificateRoutes(app, deps);
   await app.register(documentRoutes, { deps });
   await app.register(reportRoutes, { deps });
   if (page) await servePage(app, webBuild!, page);

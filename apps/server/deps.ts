@@ -1,9 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { Printer } from './certificate/printer.ts';
 import type { Contacts } from './contacts/contacts.ts';
 import type { Inspector } from './documents/inspector.ts';
 import type { Scanner } from './documents/scanner.ts';
+import type { LetterTexts } from './letters/readTexts.ts';
+import type { StopLinks } from './letters/stopLinks.ts';
 import type { Links } from './links/links.ts';
-import type { Config } from './platform/config.ts';
+import type { Passes } from './pass/passes.ts';
+import type { Config } from './platform/config/config.ts';
 import type { Database } from './platform/database/client.ts';
 import type { BrowserCookie } from './platform/http/browserCookie.ts';
 import type { Budget } from './providers/hubspot/budget.ts';
@@ -21,11 +25,16 @@ export interface Deps {
   storage: Storage;
   /** Looks into documents, on threads. */
   inspector: Inspector;
+  /** Makes certificates and press releases, on a thread. */
+  printer: Printer;
   /** Null: documents are not scanned. */
   scanner: Scanner | null;
   links: Links;
+  passes: Passes;
+  stopLinks: StopLinks;
   browser: BrowserCookie;
   society: Society;
+  letterTexts: LetterTexts;
   now(): Date;
   config: Config;
   /** Tells our payments from those of others on one Stripe account: kept in the database, so it outlives addresses and keys. */

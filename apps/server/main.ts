@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { importInvitations } from './invitations/importInvitations.ts';
-import { ConfigFaults, readConfig } from './platform/config.ts';
+import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
 import { whenReached } from './platform/database/whenReached.ts';
-import { createLog } from './platform/http/logging.ts';
+import { createLog, withCopy } from './platform/http/logging.ts';
 import { stopMs } from './platform/http/stopping.ts';
 import { serverFolder } from './platform/serverFolder.ts';
+import { version } from './platform/version.ts';
 import { run } from './run.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
@@ -19,7 +20,11 @@ const webBuild = join(serverFolder, '../web/dist');
 /** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
 async function main(): Promise<void> {
   const config = readConfig();
-  const log = createLog(config.logLevel);
+  const telemetry =
+    config.otlpEndpoint === null
+      ? null
+      : (await import('./platform/telemetry.ts')).startTelemetry(config.otlpEndpoint, version);
+  const log = createLog(config.logLevel, telemetry ? withCopy(telemetry.logs) : undefined);
   let server: Awaited<ReturnType<typeof run>> | undefined;
   let stopped: Promise<void> | undefined;
   const closing = closeWithGrace(
@@ -33,6 +38,7 @@ async function main(): Promise<void> {
     async () => {
       stopped ??= server?.stop();
       await stopped;
+      await telemetry?.stop();
     },
   );
   // Started by a launcher that is gone: nobody would ever stop us.

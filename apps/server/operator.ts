@@ -1,5 +1,6 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
+import { certificateCommand } from './certificate/certificateCommand.ts';
 import {
   diffCommand,
   failedCommand,
@@ -28,10 +29,18 @@ import { importCommand } from './invitations/importCommand.ts';
 import { mintCommand } from './invitations/mintCommand.ts';
 import { findCommand } from './join/findCommand.ts';
 import { ledgerCommand } from './ledger/ledgerCommand.ts';
+import {
+  lettersListCommand,
+  lettersRetryCommand,
+  lettersShowCommand,
+  lettersStopCommand,
+} from './letters/commands.ts';
 import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
+import { rotateCommand } from './links/rotateCommand.ts';
 import { noticesCommand } from './notices/noticesCommand.ts';
+import { linksRevokeCommand } from './pass/revokeCommand.ts';
 import { type Command, commandNamed, type LoneCommand, plain } from './platform/command.ts';
-import { ConfigFaults, readConfig, settingsOf } from './platform/config.ts';
+import { ConfigFaults, readConfig, settingsOf } from './platform/config/config.ts';
 import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { createLog } from './platform/http/logging.ts';
@@ -55,7 +64,10 @@ const commands: readonly (Command | LoneCommand)[] = [
   linkCommand,
   linkCheckCommand,
   linksCommand,
+  linksRevokeCommand,
+  rotateCommand,
   findCommand,
+  certificateCommand,
   storyCommand,
   refundAssignCommand,
   refundCommand,
@@ -73,6 +85,10 @@ const commands: readonly (Command | LoneCommand)[] = [
   documentsDueCommand,
   documentsFetchCommand,
   documentsUnknownCommand,
+  lettersListCommand,
+  lettersShowCommand,
+  lettersRetryCommand,
+  lettersStopCommand,
   noticesCommand,
   migrateCommand,
   setupCommand,

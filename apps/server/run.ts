@@ -5,11 +5,14 @@ import { startPushing } from './contacts/push.ts';
 import { startAttachingDocuments } from './documents/attachDocuments.ts';
 import { startSweepingDocuments } from './documents/sweepDocuments.ts';
 import { startWatchingGuesses } from './eligibility/watchGuesses.ts';
+import { startSendingLetters } from './letters/sendLetters.ts';
+import { startSendingLinks } from './pass/sendLinks.ts';
 import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
 import { startReconciling } from './settlement/reconcile.ts';
 import { startSweeping } from './settlement/sweep.ts';
+import { serveMetrics } from './watch/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
 /** Background work begins so long after the server listens (ms), so that it delays no first answer. */
@@ -23,11 +26,14 @@ export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,
   { webBuild, room }: { webBuild?: string; room?: WaitingRoom },
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const { host, stopDelaySeconds } = deps.config;
+  const { host, stopDelaySeconds, metricsPort } = deps.config;
   const stopping = new Stopping();
   const app = await buildApp(deps, { ...(webBuild === undefined ? {} : { webBuild }), stopping });
   await room?.leave();
   const url = await app.listen({ host, port: room?.port ?? deps.config.port });
+  const metrics =
+    metricsPort === null ? null : await serveMetrics({ ...deps, database: backgroundDatabase }, metricsPort);
+  if (metrics) deps.log.info({ url: metrics.url }, 'metrics are served');
   let background: (() => Promise<void>)[] = [];
   const begin = setTimeout(() => {
     const work = { ...deps, database: backgroundDatabase };
@@ -39,6 +45,8 @@ export async function run(
       startReconciling(work),
       startSweepingDocuments(work),
       startAttachingDocuments(work, hubspot),
+      startSendingLinks(work),
+      startSendingLetters(work),
     ];
   }, BEGIN_MS);
   return {
@@ -50,6 +58,7 @@ export async function run(
       if (stopping.isWatched) await pause(stopDelaySeconds * 1_000);
       await stopAccepting(app.server);
       await Promise.all([app.close(), ...ended]);
+      await metrics?.close();
       await Promise.all([database.destroy(), backgroundDatabase.destroy()]);
     },
   };

@@ -1,18 +1,23 @@
 import { createHmac } from 'node:crypto';
+import { openPrinter } from './certificate/printer.ts';
 import { mirroredContacts } from './contacts/contacts.ts';
 import type { Deps, Log } from './deps.ts';
 import { isDoctorToken } from './doctor/arrival.ts';
 import { openInspector } from './documents/inspector.ts';
 import { clamd } from './documents/scanner.ts';
+import { readLetterTexts } from './letters/readTexts.ts';
+import { stopLinks } from './letters/stopLinks.ts';
 import { signedLinks } from './links/links.ts';
 import { troubleTeller } from './notices/providerTrouble.ts';
+import { sealedPasses } from './pass/passes.ts';
 import { stripeFailures } from './payments/stripeFailures.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
 import { connect, type Database } from './platform/database/client.ts';
 import { patience } from './platform/database/patience.ts';
 import { sharedSecret } from './platform/database/secrets.ts';
 import { browserCookie } from './platform/http/browserCookie.ts';
 import { countedAddress } from './platform/http/countedAddress.ts';
+import { callWatcher } from './platform/watchCall.ts';
 import { sharedBudget } from './providers/hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from './providers/hubspot/client.ts';
 import { openStorage } from './providers/storage/openStorage.ts';
@@ -54,11 +59,13 @@ export async function wire(
 
 async function wireWith(database: Database, config: Config, log: Log): Promise<Wired> {
   // The file is read while the database is being reached.
-  const [secret, environment, society] = await Promise.all([
-    config.linkSecret ?? sharedSecret(database, 'link'),
+  const [secrets, environment, stopSecret, society] = await Promise.all([
+    config.linkSecrets ?? sharedSecret(database, 'link').then((secret) => [secret] as const),
     sharedSecret(database, 'environment', 8),
+    sharedSecret(database, 'reminder stops'),
     Promise.resolve(config.societyFile).then(readSociety),
   ]);
+  const watch = callWatcher(log);
   const crmBudget = sharedBudget(database);
   const hubspotFor = (urgency: 'joiner' | 'background') =>
     hubspotClient(
@@ -67,36 +74,43 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
       crmBudget,
       urgency,
       troubleTeller(database, log),
+      watch,
     );
   const now = () => new Date();
   const deps: Deps = {
     config,
     database,
     society,
+    letterTexts: readLetterTexts(config.societyFile),
     log,
     now,
     environment,
     payments: stripeProvider({
       ...config.providers.stripe,
+      watch,
       onFailure: stripeFailures(troubleTeller(database, log)),
     }),
     contacts: mirroredContacts(database, hubspotFor('joiner'), society.crm.fields, now),
     crmBudget,
     storage: await openStorage(config),
     inspector: openInspector(),
+    printer: openPrinter(),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
     // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
-    links: signedLinks(secret, config.providers.emulated || config.allowUnsignedLinks, now),
-    browser: browserCookie(secret, config.publicUrl.startsWith('https:')),
+    links: signedLinks(secrets, config.providers.emulated || config.allowUnsignedLinks, now),
+    passes: sealedPasses(secrets, config.publicUrl, now),
+    stopLinks: stopLinks(stopSecret, config),
+    browser: browserCookie(secrets, config.publicUrl.startsWith('https:')),
     hashAddress: (address) =>
-      createHmac('sha256', secret)
+      createHmac('sha256', secrets[0])
         .update(`address\n${countedAddress(address)}`)
         .digest('base64url')
         .slice(0, 22),
-    isDoctor: (token) => isDoctorToken(secret, token, now()),
+    isDoctor: (token) => secrets.some((secret) => isDoctorToken(secret, token, now())),
   };
   // Opens no connection before something is asked.
   const background = connect(config.databaseUrl, {
+    name: 'background',
     connections: BACKGROUND_CONNECTIONS,
     waits: patience.ofWork,
   });

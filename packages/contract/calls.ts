@@ -10,6 +10,7 @@ export const calls = {
   initiateSchoolJoin: { method: 'POST', path: '/api/public/join/initiate-school' },
   initiateSelfNomination: { method: 'POST', path: '/api/public/join/initiate/self-nomination' },
   initJoin: { method: 'POST', path: '/api/public/join/init/{id}' },
+  getOpenJoin: { method: 'GET', path: `${session}/open-join` },
   getContact: { method: 'GET', path: `${session}/hubspot-contact` },
   submitDetails: { method: 'POST', path: '/api/public/join/{uuid}/submit-student-details' },
   getMembershipDetails: { method: 'GET', path: `${session}/membership-details` },
@@ -33,12 +34,38 @@ export const calls = {
   uploadByLink: { method: 'POST', path: '/api/public/upload-link/{token}/upload-transcript' },
   uploadResume: { method: 'POST', path: '/api/public/upload-resume' },
   getWelcome: { method: 'GET', path: `${session}/welcome` },
+  openPass: { method: 'POST', path: '/api/public/pass/open' },
+  sendPassCode: { method: 'POST', path: '/api/public/pass/send-code' },
+  provePassByCode: { method: 'POST', path: '/api/public/pass/prove-by-code' },
+  provePassByName: { method: 'POST', path: '/api/public/pass/prove-by-name' },
+  sendPassLinks: { method: 'POST', path: '/api/public/pass/send-links' },
+  getReminders: { method: 'GET', path: '/api/public/reminders/{token}' },
+  setReminders: { method: 'POST', path: '/api/public/reminders/{token}' },
+  getPressRelease: { method: 'GET', path: `${session}/press-release` },
+  setVerification: { method: 'POST', path: `${session}/verification` },
+  verifyNumber: { method: 'GET', path: '/api/public/verify/{number}' },
   getSite: { method: 'GET', path: '/api/public/site' },
 } as const satisfies Record<string, { method: 'GET' | 'POST'; path: `/api/${string}` }>;
 
 export type CallName = keyof typeof calls;
 
+/** Files of a join, for the browser that holds it. `?paper=letter` or `?paper=a4`; without it the paper of the member's country. */
+export const downloads = {
+  certificate: `${session}/certificate.pdf`,
+  pressRelease: `${session}/press-release.pdf`,
+} as const satisfies Record<string, `/api/${string}`>;
+export type DownloadName = keyof typeof downloads;
+
 /** A call's path with its parameters filled in: pathOf('setMembership', { uuid }) */
 export function pathOf(name: CallName, params: Record<string, string> = {}): string {
-  return calls[name].path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
+  return filledIn(calls[name].path, params);
+}
+
+/** The same of a download: downloadPath('certificate', { uuid }) */
+export function downloadPath(name: DownloadName, params: { uuid: string }): string {
+  return filledIn(downloads[name], params);
+}
+
+function filledIn(path: string, params: Record<string, string>): string {
+  return path.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key] ?? ''));
 }

@@ -200,6 +200,8 @@ const site = z.object({
     scriptUrl: z.string().nullable(),
   }),
   uploadMaxBytes: z.number().nullable(),
+  /** Letters are sent, so that one can ask for the link of a join. */
+  sendsLetters: z.boolean(),
   /** Where the calls go; empty for the page's own origin. */
   apiUrl: z.string(),
 });
@@ -207,8 +209,12 @@ const site = z.object({
 const upload = z.object({ name: z.string(), size: z.int() });
 
 const sessionParams = z.object({ uuid });
-const uploadLinkParams = z.object({ token: z.string().max(100) });
+const linkParams = z.object({ token: z.string().max(100) });
 const none = z.object({});
+const reminders = z.object({ areStopped: z.boolean() });
+/** What stands behind the `#` of a link in a letter. */
+const token = given(200);
+const openedJoin = z.object({ uuid, goOn: z.string() });
 /** A call that needs no body takes none, or an empty object. */
 const noBody = none.nullish();
 
@@ -223,7 +229,13 @@ export const schemas = {
     }),
   },
   initiateJoin: {
-    body: z.object({ contactId, invitationCode, isTOLA: flag(true) }),
+    body: z.object({
+      contactId,
+      invitationCode,
+      isTOLA: flag(true),
+      /** The joiner has pressed Start Over: a new join, though the browser holds an open one of the contact. */
+      startOver: flag(false),
+    }),
     data: started,
   },
   initiateSchoolJoin: { body: z.object({ invitationCode }), data: started },
@@ -235,6 +247,11 @@ export const schemas = {
     params: z.object({ id: contactId }),
     body: z.object({ ...signature }).nullish(),
     data: started,
+  },
+  /** Where a join that is not paid goes on; null for a paid or unknown one. The name only for the browser that holds its cookie. */
+  getOpenJoin: {
+    params: sessionParams,
+    data: z.object({ join: z.object({ firstName: nullableText, goOn: z.string() }).nullable() }),
   },
   /** With who invited the joiner and why, in a sentence. */
   getContact: { params: sessionParams, data: contact.extend({ invitation: z.string() }) },
@@ -381,8 +398,8 @@ export const schemas = {
     /** `path` of the page on which a phone uploads. */
     data: z.object({ path: z.string(), expiresAt: z.iso.datetime() }),
   },
-  getUploadLink: { params: uploadLinkParams, data: z.object({ expiresAt: z.iso.datetime() }) },
-  uploadByLink: { params: uploadLinkParams, data: upload },
+  getUploadLink: { params: linkParams, data: z.object({ expiresAt: z.iso.datetime() }) },
+  uploadByLink: { params: linkParams, data: upload },
   uploadResume: { data: z.object({ success: z.boolean(), message: z.string() }) },
   getWelcome: {
     params: sessionParams,
@@ -411,11 +428,70 @@ export const schemas = {
       /** Why staff rejected the transcript, until a new one is uploaded. */
       rejection: nullableText,
       programme: z.string(),
+      /**
+       * What a member is given on paper; null for other browsers, and when the membership has ended. Servers of the version
+       * before do not tell of it.
+       */
+      papers: z
+        .object({
+          /** As it is printed: "7K3M-9QXR". */
+          number: z.string(),
+          /** Others may verify the membership by its number. */
+          isVerifiable: z.boolean(),
+          /** Why no paper can be printed, or null. */
+          problem: nullableText,
+        })
+        .nullish(),
       /** Payments for something already held, by this join or another of the same contact, which are refunded. Cents. */
       refunded: z.array(
         z.object({ kind: z.enum(['join', 'upgrade']), amount: z.int(), isReturned: z.boolean() }),
       ),
     }),
+  },
+  /** A link from a letter: for a browser that holds its join where that goes on, for any other nothing but the ways to prove oneself. */
+  openPass: {
+    body: z.object({ token }),
+    data: z.object({
+      join: openedJoin.nullable(),
+      /** Last name and ZIP code were given, and may prove the joiner. */
+      hasDetails: z.boolean(),
+      /** A code was mailed for this browser, and is still taken. */
+      isCodeSent: z.boolean(),
+    }),
+  },
+  sendPassCode: { body: z.object({ token }), data: none },
+  provePassByCode: { body: z.object({ token, code: given(20) }), data: openedJoin },
+  provePassByName: {
+    body: z.object({ token, lastName: detailText, zipcode: detailText }),
+    data: openedJoin,
+  },
+  /** Answers alike whether or not there is a join of the email. */
+  sendPassLinks: { body: z.object({ email: given(320) }), data: none },
+  /** Whether reminders of joins left behind go to the email that the link in one of them was made for. */
+  getReminders: { params: linkParams, data: reminders },
+  setReminders: { params: linkParams, body: reminders, data: reminders },
+  /** The text of the press release, to be copied. Like the downloads, for the browser that holds the join of a member. */
+  getPressRelease: { params: sessionParams, data: z.object({ text: z.string() }) },
+  setVerification: {
+    params: sessionParams,
+    body: z.object({ isVerifiable: z.boolean() }),
+    data: z.object({ isVerifiable: z.boolean() }),
+  },
+  /** Whether a typed member number is genuine. One whose member does not want that is unknown, and counted like one. */
+  verifyNumber: {
+    params: z.object({ number: z.string().max(100) }),
+    data: z.discriminatedUnion('standing', [
+      z.object({
+        standing: z.literal('valid'),
+        number: z.string(),
+        /** The date, in words. */
+        since: z.string(),
+        society: z.string(),
+        programme: z.string(),
+      }),
+      z.object({ standing: z.literal('ended') }),
+      z.object({ standing: z.literal('unknown') }),
+    ]),
   },
   getSite: { data: site },
 } as const satisfies Record<CallName, { params?: z.ZodType; body?: z.ZodType; data: z.ZodType }>;

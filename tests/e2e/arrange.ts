@@ -183,3 +183,9 @@ export async function refuse(page: Page, name: CallName, status: number, message
   const json = { success: false, status: 'error', ...(message && { message }) };
   await page.route(route(name), (request) => request.fulfill({ status, json }));
 }
+
+/** The page that verifies the membership of a join that this browser has just paid. */
+export async function verifyPathOfMember(page: Page): Promise<string> {
+  const { uuid } = await paidJoin(page);
+  return `/verify/${(await call(page, 'getWelcome', { uuid })).papers.number}`;
+}

@@ -19,6 +19,10 @@ const withoutSession: Record<string, string> = {
   '/initialize/checkout?vid=101': '/registration/checkout',
   '/upload-resume/101': '/upload-resume/101',
   '/upload/a-code-of-yesterday': '/upload/a-code-of-yesterday',
+  '/pass': '/pass',
+  '/verify': '/verify',
+  '/verify/7K3M-9QXR': '/verify/7K3M-9QXR',
+  '/unsubscribe/a-token-of-nobody': '/unsubscribe/a-token-of-nobody',
   '/no/such/page': HOME,
 };
 

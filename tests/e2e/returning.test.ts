@@ -1,9 +1,11 @@
-import { startedJoin } from './arrange.ts';
-import { expect, test } from './fixtures.ts';
+import { call, details, hold, orderingJoin, paidJoin, startedJoin } from './arrange.ts';
+import { expect, expectAccessible, expectNoSidewaysScroll, test } from './fixtures.ts';
+import { watchShifts } from './shifts.ts';
 import {
   button,
   buyNow,
   chooseMembership,
+  enterCode,
   fillDetails,
   heading,
   paidIntent,
@@ -12,6 +14,7 @@ import {
   typeCard,
   watchIntents,
 } from './steps.ts';
+import { tabThrough } from './wcag.ts';
 
 test('Back, reload and a second tab at every step lose nothing and charge once', async ({
   page,
@@ -166,4 +169,130 @@ test('a new screen begins at its top, once it is there; Back is where one was', 
   await page.goBack();
   await expect(heading(page, 'Student Details')).toBeVisible();
   await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
+});
+
+test('Get Started offers to continue an unpaid join, by name and step, and nothing moves when it does @phone', async ({
+  page,
+}) => {
+  await orderingJoin(page);
+  const shifts = await watchShifts(page);
+  const release = await hold(page, 'getOpenJoin');
+  await page.goto('/');
+  await expect(heading(page, 'Get Started')).toBeVisible();
+  const offer = page.getByRole('region', { name: 'Continue your join' });
+  await expect(offer).toHaveCount(0);
+  release();
+  await expect(offer.getByRole('status')).toHaveText(
+    'Welcome back, Jordan. You were at step 3 of 3, Checkout.',
+  );
+  await page.waitForLoadState('networkidle');
+  expect(await shifts()).toEqual([]);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect((await tabThrough(page)).filter(({ troubles }) => troubles.length > 0)).toEqual([]);
+  await button(page, 'Continue your join').click();
+  await expect(page).toHaveURL('/registration/checkout');
+  await expect(page.getByRole('button', { name: 'Buy Now', disabled: false })).toBeVisible();
+  expect(await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage)])).toEqual([
+    ['joinSessionUuid'],
+    [],
+  ]);
+});
+
+test('the offer can be closed, and says no name to a browser without the cookie', async ({
+  page,
+  context,
+}) => {
+  await orderingJoin(page);
+  await context.clearCookies({ name: 'induct_join' });
+  await page.goto('/');
+  const offer = page.getByRole('region', { name: 'Continue your join' });
+  await expect(offer.getByRole('status')).toHaveText('Welcome back. You were at step 3 of 3, Checkout.');
+  await button(page, 'Close').click();
+  await expect(offer).toHaveCount(0);
+});
+
+test('nothing is offered on a first visit, for a paid join, or for one that is gone', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', (request) => void (request.url().includes('/open-join') && asked.push(request.url())));
+  await page.goto('/');
+  await expect(heading(page, 'Get Started')).toBeVisible();
+  await page.waitForLoadState('networkidle');
+  expect(asked).toEqual([]);
+  const offer = page.getByRole('region', { name: 'Continue your join' });
+  const { uuid } = await paidJoin(page);
+  for (const stored of [uuid, '00000000-0000-4000-8000-000000000000']) {
+    await page.evaluate((value) => localStorage.setItem('joinSessionUuid', value), stored);
+    const answered = page.waitForResponse(/open-join/);
+    await page.reload();
+    expect(await (await answered).json()).toMatchObject({ data: { join: null } });
+    await page.waitForLoadState('networkidle');
+    await expect(offer).toHaveCount(0);
+  }
+});
+
+test('the same personal code continues the join of this browser, with address, year and donation', async ({
+  page,
+  invitation,
+}) => {
+  await enterCode(page, invitation.code);
+  await fillDetails(page, { city: 'Round Rock' });
+  await page.getByLabel('Graduation year').selectOption(String(new Date().getFullYear() + 2));
+  await save(page);
+  await chooseMembership(page);
+  await button(page, 'Donate $25').click();
+  await expect(total(page)).toHaveText('$90.00');
+  await page.evaluate(() => localStorage.clear());
+  await enterCode(page, invitation.code);
+  await expect(page.getByLabel('City')).toHaveValue('Round Rock');
+  await expect(page.getByLabel('Graduation year')).toHaveValue(String(new Date().getFullYear() + 2));
+  await page.goto('/registration/checkout');
+  await expect(total(page)).toHaveText('$90.00');
+});
+
+test('Start Over acts at once, is undone for a minute, and a reload forgets', async ({ page }) => {
+  await startedJoin(page);
+  await page.goto('/registration/student-details');
+  await page.clock.install();
+  await page.getByLabel('First name').fill('Jordan');
+  const startOver = async () => {
+    await button(page, 'Start Over').click();
+    await expect(page).toHaveURL('/registration/get-started');
+    expect(await page.evaluate(() => [{ ...localStorage }, { ...sessionStorage }])).toEqual([{}, {}]);
+  };
+  const offer = page.getByRole('region', { name: 'You started over' });
+  await startOver();
+  await expect(offer).toBeVisible();
+  await expectAccessible(page);
+  await button(page, 'Undo').click();
+  await expect(page).toHaveURL('/registration/student-details');
+  await expect(page.getByLabel('First name')).toHaveValue('Jordan');
+
+  await startOver();
+  await expect(offer).toBeVisible();
+  await page.clock.fastForward(60_000);
+  await expect(offer).toHaveCount(0);
+
+  await page.getByLabel('Invite code').fill('LINCOLN2026');
+  await button(page, 'Submit').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await startOver();
+  await expect(offer).toBeVisible();
+  await page.reload();
+  await expect(heading(page, 'Get Started')).toBeVisible();
+  await expect(offer).toHaveCount(0);
+});
+
+test('after Start Over the same personal code begins a new join', async ({ page, invitation }) => {
+  await enterCode(page, invitation.code);
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  const uuid = await page.evaluate(() => localStorage.getItem('joinSessionUuid'));
+  await call(page, 'submitDetails', { uuid: uuid! }, details({ city: 'Round Rock' }));
+  await button(page, 'Start Over').click();
+  await page.getByLabel('Invite code').fill(invitation.code);
+  await button(page, 'Submit').click();
+  await expect(heading(page, 'Student Details')).toBeVisible();
+  await expect(page.getByLabel('City')).not.toHaveValue('Round Rock');
+  expect(await page.evaluate(() => localStorage.getItem('joinSessionUuid'))).not.toBe(uuid);
 });

@@ -8,7 +8,9 @@ import {
   paidJoin,
   selfNomination,
   startedJoin,
+  verifyPathOfMember,
 } from './arrange.ts';
+import { joinElsewhere, linkOf, stopPageOf } from './passes.ts';
 import { button, heading } from './steps.ts';
 
 /** Every screen as it stands when its data has come, for what must hold on all of them. */
@@ -116,6 +118,38 @@ export const screens: Screen[] = [
     arrange: async () => '/registration/initiate/upgrade',
     title: 'Upgrade Membership',
     isThere: (page) => heading(page, 'Upgrade Membership'),
+  },
+  {
+    name: 'a link that opens a join',
+    arrange: async (page) => linkOf(await joinElsewhere(page)),
+    title: 'Your join',
+    isThere: (page) => button(page, 'Email me a code'),
+  },
+  {
+    name: 'Send me my link',
+    arrange: async () => '/pass',
+    title: 'Your join',
+    isThere: (page) => button(page, 'Send me my link'),
+  },
+  {
+    name: 'a membership that is verified',
+    arrange: verifyPathOfMember,
+    waitsFor: 'verifyNumber',
+    title: 'Verify a Membership',
+    isThere: (page) => page.getByRole('heading', { name: 'This membership is genuine' }),
+  },
+  {
+    name: 'a number that is not known',
+    arrange: async () => '/verify/0000-0000',
+    title: 'Verify a Membership',
+    isThere: (page) => page.getByRole('heading', { name: 'We know of no such membership' }),
+  },
+  {
+    name: 'reminders that can be stopped',
+    arrange: () => stopPageOf('screens@example.com'),
+    waitsFor: 'getReminders',
+    title: 'Reminders',
+    isThere: (page) => button(page, 'Stop reminders'),
   },
   {
     name: 'Page not found',

@@ -87,10 +87,11 @@ const statements = [
      case when is_recent then now() else at + interval '20 minutes' end, at + interval '15 minutes', at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('join'), ('upgrade')) as intents (kind)
    where kind = 'join' and (is_paid or state in ('ordering', 'paying') and n % 2 = 0) or kind = 'upgrade' and is_upgraded`,
-  `insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, created_at)
+  `insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, member_number, has_letters, created_at)
    select uuid, case when is_invited then contact end, case type when 'membership' then 1 else 10 end, type,
      case type when 'membership' then intent else intent || '_up' end,
-     case when n % 200 = 20 and type = 'membership' then 'refunded' else 'active' end, at + interval '20 minutes'
+     case when n % 200 = 20 and type = 'membership' then 'refunded' else 'active' end,
+     case type when 'membership' then lpad(upper(to_hex(n)), 8, '0') end, true, at + interval '20 minutes'
    from (${joins}) as joins cross join (values ('membership'), ('membership_upgrade')) as bought (type)
    where is_paid and (type = 'membership' or is_upgraded)`,
   `insert into refund (intent_id, stripe_id, amount_cents, reason, status, created_at, updated_at)
@@ -102,6 +103,9 @@ const statements = [
      at + interval '2 days', 'file' || n, 'note' || n, at + interval '1 day'
    from (${joins}) as joins cross join (values ('transcript'), ('resume')) as document (kind)
    where is_paid and (kind = 'transcript' and n % 5 = 1 or kind = 'resume' and n % 10 = 1)`,
+  `insert into letter (kind, session_uuid, occasion, email, due_at, next_try_at, attempts, sent_at, created_at)
+   select kind, uuid, intent, 'person' || n || '@example.com', at + interval '1 day', at + interval '1 day', 1, at + interval '1 day', at
+   from (${joins}) as joins cross join (values ('confirmation'), ('certificate'), ('portal')) as written (kind) where is_paid`,
   `insert into card_failure (charge_id, session_uuid, address_hash, created_at)
    select 'ch_' || md5('failure ' || n), uuid, left(md5('address ' || n / 5), 22), at + interval '19 minutes'
    from (${joins}) as joins where is_paid and n % 25 = 4`,

@@ -14,6 +14,7 @@ export interface Surroundings {
   port: number;
   stripe: { url: string; pid: number };
   hubspot: { url: string; pid: number };
+  mail: { url: string; smtpUrl: string; pid: number };
   /** The settings by which any process works on all of this. */
   env: Record<string, string>;
 }
@@ -45,19 +46,25 @@ export async function startSurroundings(
   const port = (await freePort())!;
   const contactsFile = join(folder, 'contacts.json');
   if (contacts) writeFileSync(contactsFile, JSON.stringify(contacts));
-  const start = (...args: string[]) => scope.start<{ url: string }>(standIn, { args });
-  const [stripe, hubspot] = await Promise.all([
+  const start = (...args: string[]) => scope.start<{ url: string; smtpUrl: string }>(standIn, { args });
+  const [stripe, hubspot, mail] = await Promise.all([
     start('stripe', join(folder, 'stripe'), `http://127.0.0.1:${port}/api/webhooks/stripe`),
     start('hubspot', join(folder, 'hubspot'), ...(contacts ? [contactsFile] : [])),
+    start('mail', join(folder, 'mail')),
   ]);
   return {
     folder,
     port,
     stripe: { url: stripe.ready.url, pid: stripe.process.pid! },
     hubspot: { url: hubspot.ready.url, pid: hubspot.process.pid! },
+    mail: { ...mail.ready, pid: mail.process.pid! },
     env: {
       PORT: String(port),
-      ...settingsFor({ stripeUrl: stripe.ready.url, hubspotUrl: hubspot.ready.url }, databaseUrl, folder),
+      ...settingsFor(
+        { stripeUrl: stripe.ready.url, hubspotUrl: hubspot.ready.url, smtpUrl: mail.ready.smtpUrl },
+        databaseUrl,
+        folder,
+      ),
       ...settings,
     },
   };

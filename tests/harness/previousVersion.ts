@@ -34,7 +34,7 @@ function versionAt(commit: string): string {
 
 /**
  * Writes the files of a commit into an empty folder, with the packages that are installed here. One that this version has given up
- * stays among devDependencies until the next version: fflate, of 0.3.0.
+ * stays among devDependencies until the next version.
  */
 export function checkOut(commit: string, folder: string): void {
   const archive = execFileSync('git', ['archive', '--format=tar', commit], {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type HubspotEmulatorOptions, startHubspotEmulator } from '../../emulators/hubspot/server.ts';
+import { startMailEmulator } from '../../emulators/mail/server.ts';
 import { type StripeEmulatorOptions, startStripeEmulator } from '../../emulators/stripe/server.ts';
 
 const society = join(import.meta.dirname, '../../society');
@@ -9,10 +10,13 @@ export const demoInvitations = join(society, 'demo-invitations.csv');
 export interface StandIns {
   stripeUrl: string;
   hubspotUrl: string;
+  /** Where letters come, and the controls of their stand-in. */
+  smtpUrl: string;
+  mailUrl: string;
   close(): Promise<unknown>;
 }
 
-/** Both providers' stand-ins in this process, on free ports, with their state in a folder. */
+/** All providers' stand-ins in this process, on free ports, with their state in a folder. */
 export async function startStandIns(
   folder: string,
   stripe: Partial<StripeEmulatorOptions> = {},
@@ -22,17 +26,20 @@ export async function startStandIns(
   const running = await Promise.all([
     startStripeEmulator({ ...address, dataDir: join(folder, 'stripe'), checkAnswers: true, ...stripe }),
     startHubspotEmulator({ ...address, dataDir: join(folder, 'hubspot'), ...hubspot }),
+    startMailEmulator({ ...address, smtpPort: 0, dataDir: join(folder, 'mail') }),
   ]);
   return {
     stripeUrl: running[0].url,
     hubspotUrl: running[1].url,
+    smtpUrl: running[2].smtpUrl,
+    mailUrl: running[2].url,
     close: () => Promise.all(running.map((standIn) => standIn.close())),
   };
 }
 
-/** The settings by which a server works on a database and both stand-ins, with its documents in `folder`. */
+/** The settings by which a server works on a database and the stand-ins, with its documents in `folder`. */
 export function settingsFor(
-  { stripeUrl, hubspotUrl }: Pick<StandIns, 'stripeUrl' | 'hubspotUrl'>,
+  { stripeUrl, hubspotUrl, smtpUrl }: Pick<StandIns, 'stripeUrl' | 'hubspotUrl' | 'smtpUrl'>,
   databaseUrl: string,
   folder: string,
 ) {
@@ -42,5 +49,6 @@ export function settingsFor(
     SOCIETY_FILE: societyFile,
     STRIPE_EMULATOR_URL: stripeUrl,
     HUBSPOT_EMULATOR_URL: hubspotUrl,
+    MAIL_EMULATOR_URL: smtpUrl,
   };
 }

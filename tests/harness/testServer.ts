@@ -8,12 +8,14 @@ import { type Body, type Data, failure, successOf } from '#contract/schemas.ts';
 import { buildApp } from '../../apps/server/app.ts';
 import type { Deps } from '../../apps/server/deps.ts';
 import { importInvitations } from '../../apps/server/invitations/importInvitations.ts';
-import { readConfig } from '../../apps/server/platform/config.ts';
+import { readConfig } from '../../apps/server/platform/config/config.ts';
 import type { Database } from '../../apps/server/platform/database/client.ts';
 import { createLog } from '../../apps/server/platform/http/logging.ts';
 import type { HubspotClient } from '../../apps/server/providers/hubspot/client.ts';
 import { wire } from '../../apps/server/wire.ts';
 import { STRIPE_WEBHOOK_SECRET } from '../../emulators/keys.ts';
+import type { MailFault } from '../../emulators/mail/faults.ts';
+import type { KeptLetter } from '../../emulators/mail/server.ts';
 import { testDatabase } from './database.ts';
 import { control, requestStripe, setFault } from './providers.ts';
 import { demoInvitations, settingsFor, startStandIns } from './standIns.ts';
@@ -51,11 +53,16 @@ export interface TestServer {
   hubspot: HubspotClient;
   stripeUrl: string;
   hubspotUrl: string;
+  smtpUrl: string;
+  mailUrl: string;
   /** A new browser. */
   client(): Client;
   /** Our calls meet a fault, or `null`: no more faults (emulators/README.md). */
   stripeFault(fault: object | null): Promise<unknown>;
   hubspotFault(fault: object | null): Promise<unknown>;
+  mailFault(fault: MailFault | null): Promise<unknown>;
+  /** The letters that have come, the newest first. */
+  letters(): Promise<KeptLetter[]>;
   /** A control of the emulated Stripe: what banks and networks do. */
   stripeControl(path: string, body: object): Promise<{ id: string }>;
   /** Talks to the emulated Stripe as its own dashboard or the browser's script would. */
@@ -96,14 +103,15 @@ export async function startTestServer(
       { ...(hubspotLimits && { limits: hubspotLimits }), ...(searchLagMs !== undefined && { searchLagMs }) },
     ),
   ]);
-  const { stripeUrl, hubspotUrl } = standIns;
-  const config = readConfig({
-    ...settingsFor(standIns, database.url, folder),
-    LIMITS: 'off',
-    LOG_LEVEL: 'fatal',
-    ...env,
+  const { stripeUrl, hubspotUrl, smtpUrl, mailUrl } = standIns;
+  const endOthers = async () => {
+    await Promise.all([standIns.close(), database.drop()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const { config, wired } = await wireUp().catch(async (error) => {
+    await endOthers();
+    throw error;
   });
-  const wired = await wire(config, createLog('silent'));
   await importInvitations(wired.database, demoInvitations, Object.keys(wired.deps.society.programmes));
   const app = await buildApp(wired.deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -121,18 +129,31 @@ export async function startTestServer(
     hubspot: wired.hubspot,
     stripeUrl,
     hubspotUrl,
+    smtpUrl,
+    mailUrl,
     client: () => browser(url),
     stripeFault: (fault) => setFault(stripeUrl, fault),
     hubspotFault: (fault) => setFault(hubspotUrl, fault),
+    mailFault: (fault) => setFault(mailUrl, fault),
+    letters: () => control(mailUrl, 'GET', 'letters'),
     stripeControl: (path, body) => control(stripeUrl, 'POST', path, body),
     stripe: (method, path, form) => requestStripe(stripeUrl, method, path, form),
     async close() {
       await app.close();
       await Promise.all([wired.database.destroy(), wired.background.destroy()]);
-      await Promise.all([standIns.close(), database.drop()]);
-      rmSync(folder, { recursive: true, force: true });
+      await endOthers();
     },
   };
+
+  async function wireUp() {
+    const config = readConfig({
+      ...settingsFor(standIns, database.url, folder),
+      LIMITS: 'off',
+      LOG_LEVEL: 'fatal',
+      ...env,
+    });
+    return { config, wired: await wire(config, createLog('silent')) };
+  }
 }
 
 /** A test server that all tests of a file share; it is closed after the last one. */
@@ -145,10 +166,10 @@ export async function sharedServer(...options: Parameters<typeof startTestServer
 /** Turns limits on for the rest of a test, on a server without them. */
 export function limitWith(
   t: TestContext,
-  { deps: { config }, stripeUrl, hubspotUrl }: TestServer,
+  { deps: { config }, ...standIns }: TestServer,
   limits: Record<string, string>,
 ): void {
-  const settings = settingsFor({ stripeUrl, hubspotUrl }, config.databaseUrl, config.dataDir);
+  const settings = settingsFor(standIns, config.databaseUrl, config.dataDir);
   config.limits = readConfig({ ...settings, ...limits }).limits;
   t.after(() => {
     config.limits = null;

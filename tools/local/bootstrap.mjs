@@ -22,6 +22,7 @@ const commands = [
   'gallery',
   'bench',
   'mutants',
+  'sbom',
 ];
 const [command = '', ...args] = process.argv.slice(2);
 

@@ -44,7 +44,7 @@ function restartOnChange({ restartServer, signal }: Running): void {
   for (const folder of ['apps/server', 'packages', 'society']) {
     if (!existsSync(join(root, folder))) continue;
     const watcher = watch(join(root, folder), { recursive: true, signal }, (_event, name) => {
-      if (name && /\.(ts|sql|ya?ml)$/.test(name) && !name.endsWith('.test.ts')) changed();
+      if (name && /\.(ts|sql|ya?ml|md)$/.test(name) && !name.endsWith('.test.ts')) changed();
     });
     watcher.on('error', () => {});
   }

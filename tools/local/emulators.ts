@@ -6,7 +6,7 @@ import { freePort } from './ports.ts';
 
 const program = resolve(import.meta.dirname, '../../emulators/main.ts');
 
-/** Starts the stand-ins for Stripe and HubSpot, where they were last time when those ports are free. */
+/** Starts the stand-ins for Stripe, HubSpot and a mail server, where they were last time when those ports are free. */
 export async function startEmulators(options: {
   dataDir: string;
   /** Where the server listens: browsers come to the stand-in for Stripe as they come to the server. */
@@ -19,10 +19,15 @@ export async function startEmulators(options: {
   child: Child;
   stripe: { url: string; secretKey: string };
   hubspot: { url: string; accessToken: string };
+  mail: { url: string; smtpUrl: string };
 }> {
   const port = async (url: string | undefined) =>
     String((url && (await freePort(Number(new URL(url).port)))) || 0);
-  const { child, ready } = await startChild<{ stripe: { url: string }; hubspot: { url: string } }>(program, {
+  const { child, ready } = await startChild<{
+    stripe: { url: string };
+    hubspot: { url: string };
+    mail: { url: string; smtpUrl: string };
+  }>(program, {
     env: {
       ...process.env,
       EMULATORS_HOST: '127.0.0.1',
@@ -30,6 +35,8 @@ export async function startEmulators(options: {
       EMULATORS_DATA_DIR: join(options.dataDir, 'emulators'),
       STRIPE_EMULATOR_PORT: await port(options.before?.stripe?.url),
       HUBSPOT_EMULATOR_PORT: await port(options.before?.hubspot?.url),
+      MAIL_EMULATOR_PORT: await port(options.before?.mail?.smtpUrl),
+      MAIL_EMULATOR_PAGE_PORT: await port(options.before?.mail?.url),
       ...(options.serverUrl && { STRIPE_WEBHOOK_URL: `${options.serverUrl}/api/webhooks/stripe` }),
     },
     ...(options.started && { started: options.started }),
@@ -38,5 +45,6 @@ export async function startEmulators(options: {
     child,
     stripe: { url: ready.stripe.url, secretKey: STRIPE_SECRET_KEY },
     hubspot: { url: ready.hubspot.url, accessToken: HUBSPOT_ACCESS_TOKEN },
+    mail: { url: `${ready.mail.url}/emulated/mail`, smtpUrl: ready.mail.smtpUrl },
   };
 }

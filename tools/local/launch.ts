@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { MailSettings } from '../../apps/server/platform/config/mail.ts';
 import { stopMs } from '../../apps/server/platform/http/stopping.ts';
 import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
@@ -116,19 +117,21 @@ async function bringUp(
     signal.throwIfAborted();
   }
   const emulators =
-    plan.bringsStripe || plan.bringsHubspot
+    plan.bringsStripe || plan.bringsHubspot || plan.bringsMail
       ? await startEmulators({ dataDir, host, serverUrl: url, before, started: note })
       : undefined;
-  if (emulators) guard('The stand-in for Stripe and HubSpot', emulators.child.ended);
+  if (emulators) guard('The stand-in for Stripe, HubSpot and the mail server', emulators.child.ended);
   await preparing;
   signal.throwIfAborted();
 
   const stripe = plan.bringsStripe ? emulators?.stripe : undefined;
   const hubspot = plan.bringsHubspot ? emulators?.hubspot : undefined;
+  const mail = plan.bringsMail ? emulators?.mail : undefined;
   writeLocalFile(dataDir, {
     server: { url },
     ...(stripe && { stripe }),
     ...(hubspot && { hubspot }),
+    ...(mail && { mail }),
     database: { url: databaseUrl },
   });
   const env = {
@@ -143,6 +146,7 @@ async function bringUp(
         process.env.STRIPE_EMULATOR_BROWSER_URL ?? besidePublicUrl(config.publicUrl, stripe.url),
     }),
     ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
+    ...(mail && { MAIL_EMULATOR_URL: mail.smtpUrl, MAIL_EMULATOR_PAGE: mail.url }),
     // On somebody's own machine the lines below are what matters; LOG_LEVEL=info shows every request.
     LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
   };
@@ -176,7 +180,9 @@ async function bringUp(
   });
   if (page) stops.push(() => page.stop());
   signal.throwIfAborted();
-  console.log(welcome(plan, page?.url ?? (process.env.PUBLIC_URL?.trim() ? config.publicUrl : url)));
+  console.log(
+    welcome(plan, page?.url ?? (process.env.PUBLIC_URL?.trim() ? config.publicUrl : url), mail?.url),
+  );
 }
 
 /** Waits for a dying predecessor to leave the port; throws a sentence that names the setting when it stays taken. */
@@ -210,6 +216,11 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+function lettersGo(mail: MailSettings | null, mailbox: string | undefined): string {
+  if (mailbox) return `kept here and sent to nobody: ${mailbox}`;
+  return mail === null ? 'sent by other means' : `the mail server ${mail.host}`;
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) done();
@@ -217,7 +228,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-function welcome({ config, bringsDatabase, bringsStripe, bringsHubspot }: Plan, url: string): string {
+function welcome(
+  { config, bringsDatabase, bringsStripe, bringsHubspot }: Plan,
+  url: string,
+  mailbox: string | undefined,
+): string {
   const rows = [
     [
       'Database',
@@ -227,6 +242,7 @@ function welcome({ config, bringsDatabase, bringsStripe, bringsHubspot }: Plan, 
     ],
     ['Payments', bringsStripe ? 'a stand-in for Stripe: no card is charged' : 'Stripe'],
     ['Contacts', bringsHubspot ? 'a stand-in for HubSpot, with demo people' : 'HubSpot'],
+    ['Letters', lettersGo(config.mail, mailbox)],
   ];
   const codes = [
     ['HONOR101', 'a complete record'],

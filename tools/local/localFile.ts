@@ -6,6 +6,8 @@ export interface LocalFile {
   server: { url: string };
   stripe?: { url: string; secretKey: string };
   hubspot?: { url: string; accessToken: string };
+  /** Where letters are shown, and where they come. */
+  mail?: { url: string; smtpUrl: string };
   database: { url: string };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { settingsOf } from '../../apps/server/platform/config.ts';
+import { settingsOf } from '../../apps/server/platform/config/config.ts';
 import { startEmulators } from './emulators.ts';
 import { readLocalFile } from './localFile.ts';
 import { readHolder, takeLock } from './lock.ts';
@@ -26,9 +26,9 @@ process.exit(code);
 
 /** The settings that the command needs beside those that were given. */
 async function surroundings(): Promise<NodeJS.ProcessEnv> {
-  const { config, bringsDatabase, bringsStripe, bringsHubspot } = planFrom(settingsOf(args[0]));
+  const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail } = planFrom(settingsOf(args[0]));
   const { dataDir } = config;
-  if (!bringsDatabase && !bringsStripe && !bringsHubspot) return {};
+  if (!bringsDatabase && !bringsStripe && !bringsHubspot && !bringsMail) return {};
 
   const holder = readHolder(dataDir);
   let found = readLocalFile(dataDir);
@@ -37,8 +37,8 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     stops.push(() => lock.release());
     const before = found;
     found = { server: { url: '' }, database: { url: config.databaseUrl } };
-    if (bringsStripe || bringsHubspot) {
-      const { child, stripe, hubspot } = await startEmulators({
+    if (bringsStripe || bringsHubspot || bringsMail) {
+      const { child, stripe, hubspot, mail } = await startEmulators({
         dataDir,
         before,
         started: (started) => {
@@ -47,7 +47,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
         },
       });
       void child.ended;
-      found = { ...found, stripe, hubspot };
+      found = { ...found, stripe, hubspot, mail };
     }
     if (bringsDatabase) found.database.url = await database(dataDir);
   } else if (bringsDatabase) {
@@ -59,6 +59,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     ...(bringsDatabase && { DATABASE_URL: found.database.url }),
     ...(bringsStripe && found.stripe && { STRIPE_EMULATOR_URL: found.stripe.url }),
     ...(bringsHubspot && found.hubspot && { HUBSPOT_EMULATOR_URL: found.hubspot.url }),
+    ...(bringsMail && found.mail && { MAIL_EMULATOR_URL: found.mail.smtpUrl }),
   };
 }
 

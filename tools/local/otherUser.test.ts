@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { until } from '../../tests/harness/until.ts';
+import { imageOf, parseDockerfile } from '../image/dockerfile.ts';
 import { freePort } from './ports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -56,13 +57,10 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
 
   // The database and the stand-ins in the place of real ones; all else as the image has it.
   const { local } = induct;
-  const image = readFileSync(join(tree, 'Dockerfile'), 'utf8');
-  const [program, ...args] = JSON.parse(/^CMD (\[.*\])$/m.exec(image)![1]!) as [string, ...string[]];
+  const { cmd, env } = imageOf(parseDockerfile(readFileSync(join(tree, 'Dockerfile'), 'utf8')));
+  const [program, ...args] = cmd as [string, ...string[]];
   const imageSettings = Object.fromEntries(
-    [.../^ENV (.*)$/m.exec(image)![1]!.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [
-      name,
-      value!.replace('/data', join(state, 'image')),
-    ]),
+    Object.entries(env).map(([name, value]) => [name, value.replace('/data', join(state, 'image'))]),
   );
   const port = String(await freePort());
   const server = spawn(program === 'node' ? process.execPath : program, args, {
@@ -76,6 +74,7 @@ test('what root has built runs as another user, who may write to DATA_DIR alone:
       DATABASE_URL: local.database.url,
       STRIPE_EMULATOR_URL: local.stripe!.url,
       HUBSPOT_EMULATOR_URL: local.hubspot!.url,
+      MAIL_EMULATOR_URL: local.mail!.smtpUrl,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,4 @@
-import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config.ts';
+import { type Config, ConfigFaults, readConfig } from '../../apps/server/platform/config/config.ts';
 
 /** What the settings leave for us to bring. */
 export interface Plan {
@@ -6,11 +6,13 @@ export interface Plan {
   bringsDatabase: boolean;
   bringsStripe: boolean;
   bringsHubspot: boolean;
+  bringsMail: boolean;
 }
 
 // Stand for what we are about to start, so that only real faults remain.
 const someDatabase = 'postgres://127.0.0.1/induct';
 const someUrl = 'http://127.0.0.1:1';
+const someMail = 'smtp://127.0.0.1:1';
 
 /**
  * Reads the settings as the server does and decides what stands in: only what has no real setting, and in live mode
@@ -23,13 +25,15 @@ export function planFrom(env: NodeJS.ProcessEnv): Plan {
   const stripeIsReal = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'].some(has);
   const bringsStripe = !live && !stripeIsReal && !has('STRIPE_EMULATOR_URL');
   const bringsHubspot = !live && !has('HUBSPOT_ACCESS_TOKEN') && !has('HUBSPOT_EMULATOR_URL');
+  const bringsMail = !live && !['SMTP_URL', 'MAIL_EMULATOR_URL', 'MAIL'].some(has);
   const config = readConfig({
     ...env,
     ...(bringsDatabase && { DATABASE_URL: someDatabase }),
     ...(bringsStripe && { STRIPE_EMULATOR_URL: someUrl }),
     ...(bringsHubspot && { HUBSPOT_EMULATOR_URL: someUrl }),
+    ...(bringsMail && { MAIL_EMULATOR_URL: someMail }),
   });
-  return { config, bringsDatabase, bringsStripe, bringsHubspot };
+  return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail };
 }
 
 /** The message for the person at the terminal: faults as a list, an error of ours as its sentence. */

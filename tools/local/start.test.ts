@@ -35,6 +35,8 @@ test('npm start serves, says where, and Ctrl-C stops everything that it started'
   const induct = await npmStart(own);
   assert.match(induct.output(), new RegExp(`Induct is ready: http://127.0.0.1:${own.PORT}\n`));
   assert.match(induct.output(), /HONOR101 +a complete record/);
+  assert.ok(induct.output().includes(`sent to nobody: ${induct.local.mail!.url}`));
+  assert.match(await (await fetch(induct.local.mail!.url)).text(), /No letter has come yet/);
   // The built server finds what lies beside its packages.
   for (const path of ['/api/openapi.json', '/api/docs/', '/api/docs/static/swagger-ui.css'])
     assert.equal((await fetch(induct.url + path)).status, 200, path);

@@ -109,6 +109,7 @@ async function runNodeTests(): Promise<Counts> {
     'packages',
     'society',
     'tools/bench',
+    'tools/image',
     'tools/mutants',
   ].flatMap((folder) =>
     globSync(`${folder}/**/*.test.ts`, {

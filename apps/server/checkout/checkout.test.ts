@@ -259,3 +259,17 @@ test('a membership that left the catalogue is still paid by who chose it, and ca
   const welcome = await client.call('getWelcome', { params: { uuid: kept } });
   assert.deepEqual(welcome.data.memberships, [{ name: 'Membership with Honor Cord', standing: 'active' }]);
 });
+
+test('an order takes fifty items; what is among them can be added again, and makes room when it is removed', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const donate = (amount: number) => client.call('setCustomDonation', { params: { uuid }, body: { amount } });
+  for (let dollars = 1; dollars < 50; dollars++) assert.equal((await donate(dollars)).status, 200);
+  const refused = await donate(50);
+  assert.deepEqual([refused.status, refused.message], [409, 'An order has at most 50 items.']);
+  const again = await donate(7);
+  assert.deepEqual([again.status, again.data.price], [200, '7.00']);
+  const params = { sessionProductUuid: again.data.sessionProductUuid! };
+  assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
+  assert.equal((await donate(50)).status, 200);
+});

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { askRuleRefusals } from '../doctor/askRuleRefusals.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { failedCommand, retryCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {
   await rule(null);
   await sql`delete from staff_notice`.execute(server.background);

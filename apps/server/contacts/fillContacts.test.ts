@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { fillDue } from './fillContacts.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 test('a contact that HubSpot refuses to read holds up no other, and is not asked for again and again', async () => {
   const refused = '150';

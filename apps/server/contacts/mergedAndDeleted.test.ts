@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
@@ -14,11 +14,7 @@ import { presentId } from './crmId.ts';
 import { followMerges } from './followContacts.ts';
 import { syncContacts } from './syncContacts.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 const atCrm = (method: string, path: string, body?: object) =>
   askHubspot(server.hubspotUrl, method, path, body);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
 import { type CallName, calls } from '#contract/calls.ts';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { beginPayment, details, openIntent, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
 /** `npm run test:long` runs the same with twenty times as many. */
 const isLong = process.env.TEST_LENGTH === 'long';
@@ -13,11 +13,7 @@ const JOINS = isLong ? 500 : 25;
 const SLOW_MS = isLong ? 30_000 : 4_000;
 const SLOWEST_MS = 2_500;
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
-after(() => server.close());
+const server = await sharedServer();
 
 /** Invitations of contacts that an import has told us of and HubSpot not yet. */
 async function invite(prefix: string): Promise<void> {

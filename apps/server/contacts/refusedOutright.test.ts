@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { pushDue } from './push.ts';
 
 /** The first status is looked at in full; the others take the same way. */
 const MANY = { joins: 500, seconds: 3600 };
 const SOME = { joins: 120, seconds: 600 };
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 beforeEach(async () => {
   await server.hubspotFault(null);
   await sql`delete from membership`.execute(server.background);

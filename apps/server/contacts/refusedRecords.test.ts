@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, startJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { failedCommand, syncCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 beforeEach(async () => {
   await server.hubspotFault(null);
   await sql`delete from staff_notice`.execute(server.background);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -10,15 +10,11 @@ import {
   payOrder,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { askHubspot, type HubspotContact } from '../../../tests/harness/providers.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { type HubspotClient, hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
@@ -10,14 +10,12 @@ import { syncContacts } from './syncContacts.ts';
 
 const CONTACTS = 230;
 
-let server: TestServer;
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 let hubspot: HubspotClient;
 before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
   const { config, society } = server.deps;
   hubspot = hubspotClient(config.providers.hubspot, society.crm.fields, noBudget, 'background', tellNobody);
 });
-after(() => server.close());
 const batch = async (path: 'create' | 'update', inputs: object[]) => {
   const results: { id: string }[] = [];
   for (let from = 0; from < inputs.length; from += 100) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
@@ -7,16 +7,12 @@ import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
-import { type Client, startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { diffCommand, linkCommand, statusCommand } from './commands.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { syncContacts } from './syncContacts.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
 
 async function contact(properties: Record<string, string>): Promise<string> {
   const response = await fetch(`${server.hubspotUrl}/crm/objects/2026-09/contacts`, {

@@ -61,9 +61,13 @@ export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<num
   return rows.length;
 }
 
+/** Of `document left join join_session`: it is to be attached, and its contact is there. One that was rejected before is not sent. */
+export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
+        and coalesce(document.contact_id, ${crmId}) is not null`;
+
 /**
  * Claims due documents by postponing them for as long as sending may take: should this process die, they are due again then.
- * A document waits until HubSpot has its contact. One that was rejected before it was sent is not sent.
+ * A document waits until HubSpot has its contact.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -71,8 +75,7 @@ async function takeRows({ database }: Deps): Promise<Row[]> {
       select document.id, coalesce(document.contact_id, ${crmId}) as contact_id,
         details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
       from document left join join_session on join_session.uuid = session_uuid
-      where crm_note_id is null and document.crm_refusal is null and document.crm_next_try_at <= now() and review <> 'rejected'
-        and coalesce(document.contact_id, ${crmId}) is not null
+      where document.crm_next_try_at <= now() and ${isAttachable}
       order by document.crm_next_try_at limit ${BATCH} for update of document skip locked
     )
     update document set crm_attempts = crm_attempts + 1,

@@ -1,13 +1,8 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
-import {
-  type Bytes,
-  type Inflated,
-  type InflateLimits,
-  type Inspection,
-  inspectDocument,
-} from '#documents/inspectDocument.ts';
+import type { Bytes, Inflated, InflateLimits } from '#documents/bytes.ts';
+import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts';
 
 /** The type of a file by its content. Constant memory. Reads synchronously: for a process of its own. */
 export async function inspectFile(path: string, size: number): Promise<Inspection> {

@@ -1,7 +1,7 @@
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { DOCUMENT_EMPTY, type DocumentType, nameFault, UPLOAD_FAILED } from '#documents/document.ts';
-import { documentFaults } from '#documents/inspectDocument.ts';
+import { documentFaults } from '#documents/faults.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -224,6 +225,21 @@ test('a final rejection knows what was given back in the dashboard, and decides 
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
   const { out } = await runCommand(t, server, documentsRejectCommand, args);
   assert.match(out, /Membership has already been refunded\.\n\$45\.00 goes back\.\n$/);
+});
+
+test('a self-nominator is sent to upload again after a rejection, and not after a final one', async (t) => {
+  const { client, uuid } = await undergraduate(server);
+  const goesOn = async () => (await client.call('getUpgradeDetails', { params: { uuid } })).data.goOn;
+  const reject = (...more: string[]) =>
+    runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'unreadable', ...more]);
+  assert.equal(await goesOn(), '/registration/upload-transcript');
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal(await goesOn(), '/registration/congratulations');
+  assert.equal((await reject()).code, 0);
+  assert.equal(await goesOn(), '/registration/upload-transcript');
+  assert.equal(await upload(client, uuid), 200);
+  assert.equal((await reject('--final')).code, 0);
+  assert.equal(await goesOn(), '/registration/congratulations');
 });
 
 test('a reason that is not one of the list changes nothing', async (t) => {

@@ -3,6 +3,7 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
 import { fullName } from '../session/person.ts';
 
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };
@@ -46,6 +47,17 @@ export async function reviewTranscripts(
       .returning('id')
       .execute();
     await tellHubspot(trx, uuid);
+    const [first] = reviewed.map(({ id }) => id).sort();
+    await dueLetters(trx, deps, [
+      verdict.review === 'accepted'
+        ? { kind: 'proof-accepted', sessionUuid: uuid, occasion: first! }
+        : {
+            kind: 'proof-rejected',
+            sessionUuid: uuid,
+            occasion: `${first}${isFinal ? ' final' : ''}`,
+            data: { reason, isFinal },
+          },
+    ]);
     return reviewed.length;
   });
 }

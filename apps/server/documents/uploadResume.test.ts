@@ -80,7 +80,7 @@ const resume = (...order: ('id' | 'signature' | 'file')[]) => {
 /** As with real HubSpot: only signed links may be followed. */
 function signLinks(t: TestContext, now = () => new Date()): void {
   const { links } = server.deps;
-  server.deps.links = signedLinks('x'.repeat(32), false, now);
+  server.deps.links = signedLinks(['x'.repeat(32)], false, now);
   t.after(() => (server.deps.links = links));
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import type { Deps } from '../deps.ts';
-import type { Limit } from '../platform/config.ts';
+import type { Limit } from '../platform/config/limits.ts';
 import type { Database } from '../platform/database/client.ts';
 import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';

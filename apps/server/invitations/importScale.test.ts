@@ -45,6 +45,7 @@ async function importFile(
         DATABASE_URL: databaseUrl,
         STRIPE_EMULATOR_URL: 'http://127.0.0.1:9',
         HUBSPOT_EMULATOR_URL: 'http://127.0.0.1:9',
+        MAIL: 'elsewhere',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },

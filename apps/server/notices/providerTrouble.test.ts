@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { createLog } from '../platform/http/logging.ts';
 import type { ProviderTrouble } from '../providers/trouble.ts';
 import { troubleTeller } from './providerTrouble.ts';
 
-let server: TestServer;
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
   await server.client().call('checkEligibility', { body: { invitationCode: 'HONOR103' } });
 });
-after(() => server.close());
 beforeEach(async () => {
   await sql`delete from staff_notice`.execute(server.background);
   await sql`update crm_budget set tokens = 15, blocked_until = '-infinity', failures = 0`.execute(

@@ -54,12 +54,7 @@ interface Frozen {
 }
 
 /** Undefined when the session is not in a state to be paid. One contact pays in one place at a time. */
-async function freeze(
-  deps: Deps,
-  uuid: string,
-  asked: Asked,
-  isSecondTry = false,
-): Promise<Frozen | undefined> {
+async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);
   } catch (error) {
@@ -69,8 +64,8 @@ async function freeze(
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
     // A payment that was begun there and left does not stand in the way here.
     const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
-    if (other === 'paying' || isSecondTry) throw new Refusal(409, PAYING_ELSEWHERE);
-    return freeze(deps, uuid, asked, true);
+    if (other === 'paying') throw new Refusal(409, PAYING_ELSEWHERE);
+    return freeze(deps, uuid, asked);
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -24,6 +25,17 @@ test('an intent that was paid in this very moment is not written as cancelled, a
   assert.equal(await statusOf(id), 'open');
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   assert.equal(await cancelIntent(server.deps, id), false);
+  assert.equal(await statusOf(id), 'succeeded');
+});
+
+test('a payment that succeeded stays so with the keys of an account that does not know it', async (t) => {
+  const id = await open();
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  t.mock.method(server.deps.payments, 'cancelIntent', () =>
+    Promise.reject(new NotAtStripe('No such intent', { cause: null })),
+  );
+  await cancelIntent(server.deps, id);
   assert.equal(await statusOf(id), 'succeeded');
 });
 

@@ -13,7 +13,8 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
-import { type Limit, readConfig } from '../platform/config.ts';
+import { readConfig } from '../platform/config/config.ts';
+import type { Limit } from '../platform/config/limits.ts';
 import { handleEvent } from './handleEvent.ts';
 import { settlePaying } from './settlePaying.ts';
 
@@ -302,4 +303,27 @@ test('a school of 300 behind one address joins in one lesson without meeting a l
     school.deps.database,
   );
   assert.deepEqual(rows[0], { paid: PUPILS, declined: PUPILS / 10 });
+});
+
+test('a decline that is reported late does not cancel the next card, which its bank is asking about', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await decline(client, uuid);
+  const id = await decline(client, uuid);
+  const { revision } = await openIntent(client, uuid);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+  assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  await payByCard(server, id, 'pm_card_threeDSecure2Required');
+  await handleEvent(server.deps, {
+    id: `evt_${id}_late`,
+    type: 'payment_intent.payment_failed',
+    createdAt: new Date(),
+    intentId: id,
+    metadata: body.metadata as unknown as Record<string, string>,
+    failedChargeId: body.latest_charge as unknown as string,
+  });
+  assert.equal(await stripeStatus(id), 'requires_action');
+  assert.equal((await askIntent(client, uuid)).status, 200);
+  await forget();
 });

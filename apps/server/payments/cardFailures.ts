@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import type { Limit } from '../platform/config.ts';
+import type { Limit } from '../platform/config/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { namedOrder } from './namedOrder.ts';
@@ -30,11 +31,12 @@ export async function noteFailure(
   if (charge?.isDeclined) failed.set(charge.id, charge.createdAt);
   if (failed.size === 0) return;
   const rows = JSON.stringify([...failed].map(([id, at]) => ({ id, at })));
-  await sql`
+  const { numAffectedRows = 0n } = await sql`
     insert into card_failure (charge_id, session_uuid, address_hash, created_at)
     select failed.id, uuid, address_hash, least(failed.at, now())
     from join_session, json_to_recordset(${rows}::json) as failed (id text, at timestamptz) where uuid = ${order.uuid}
     on conflict do nothing`.execute(deps.database);
+  payments.inc({ kind: order.kind, outcome: 'declined' }, Number(numAffectedRows));
   if (intent.status === 'requires_payment_method' && (await isPaused(deps, order.uuid)))
     await cancelIntent(deps, intent.id);
 }

@@ -5,8 +5,11 @@ import type { OrderLine } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
+import { dueLetters, insertLetters } from '../letters/dueLetters.ts';
+import { lettersOfSale } from '../letters/lettersOfSale.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import type { Tables } from '../platform/database/types.ts';
+import type { Origin, Tables } from '../platform/database/types.ts';
+import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
@@ -47,6 +50,7 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
   if (intent.status === 'canceled') await markCanceled(deps.database, intentId);
   if (intent.status !== 'succeeded') return intent.status;
 
+  let wrote: 'succeeded' | 'refunded' | null = null;
   const outcome = await deps.database.transaction().execute(async (trx) => {
     const session = await lock(trx, named.uuid);
     const read = session && (await readBeside(trx, intentId, named, session));
@@ -56,7 +60,7 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
       throw new Error(
         `intent ${intentId} received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
       );
-    const bought = snapshot.items.find(({ type }) => isMembershipType(type));
+    const bought = snapshot.items.find(isMembershipLine);
     if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
     const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type });
     switch (confirmation.is) {
@@ -65,15 +69,21 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
       case 'given back already':
         return 'refunded';
       case 'unwanted':
-        await writeUnwanted(trx, intent, named, confirmation.why);
+        await writeUnwanted(deps, trx, intent, named, confirmation.why);
+        wrote = 'refunded';
         return 'refunded';
       case 'wanted':
-        await writeWanted(trx, intent, named, session, bought);
+        await writeWanted(deps, trx, intent, named, session, bought);
+        wrote = 'succeeded';
         if (bought.type === 'membership' && others.length > 0)
           await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
         return 'succeeded';
     }
   });
+  if (wrote) {
+    payments.inc({ kind: named.kind, outcome: wrote });
+    if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
+  }
   // The payment stands as it is written; what goes back, or went back meanwhile, is done again by the sweep if it fails.
   const { charge } = intent;
   try {
@@ -88,6 +98,8 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
 interface LockedSession {
   uuid: string;
   contact_id: string | null;
+  programme: string;
+  origin: Origin;
   /** {@link payer} */
   payer: string | null;
 }
@@ -98,10 +110,10 @@ interface LockedSession {
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession>`
-    with session as (select uuid, contact_id, details from join_session where uuid = ${uuid} for update),
+    with session as (select uuid, contact_id, programme, origin, details from join_session where uuid = ${uuid} for update),
       contact as (select profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact_id, ${payer} as payer from session left join contact on true) as locked`.execute(
+    select uuid, contact_id, programme, origin, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
+    from (select session.uuid, contact_id, programme, origin, ${payer} as payer from session left join contact on true) as locked`.execute(
     trx,
   );
   return rows[0];
@@ -155,6 +167,7 @@ async function readBeside(
 }
 
 async function writeUnwanted(
+  deps: Deps,
   trx: Transaction<Tables>,
   intent: Intent,
   named: NamedOrder,
@@ -172,26 +185,42 @@ async function writeUnwanted(
     'duplicate_payment',
     `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
   );
+  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid: named.uuid, occasion: intent.id }]);
   // The order is open again; whoever tries to pay it learns that the membership is held.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
-/** Payment, membership and the join, in one statement. */
+/** Payment, membership, its letters and the join, in one statement. */
 async function writeWanted(
+  deps: Deps,
   trx: Transaction<Tables>,
   intent: Intent,
   named: NamedOrder,
   session: LockedSession,
-  bought: OrderLine,
+  bought: OrderLine & { type: 'membership' | 'membership_upgrade' },
 ): Promise<void> {
   const paid =
     named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
+  const letters = lettersOfSale(deps.society, {
+    sessionUuid: session.uuid,
+    intentId: intent.id,
+    type: bought.type,
+    programme: session.programme,
+    isSelfNomination: session.origin === 'self_nomination',
+  });
   await sql`
     with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
       member as (
-        insert into membership (session_uuid, contact_id, product_id, type, payment_intent)
-        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}))
+        insert into membership (session_uuid, contact_id, product_id, type, payment_intent, has_letters)
+        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, true)),
+      told as (${insertLetters(deps, letters)})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
+}
+
+function isMembershipLine(
+  line: OrderLine,
+): line is OrderLine & { type: 'membership' | 'membership_upgrade' } {
+  return isMembershipType(line.type);
 }
 
 /** What staff are told of a join that was paid by who has already paid for others. Nothing is given back by itself. */

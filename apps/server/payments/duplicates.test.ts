@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stateOf } from '../../../tests/harness/rows.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
   openIntent,
   paidJoin,
   payByCard,
+  payOrder,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
@@ -80,6 +83,8 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   const lost = await reportPayment(second!.client, second!.uuid, second!.intent);
   await server.stripeFault(null);
   assert.deepEqual([lost.data.status, lost.data.refunded?.isReturned], ['refunded', false]);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: second!.intent.id, amount: '1000' });
+  await followPayment(server.deps, second!.intent.id);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', amount: 6500, isReturned: false },
   ]);
@@ -132,4 +137,20 @@ test('who became a member by another join is told so at Membership and at Checko
     assert.deepEqual([status, goOn], [409, undefined]);
     assert.match(message ?? '', /already a member/);
   }
+});
+
+test('a join whose payment went back as a second one is paid again once the first membership has ended', async () => {
+  const [first, second] = await joinsOfOne('7004', [server.client(), server.client()]);
+  await payByCard(server, first!.intent.id);
+  await payByCard(server, second!.intent.id);
+  await reportPayment(first!.client, first!.uuid, first!.intent);
+  assert.equal((await reportPayment(second!.client, second!.uuid, second!.intent)).data.status, 'refunded');
+  const membershipOnly = { membership: true, ineligible: false, upgrade: false, items: 'none' } as const;
+  await refundJoin(server.deps, first!.uuid, membershipOnly);
+  await payOrder(server, second!.client, second!.uuid);
+  assert.equal(await stateOf(server, second!.uuid), 'paid');
+  assert.deepEqual(
+    (await membershipsOf(server, second!.uuid)).map(({ standing }) => standing),
+    ['active'],
+  );
 });

@@ -308,3 +308,14 @@ test('an intent that the account does not have, as after a change of keys, is gi
   ]);
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
 });
+
+test('an order that is being paid answers with its intent as it is, whatever another tab knows of the receipt', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await sql`update payment set receipt_email = 'before@example.com' where intent_id = ${intent.id}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await openIntent(client, uuid)).clientSecret, intent.clientSecret);
+});

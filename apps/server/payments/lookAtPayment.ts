@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { type DueLetter, insertLetters } from '../letters/dueLetters.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
@@ -74,11 +75,23 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   return rows[0];
 }
 
-/** A look that is answered late does not replace what a later one saw. */
-async function recordSeen(deps: Deps, { id, status }: Intent, lookedAt: string): Promise<void> {
+/**
+ * A look that is answered late does not replace what a later one saw. Who was told that the bank is still deciding, and may have
+ * left, gets a letter when it comes to nothing; whoever leaves a card that failed at once, or its authentication, saw so on the page.
+ */
+async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
+  const cameToNothing = status === 'requires_payment_method' || status === 'canceled';
+  const sessionUuid = metadata.session;
+  const letters: DueLetter[] =
+    cameToNothing && sessionUuid ? [{ kind: 'payment-failed', sessionUuid, occasion: id }] : [];
+  const wasProcessing = sql<boolean>`exists (select from before where kind = 'join' and seen_status = 'processing')`;
   await sql`
-    update payment set seen_status = ${status}, seen_at = ${lookedAt}::timestamptz
-    where intent_id = ${id} and status = 'open' and (seen_at is null or seen_at < ${lookedAt}::timestamptz)`.execute(
-    deps.database,
-  );
+    with before as (
+      select intent_id, session_uuid, kind, seen_status from payment
+      where intent_id = ${id} and status = 'open' and (seen_at is null or seen_at < ${lookedAt}::timestamptz) for update
+    ), seen as (
+      update payment set seen_status = ${status}, seen_at = ${lookedAt}::timestamptz from before
+      where payment.intent_id = before.intent_id
+    )
+    ${insertLetters(deps, letters, wasProcessing)}`.execute(deps.database);
 }

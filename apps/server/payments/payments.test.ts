@@ -132,6 +132,24 @@ test('an authentication that was left does not lock the order: a change cancels 
   assert.equal((await reportPayment(client, uuid, next)).data.status, 'succeeded');
 });
 
+test('a left payment that succeeds while a change cancels it is paid for, and the change is refused', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const cancel = server.deps.payments.cancelIntent.bind(server.deps.payments);
+  t.mock.method(server.deps.payments, 'cancelIntent', async (id: string) => {
+    await payByCard(server, id);
+    return cancel(id);
+  });
+  assert.equal((await donate(client, uuid)).status, 409);
+  assert.equal(await stateOf(server, uuid), 'paid');
+  assert.equal((await membershipsOf(server, uuid)).length, 1);
+});
+
 test('after a decline the order opens again and another card pays', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -157,6 +175,21 @@ test('the return page is not believed: an unpaid intent stays unpaid whatever it
   assert.equal(await stateOf(server, uuid), 'ordering');
   const wrong = await reportPayment(client, uuid, { ...intent, clientSecret: 'pi_x_secret_y' });
   assert.equal(wrong.status, 404);
+});
+
+test('whoever paid for one join does not become the browser that paid for another', async () => {
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const stranger = server.client();
+  const own = await paidJoin(server, stranger, 'LINCOLN2026');
+  const { client_secret } = await server.deps.database
+    .selectFrom('payment')
+    .select('client_secret')
+    .where('intent_id', '=', own.intentId)
+    .executeTakeFirstOrThrow();
+  const report = await reportPayment(stranger, uuid, { id: own.intentId, clientSecret: client_secret });
+  assert.deepEqual([report.status, report.message], [404, 'This payment does not belong to this join.']);
+  const { data } = await stranger.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(data.isEligibleForUpgrade, false);
 });
 
 test('what is confirmed is the snapshot that was paid, not what the session holds now', async () => {
@@ -431,4 +464,5 @@ test('a checkout-only join is not paid before its policies are agreed to', async
     body: { revision: intent.revision, agreeToPolicies: true },
   });
   assert.equal(agreed.status, 200);
+  assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200, 'the agreement is kept');
 });

@@ -6,10 +6,12 @@ import {
   beginPayment,
   openIntent,
   orderingJoin,
+  paidJoin,
   payByCard,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { STRIPE_WEBHOOK_SECRET, sharedServer } from '../../../tests/harness/testServer.ts';
+import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
@@ -107,3 +109,24 @@ test('a webhook whose work fails answers 5xx, so that Stripe tries again', async
   assert.equal((await webhook(event)).status, 200);
   assert.equal(await stateOf(server, uuid), 'paid');
 });
+
+for (const type of webhookEvents.filter((event) => /refund|dispute/.test(event)))
+  test(`${type} alone tells how much of a payment has gone back, or is disputed`, async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client());
+    const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+    const isDispute = type.includes('dispute');
+    if (isDispute) await server.stripeControl('disputes', { charge: body.latest_charge });
+    else await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+    const object = {
+      id: 'object_1',
+      object: isDispute ? 'dispute' : 'refund',
+      payment_intent: intentId,
+      charge: body.latest_charge,
+    };
+    const event = { ...(await eventAbout(type, intentId)), data: { object } };
+    assert.equal((await webhook(event)).status, 200);
+    assert.deepEqual(
+      (await membershipsOf(server, uuid)).map(({ standing }) => standing),
+      [isDispute ? 'disputed' : 'refunded'],
+    );
+  });

@@ -209,3 +209,17 @@ test('an upgrade that was bought by a join of its own does not outlive the membe
   );
   assert.deepEqual([told.length, await standings(uuid)], [1, ['refunded']]);
 });
+
+test('an upgrade whose holder has joined anew is left behind no more', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
+  await upgraded(client, uuid, intentId);
+  await inDashboard(intentId);
+  const alone = async () =>
+    (await reconcile(server.deps, { graceMinutes: 0 })).differences.flatMap(({ kind, subject }) =>
+      subject === uuid ? [kind] : [],
+    );
+  assert.deepEqual(await alone(), ['upgrade_alone']);
+  await paidJoin(server, server.client(), 'HONOR102');
+  assert.deepEqual(await alone(), []);
+});

@@ -16,6 +16,7 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { followPayment } from './followPayment.ts';
+import { promiseRefund } from './giveBack.ts';
 import { refundJoin } from './refundJoin.ts';
 
 /** What Stripe tells of a payment after it was made: refunds, disputes and reviews. */
@@ -101,11 +102,31 @@ test('a refund that fails at the bank after all gives the membership back, and s
     refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
     dispute: null,
   });
-  for (let report = 0; report < 2; report++)
+  for (let report = 0; report < 2; report++) {
     await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
+    // The same words may be told again the next day.
+    await sql`update staff_notice set created_at = created_at - interval '2 days'`.execute(
+      server.deps.database,
+    );
+  }
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
   const told = (await noticesOf(server, uuid)).filter((text) => text.startsWith('The refund of $65.00'));
   assert.deepEqual(told, [`The refund of $65.00 of payment ${intentId} failed: the money is with us again.`]);
+});
+
+test('a refund from outside that failed before we heard of it gave nothing back, and staff hear of none', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const before = await noticesOf(server, uuid);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+  const { payments } = server.deps;
+  const asked = payments.moneyBack.bind(payments);
+  t.mock.method(server.deps.payments, 'moneyBack', async (id: string) => {
+    const { refunds, dispute } = await asked(id);
+    return { refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })), dispute };
+  });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual(await noticesOf(server, uuid), before);
 });
 
 test('two reports at once: an older answer of Stripe does not overwrite a newer one', async () => {
@@ -246,4 +267,29 @@ test('a membership that a dashboard refund less the fee has ended stays ended wh
   changeSociety(t, server, (source) => source.replace(/processingFee: "5.00"/, 'processingFee: "10.00"'));
   await followPayment(server.deps, intentId);
   assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
+});
+
+test('a refund that is due is replaced by none of another amount, and by none that came to nothing', async (t) => {
+  const { intentId } = await paidJoin(server, server.client());
+  await promiseRefund(server.deps.database, { intentId, amountCents: 6500, reason: 'requested' });
+  const outside = { uuid: null };
+  t.mock.method(server.deps.payments, 'moneyBack', async () => ({
+    refunds: [
+      { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
+      { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
+      { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
+    ],
+    dispute: null,
+  }));
+  await followPayment(server.deps, intentId);
+  const { rows } = await sql`
+    select amount_cents, status, reason from refund where intent_id = ${intentId} order by reason, status`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(rows, [
+    { amount_cents: 6500, status: 'canceled', reason: 'dashboard' },
+    { amount_cents: 6500, status: 'failed', reason: 'dashboard' },
+    { amount_cents: 1000, status: 'succeeded', reason: 'dashboard' },
+    { amount_cents: 6500, status: 'due', reason: 'requested' },
+  ]);
 });

@@ -12,6 +12,7 @@ import {
 } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
@@ -56,15 +57,20 @@ async function write(
       .set({ followed: followed + 1, dispute })
       .where('intent_id', '=', intentId)
       .where('followed', '=', followed)
-      .returning('intent_id')
+      .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
     // Stripe lists the newest first; what they were for is read in the order in which they were made. Those that we asked for
     // first: one of the dashboard then replaces none of them.
     const made: string[] = [];
     const oldestFirst = [...refunds].reverse();
-    for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null)))
-      made.push(...(await takeIn(trx, session.uuid, intentId, refund)));
+    for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null))) {
+      const { uuid, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
+      if (isNew) made.push(uuid);
+      // Who paid twice was told when it was decided that all of it goes back.
+      if (isMadeNow && payment.status === 'succeeded')
+        await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
+    }
     await recount(deps, trx, session, intentId, made);
     return true;
   });
@@ -136,13 +142,13 @@ function purpose(status: 'succeeded' | 'duplicate', { uuid, lines }: GivenBack):
   return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;
 }
 
-/** Stripe's refund into our row for it, or a new row when it was made elsewhere: then the row's uuid. */
+/** Stripe's refund into our row for it, or a new row when it was made elsewhere. `isMadeNow`: until now Stripe had not made it. */
 async function takeIn(
   trx: Kysely<Tables>,
   sessionUuid: string,
   intentId: string,
   { id, amountCents, status, uuid }: MoneyBack['refunds'][number],
-): Promise<string[]> {
+): Promise<{ uuid: string; isNew: boolean; isMadeNow: boolean }> {
   const known =
     (await trx
       .selectFrom('refund')
@@ -168,7 +174,11 @@ async function takeIn(
         'refund_failed',
         `The refund of ${displayPrice(amountCents)} of payment ${intentId} failed: the money is with us again.`,
       );
-    return [];
+    return {
+      uuid: known.uuid,
+      isNew: false,
+      isMadeNow: status === 'succeeded' && known.status !== 'succeeded',
+    };
   }
   const made = await trx
     .insertInto('refund')
@@ -181,13 +191,13 @@ async function takeIn(
       created_at: sql`clock_timestamp()`,
     })
     .returning('uuid')
-    .execute();
-  return made.map((row) => row.uuid);
+    .executeTakeFirstOrThrow();
+  return { uuid: made.uuid, isNew: true, isMadeNow: status === 'succeeded' };
 }
 
 /**
- * The due refund that one from outside replaces: Stripe was asked for it and refused, or did not answer, and staff made it in
- * the dashboard meanwhile. Both would give the money back twice.
+ * The due refund that one from outside replaces: Stripe has not made it yet, or did not answer, and staff made it in the
+ * dashboard meanwhile. Both would give the money back twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx
@@ -196,7 +206,6 @@ async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents
     .where('intent_id', '=', intentId)
     .where('status', '=', 'due')
     .where('stripe_id', 'is', null)
-    .where('attempts', '>', 0)
     .where('amount_cents', '=', amountCents)
     .orderBy('created_at')
     .executeTakeFirst();

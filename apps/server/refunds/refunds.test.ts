@@ -16,6 +16,7 @@ import { noticesOf } from '../../../tests/harness/rows.ts';
 import { orderingJoin, paidJoin, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
@@ -199,9 +200,9 @@ test('all that is left is given back by its lines, so that the ledger knows for 
   await refundJoin(server.deps, uuid, membershipOnly);
   await refundPayment(server.deps, intentId);
   const { rows } = await sql<{ paid: number[]; back: number[] }>`
-    select (select array_agg((line ->> 'line')::int order by 1) from refund, jsonb_array_elements(lines) as line
+    select (select array_agg((line ->> 'line')::int order by (line ->> 'line')::int) from refund, jsonb_array_elements(lines) as line
         where intent_id = ${intentId}) as back,
-      (select array_agg(place::int - 1 order by 1) from order_snapshot, jsonb_array_elements(items) with ordinality as item (value, place)
+      (select array_agg(place::int - 1 order by place) from order_snapshot, jsonb_array_elements(items) with ordinality as item (value, place)
         where session_uuid = ${uuid}) as paid`.execute(server.deps.database);
   assert.deepEqual(rows[0]!.back, rows[0]!.paid);
 });
@@ -340,6 +341,42 @@ test('an error that Stripe keeps under a key delays a refund no longer than it l
   await server.stripeFault(null);
   await giveBack(deps, intentId);
   assert.deepEqual([new Set(keys).size, await atStripe(server, intentId)], [2, [6500]]);
+});
+
+test('a refund for which Stripe could not be reached is asked for again under its key, which makes it once', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const { payments } = server.deps;
+  const refund = payments.refund.bind(payments);
+  const keys: string[] = [];
+  const asked = t.mock.method(payments, 'refund', async (given: Parameters<typeof refund>[0]) => {
+    keys.push(given.idempotencyKey);
+    if (keys.length === 1) throw new Refusal(503, 'no answer');
+    return refund(given);
+  });
+  await assert.rejects(refundJoin(server.deps, uuid, membershipOnly), Refusal);
+  await giveBack(server.deps, intentId);
+  asked.mock.restore();
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+  assert.deepEqual(await atStripe(server, intentId), [6500]);
+});
+
+test('what is disputed stays, and what is not goes back, each payment by itself', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+  await assert.rejects(refundPayment(server.deps, intentId), /is disputed: its bank has the money/);
+  const { refunds, disputed, notes } = await refundJoin(server.deps, uuid, {
+    ...membershipOnly,
+    upgrade: true,
+  });
+  assert.deepEqual([refunds.map(({ amountCents }) => amountCents), disputed], [[4500], [intentId]]);
+  assert.match(notes.join('\n'), /is disputed/);
+  assert.deepEqual(await refundsOf(server, intentId), []);
+  assert.deepEqual(await standingsOf(server, uuid), [
+    { type: 'membership', standing: 'disputed' },
+    { type: 'membership_upgrade', standing: 'refunded' },
+  ]);
 });
 
 /** A join that is paid, with a framed certificate in the order: $144.00, of which $65.00 are the membership. */

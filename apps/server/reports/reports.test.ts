@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { beforeEach, test } from 'node:test';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
-import { blockedKinds, readReports } from './reports.ts';
+import { blockedKinds, NOTICES_A_DAY, readReports } from './reports.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({ LIMITS: 'on', LIMIT_REPORTS_PER_ADDRESS: '5/60' });
-});
-after(() => server.close());
+const server = await sharedServer({ LIMITS: 'on', LIMIT_REPORTS_PER_ADDRESS: '5/60' });
 beforeEach(async () => {
   for (const table of ['browser_report', 'staff_notice', 'limit_count'] as const)
     await server.deps.database.deleteFrom(table).execute();
@@ -103,25 +99,32 @@ test('of what a browser sends together every kind is counted, and the first twen
   assert.equal((await blockedKinds(server.deps.database)).length, 22);
 });
 
-test('however many kinds are invented, the table and the notices end', async () => {
+test('however many kinds are invented, the table and the notices end, and a real one is told apart', async () => {
   const { database } = server.deps;
-  await database
-    .insertInto('browser_report')
-    .values(
-      Array.from({ length: 100 }, (_, index) => ({
-        directive: 'img-src',
-        blocked: `https://${index}.example`,
-        page: 'checkout',
-      })),
-    )
-    .execute();
-  await send([modern('https://one.more.example/'), modern('https://two.more.example/')]);
-  await send([modern('https://7.example/', { effectiveDirective: 'img-src' })]);
-  const kinds = await blockedKinds(database);
-  assert.equal(kinds.length, 101);
-  assert.match(kinds.join('\n'), /^2 × more kinds \(any/m);
-  assert.match(kinds.join('\n'), /^2 × https:\/\/7\.example/m);
-  assert.equal((await notices()).length, 1);
+  const invented = Array.from({ length: 100 }, (_, index) => ({
+    directive: 'img-src',
+    blocked: `https://${index}.example`,
+    page: 'checkout',
+    count: index === 7 ? '2' : '1',
+    last_seen_at: new Date(Date.now() - index),
+  }));
+  await database.insertInto('browser_report').values(invented).execute();
+  await send([modern('https://real.example/card.js')]);
+  const kinds = (await blockedKinds(database)).join('\n');
+  assert.equal(kinds.split('\n').length, 100);
+  assert.match(kinds, /^1 × https:\/\/real\.example/m);
+  // The one that was seen once and longest ago has gone.
+  assert.doesNotMatch(kinds, /https:\/\/99\.example/);
+  assert.match((await notices()).join('\n'), /block https:\/\/real\.example/);
+
+  for (let index = 0; index < 3; index++) {
+    await database.deleteFrom('limit_count').execute();
+    await send(Array.from({ length: 20 }, (_, kind) => modern(`https://new-${index}-${kind}.example/`)));
+  }
+  const told = await notices();
+  assert.equal(told.length, NOTICES_A_DAY);
+  assert.match(told.at(-1)!, /More that is new today is not told: npm run operator -- notices counts it\.$/);
+  assert.match((await blockedKinds(database)).join('\n'), /^2 × https:\/\/7\.example/m);
 });
 
 test('a kind that was not seen for three months is new again, and others of that age are forgotten', async () => {

@@ -12,8 +12,10 @@ const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
 /** So many kinds are taken of what is sent together. */
 const KINDS_AT_ONCE = 20;
-/** So many kinds are told apart; whoever invents more of them is counted under one more. */
+/** So many kinds are kept. A new one takes the place of the one that was seen least, so that invented ones hide no real one. */
 const KINDS = 100;
+/** So many kinds that are new are told in a day. */
+export const NOTICES_A_DAY = 20;
 /** A kind that was not seen for so long is new when it comes again (days). */
 const KEPT_DAYS = 90;
 /** The kind of the notice. */
@@ -123,24 +125,29 @@ function kindsIn(blocked: Blocked[]): Blocked[] {
 /** Counts one more of its kind, and tells staff of a kind that is new: one statement. */
 export async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
   await sql`
-    with forgotten as (
-      delete from browser_report where last_seen_at < now() - make_interval(days => ${KEPT_DAYS})
-        and (directive, blocked) <> (${directive}, ${blocked})
-    ), kind as (
-      select case when (select count(*) from browser_report) < ${KINDS}
-          or exists (select from browser_report where directive = ${directive} and blocked = ${blocked})
-        then array[${directive}, ${blocked}] else array['any', 'more kinds'] end as names
+    with known as (
+      select from browser_report where directive = ${directive} and blocked = ${blocked}
+    ), least as (
+      select directive, blocked from browser_report
+      where not exists (select from known) and (select count(*) from browser_report) >= ${KINDS}
+      order by count, last_seen_at limit 1
+    ), forgotten as (
+      delete from browser_report where (directive, blocked) in (select directive, blocked from least)
+        or last_seen_at < now() - make_interval(days => ${KEPT_DAYS}) and (directive, blocked) <> (${directive}, ${blocked})
     ), counted as (
       insert into browser_report as known (directive, blocked, page)
-      select names[1], names[2], ${page} from kind
+      values (${directive}, ${blocked}, ${page})
       on conflict (directive, blocked) do update set page = excluded.page, last_seen_at = now(),
         count = case when known.last_seen_at < now() - make_interval(days => ${KEPT_DAYS}) then 1 else known.count + 1 end
-      returning directive, blocked, count
+      returning count
+    ), told as (
+      select count(*) as today from staff_notice where kind = ${BLOCKED} and created_at > now() - interval '1 day'
     )
     insert into staff_notice (kind, message)
     select ${BLOCKED}, format('Browsers block %s on our pages (%s, first on %s), which no report said before. It is a change of Stripe''s, a fault of ours, or a script that somebody else has put there: docs/operations.md says how to tell.',
-      blocked, directive, ${page}::text)
-    from counted where count = 1`.execute(database);
+      ${blocked}::text, ${directive}::text, ${page}::text)
+      || case when today = ${NOTICES_A_DAY - 1} then ' More that is new today is not told: npm run operator -- notices counts it.' else '' end
+    from counted, told where count = 1 and today < ${NOTICES_A_DAY}`.execute(database);
 }
 
 /** What is blocked, the most frequent first: a line for each kind. */

@@ -5,7 +5,7 @@ import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts'
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { catchUpOnEvents } from './catchUp.ts';
+import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
 /** What Stripe's clock is behind ours, in milliseconds: so much has passed since it happened. */
@@ -84,6 +84,28 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
+});
+
+test('a payment that is with the bank is neither written as cancelled nor cancelled, and confirms when the bank has decided', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  const { payments } = server.deps;
+  const asked = payments.retrieveIntent.bind(payments);
+  const bank = t.mock.method(payments, 'retrieveIntent', async (intentId: string) => ({
+    ...(await asked(intentId)),
+    status: 'processing' as const,
+  }));
+  const cancels = t.mock.method(payments, 'cancelIntent');
+  await settlePayment(server.deps, id);
+  assert.deepEqual(await paymentsOf(uuid), [{ kind: 'join', attempt: 1, status: 'open' }]);
+  await sql`delete from payment where intent_id = ${id}`.execute(server.deps.database);
+  await giveUpUnwritten(server.deps, id);
+  assert.deepEqual([await paymentsOf(uuid), cancels.mock.callCount()], [[], 0]);
+  bank.mock.restore();
+  await giveUpUnwritten(server.deps, id);
+  assert.deepEqual(await paymentsOf(uuid), [{ kind: 'join', attempt: 1, status: 'succeeded' }]);
 });
 
 test('one that was made a moment ago is left alone: its row may be about to be written', async () => {

@@ -88,7 +88,9 @@ test("find shows somebody's joins by email, contact, code, payment or join, and 
     assert.match(out, new RegExp(`${uuid} .*  high-school  paid\n`));
     assert.match(
       out,
-      new RegExp(`${intentId}  join  \\$65\\.00  succeeded, \\$65\\.00 refunded, membership refunded\n`),
+      new RegExp(
+        `${intentId}  join  \\$65\\.00  succeeded, \\$65\\.00 refunded, membership refunded, number \\w{4}-\\w{4}\n`,
+      ),
     );
   }
   assert.deepEqual(await run(t, findCommand, 'nobody@example.com'), { out: 'No join was found.\n', code: 1 });

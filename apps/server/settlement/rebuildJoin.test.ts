@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
@@ -141,6 +148,57 @@ test('joins that were paid after the backup are made again from what Stripe know
   );
   assert.equal((await joinsOf('early@example.com'))[0]?.uuid, before.uuid);
   assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).out.slice(0, 10), '0 payments');
+});
+
+test('a join that is made again is the one that was lost, by whatever way it came', async (t) => {
+  const restore = await dump();
+  const bySchool = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: 'by.school@example.com',
+  });
+  const byCode = await paidJoin(server, server.client(), 'HONOR102', {
+    personalEmail: 'by.code@example.com',
+  });
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
+  const { revision, id } = await openIntent(client, data.joinSessionUuid);
+  await client.call('beginPayment', {
+    params: { uuid: data.joinSessionUuid },
+    body: { revision, agreeToPolicies: true },
+  });
+  await payByCard(server, id);
+  await runCommand(t, server, settleCommand, [id]);
+  const joins = async () =>
+    (
+      await sql`
+        select uuid, state, origin, programme, contact_id, school, is_checkout_only, has_agreed_to_policies, revision
+        from join_session where uuid in (${bySchool.uuid}, ${byCode.uuid}, ${data.joinSessionUuid}) order by uuid`.execute(
+        server.deps.database,
+      )
+    ).rows;
+  const lost = await joins();
+  await restore();
+  assert.deepEqual([lost.length, await joins()], [3, []]);
+  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  assert.deepEqual(await joins(), lost);
+});
+
+test('an order that has changed since its payment keeps its later revision when the payment is made again', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'changed@example.com' });
+  const intent = await openIntent(client, uuid);
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.50' } });
+  await payByCard(server, intent.id);
+  await run(
+    `delete from payment where session_uuid = '${uuid}'; delete from order_snapshot where session_uuid = '${uuid}'`,
+  );
+  const settled = await runCommand(t, server, settleCommand, [intent.id]);
+  assert.equal(settled.code, 0, settled.out);
+  const { revision } = await server.deps.database
+    .selectFrom('join_session')
+    .select('revision')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.ok(revision > intent.revision, `${revision}`);
 });
 
 test('what Stripe does not tell is not made up: the payment is to be given back', async (t) => {

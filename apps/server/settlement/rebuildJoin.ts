@@ -95,7 +95,7 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 
 /** When a payment of a join that was made again was really paid: Stripe says when. */
 export async function datePayment(deps: Deps, { id, charge }: Intent): Promise<void> {
-  if (!charge || charge.isDeclined) return;
+  if (!charge) return;
   await sql`
     with dated as (update payment set succeeded_at = ${charge.createdAt} where intent_id = ${id} returning session_uuid, kind)
     update join_session set paid_at = ${charge.createdAt} from dated

@@ -11,7 +11,9 @@ import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile, reconcileNightly, startReconciling } from './reconcile.ts';
 import { refundCommand } from './refundCommands.ts';
 
-let server = await sharedServer();
+/** What Stripe's clock is behind ours (ms): so much has passed since it happened. */
+let behind = 0;
+let server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
 /** As if all that is found had happened long ago. */
 const look = async () => (await reconcile(server.deps, { graceMinutes: 0 })).differences;
@@ -61,6 +63,20 @@ test('a payment that nobody confirmed', async (t) => {
   await payByCard(server, id);
   await foundAndRepaired(t, 'unconfirmed');
   assert.deepEqual(await standingsOf(uuid), ['active']);
+});
+
+test('a payment that nobody confirmed is told ten minutes after it was paid, however long its form was open', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  behind = 60 * 60_000;
+  t.after(() => {
+    behind = 0;
+  });
+  const { id } = await openIntent(client, uuid);
+  behind = 0;
+  await payByCard(server, id);
+  assert.deepEqual((await reconcile(server.deps)).differences, []);
+  await foundAndRepaired(t, 'unconfirmed');
 });
 
 test('a payment that nobody wrote down', async (t) => {
@@ -177,6 +193,12 @@ test('a member without money', async (t) => {
     insert into membership (session_uuid, product_id, type, payment_intent) values (${uuid}, 1, 'membership', ${id})`);
   await foundAndRepaired(t, 'paid_here_only');
   assert.deepEqual(await standingsOf(uuid), ['void']);
+  const taken = await server.deps.database
+    .selectFrom('payment')
+    .select(['status', 'succeeded_at'])
+    .where('intent_id', '=', id)
+    .executeTakeFirst();
+  assert.deepEqual(taken, { status: 'canceled', succeeded_at: null });
   // And the join goes on: it can still be paid, and upgraded.
   const { intentId } = await payOrder(server, client, uuid);
   await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { defaultFieldRules } from '#core/crmFields.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import type { ExistingProperty } from '../providers/hubspot/client.ts';
 import { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer({}, { hubspotLimits: 'off' });
-});
-after(() => server.close());
+const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const wanted = wantedProperties(defaultFieldRules);
 const there = (name: string, change: Partial<ExistingProperty> = {}): ExistingProperty => ({

@@ -1,4 +1,4 @@
-import { isPublic } from '../doctor/findings.ts';
+import { isPublic } from '../doctor/finding.ts';
 import { type StripeAccount, stripeApiVersion } from '../providers/stripe/account.ts';
 import type { StripeRegistry } from '../providers/stripe/register.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { before, beforeEach, test } from 'node:test';
 import Stripe from 'stripe';
 import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys.ts';
-import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { restrictedKeyPage } from '../providers/stripe/permissions.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
@@ -10,14 +10,12 @@ import { setUp } from './setupCommand.ts';
 
 const PUBLIC_URL = 'https://join.society.example';
 const URL_OF_WEBHOOKS = `${PUBLIC_URL}/api/webhooks/stripe`;
-let server: TestServer;
+const server = await sharedServer({ PUBLIC_URL });
 let stripe: Stripe;
 before(async () => {
-  server = await startTestServer({ PUBLIC_URL });
   const { hostname: host, port } = new URL(server.stripeUrl);
   stripe = new Stripe(STRIPE_SECRET_KEY, { host, port, protocol: 'http', maxNetworkRetries: 0 });
 });
-after(() => server.close());
 beforeEach(async () => {
   await server.stripeFault(null);
   for (const { id } of await endpoints()) await stripe.webhookEndpoints.del(id);

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { type StandIns, standInsOf } from '../doctor/examine.ts';
 import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { askStripe } from '../providers/stripe/account.ts';

@@ -1,6 +1,9 @@
 import { contrastFaults } from '#core/contrast.ts';
 import type { SocietyFile } from './schema.ts';
 
+/** What the texts of papers may use: the names that {@link fillIn} has a value for whatever is printed. */
+const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
+
 /** What no single field shows: references between products and programmes, and names used twice. */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];
@@ -30,6 +33,8 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       add([...path, 'programme'], 'is only for memberships and upgrades');
     if (!membership && product.ships !== undefined)
       add([...path, 'ships'], 'is only for memberships and upgrades: a store item is itself what is sent');
+    if (product.type !== 'membership_upgrade' && product.distinction !== undefined)
+      add([...path, 'distinction'], 'is only for upgrades: a membership is what the certificate is for');
     if (product.type === 'donation_other' && product.price !== undefined)
       add([...path, 'price'], 'the joiner gives this amount');
     if (product.type !== 'donation_other' && product.price === undefined)
@@ -47,5 +52,22 @@ export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: str
       ['catalogue'],
       'must have exactly one product of type donation_other, for the amount that a joiner types',
     );
+  if (data.letters.reminders && data.letters.postalAddress === undefined)
+    add(
+      ['letters', 'reminders'],
+      'needs letters.postalAddress: who is written to unasked is told where the sender lives',
+    );
+  const { why, quote, about } = data.pressRelease;
+  const papers: [string[], string | undefined][] = [
+    [['certificate', 'citation'], data.certificate.citation],
+    [['pressRelease', 'why'], why],
+    [['pressRelease', 'quote', 'text'], quote?.text],
+    [['pressRelease', 'quote', 'by'], quote?.by],
+    [['pressRelease', 'about'], about],
+  ];
+  for (const [path, text = ''] of papers)
+    for (const [whole, name] of text.matchAll(/\{(\w*)\}/g))
+      if (!PLACEHOLDERS.includes(name!))
+        add(path, `${whole} is not known here; there are {${PLACEHOLDERS.join('}, {')}}`);
   return faults;
 }

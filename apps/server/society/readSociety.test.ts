@@ -49,6 +49,35 @@ test('the demo society reads, and its catalogue is the one of the documentation'
   assert.equal(society.store.discountPercent, 15);
 });
 
+test('the file of a society that says nothing of papers reads, and its papers have words of ours', () => {
+  const start = source.indexOf('# Under each line for a signature');
+  const end = source.indexOf('\nstore:');
+  const { certificate, pressRelease } = parseSociety(
+    source.slice(0, start) + source.slice(end),
+    'society.yaml',
+  );
+  assert.deepEqual(certificate, {
+    citation: 'has been admitted to membership',
+    signatures: [{ title: 'President' }],
+  });
+  assert.deepEqual(pressRelease, {});
+});
+
+test('a file that does not speak of reminders reminds nobody, and one that does not say otherwise no minors', () => {
+  const silent = parseSociety(
+    source.replace('  reminders: true\n', '').replace(/^ +minors: .*\n/gm, ''),
+    path,
+  );
+  assert.equal(silent.letters.reminders, false);
+  assert.deepEqual(
+    Object.values(silent.programmes).map(({ minors }) => minors),
+    [true, true],
+  );
+  const { letters, programmes } = readSociety(path);
+  assert.deepEqual([letters.reminders, letters.remindMinors], [true, false]);
+  assert.deepEqual([programmes['high-school']!.minors, programmes.undergraduate!.minors], [true, false]);
+});
+
 test('what a membership or an upgrade sends by post is said by the file', () => {
   const society = readSociety(path);
   assert.deepEqual(
@@ -135,6 +164,42 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     (text) => text.replace('property: city, write: overwrite', 'property: city, write: sometimes'),
     '    city: {',
     /crm\.fields\.city\.write/,
+  ],
+  [
+    'a time zone that does not exist',
+    (text) => text.replace('America/Chicago', 'America/Springfield'),
+    '  timeZone:',
+    /society\.timeZone: must be a time zone/,
+  ],
+  [
+    'a placeholder that a press release does not know',
+    (text) => text.replace('the President of {society}', 'the President of {Society}'),
+    '    by:',
+    /pressRelease\.quote\.by: \{Society\} is not known here; there are \{product\}, \{society\}, \{email\}, \{phone\}/,
+  ],
+  [
+    'a placeholder that a certificate does not know',
+    (text) => text.replace('in recognition of academic', 'of {fee} for academic'),
+    '  citation:',
+    /certificate\.citation: \{fee\} is not known here/,
+  ],
+  [
+    'more signatures than the certificate has lines for',
+    (text) => text.replace('    - title: President\n', '    - title: President\n    - title: Registrar\n'),
+    '  signatures:',
+    /certificate\.signatures/,
+  ],
+  [
+    'a distinction of what is no upgrade',
+    (text) => text.replace('    ships: Honor Cord', '    distinction: Corded Member'),
+    '    ships: Honor Cord',
+    /catalogue\.1\.distinction: is only for upgrades/,
+  ],
+  [
+    'a society that reminds people and does not say where it lives',
+    (text) => text.replace(/ +postalAddress: .*\n/, ''),
+    'reminders: true',
+    /letters\.reminders: needs letters\.postalAddress/,
   ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];

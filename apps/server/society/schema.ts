@@ -13,7 +13,17 @@ const sellable = price.refine(
   'must be at least "0.50", the least that a card can be charged',
 );
 const webAddress = z.url({ protocol: /^https?$/, error: 'must be a web address' });
+const timeZone = z.string().refine(isTimeZone, 'must be a time zone as "America/Chicago"');
 const colour = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as "#9E1B32"');
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const programme = z.strictObject({
   name: line,
@@ -21,6 +31,8 @@ export const programme = z.strictObject({
   defaultMembership: z.int(),
   processingFee: price,
   transcriptRequired: z.boolean(),
+  /** Whether mostly minors join it: nobody reminds them, unless the society says so. Unless the file says no, they may. */
+  minors: z.boolean().default(true),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
   /** For the upgrade, which has a fee of its own. */
@@ -50,6 +62,8 @@ export const catalogueProduct = z.strictObject({
   recommended: z.boolean().default(false),
   /** What a membership or upgrade includes that is sent by post. A store item is itself sent. */
   ships: line.optional(),
+  /** What an upgrade adds to the certificate, as "Distinguished Member". */
+  distinction: line.optional(),
 });
 
 const fieldRule = z.strictObject({
@@ -74,6 +88,8 @@ export const societyFile = z.strictObject({
     tagline: line,
     supportEmail: z.email(),
     supportPhone: line,
+    /** Whose dates stand on papers. */
+    timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
     colours: z.strictObject({ gold: colour, red: colour }),
   }),
@@ -102,6 +118,41 @@ export const societyFile = z.strictObject({
         .length(3, 'must list three emails'),
     }),
   }),
+  letters: z
+    .strictObject({
+      /** Days after paying; what the page of congratulations promises (`when`) should agree. */
+      certificateAfterDays: z.int().min(0).max(60).default(1),
+      portalAfterDays: z.int().min(0).max(60).default(7),
+      /** Whether who left a join behind is reminded of it. A society that has not decided so reminds nobody. */
+      reminders: z.boolean().default(false),
+      /** In programmes for minors, too. */
+      remindMinors: z.boolean().default(false),
+      /** Where members go on; the letter about it leads to the welcome page without it. */
+      portal: webAddress.optional(),
+      /** Where the society lives, at the foot of every letter. */
+      postalAddress: line.optional(),
+    })
+    .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
+  certificate: z
+    .strictObject({
+      /** After the name: "has been admitted …" */
+      citation: line,
+      /** What stands under the lines for signatures, the left one first. */
+      signatures: z
+        .array(z.strictObject({ title: line, name: line.optional() }))
+        .min(1)
+        .max(2),
+    })
+    .default({ citation: 'has been admitted to membership', signatures: [{ title: 'President' }] }),
+  /** What the society says beside the facts; what is absent is left out. */
+  pressRelease: z
+    .strictObject({
+      why: line.optional(),
+      /** Who said it, in the middle of a sentence. */
+      quote: z.strictObject({ text: line, by: line }).optional(),
+      about: line.optional(),
+    })
+    .default({}),
   store: z.strictObject({
     title: line,
     text: line,

@@ -21,6 +21,11 @@ export function fillIn(
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
+/** A moment as the date of the society's place, in words: "November 23, 2026". */
+export function dateOf({ society: { timeZone } }: Society, at: Date): string {
+  return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
+}
+
 /** Who is eligible for a programme, in the society's words. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;

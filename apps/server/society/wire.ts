@@ -5,7 +5,10 @@ import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
 
 /** What every page may know of the society: the `site` of the contract. */
-export function toSite(society: Society, rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'apiUrl'>): Site {
+export function toSite(
+  society: Society,
+  rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'sendsLetters' | 'apiUrl'>,
+): Site {
   const fill = (text: string, key = society.defaultProgramme) => fillIn(text, society, key);
   return {
     society: society.society,

@@ -1,12 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import { displayMemberNumber } from '#core/memberNumber.ts';
+import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { baseMembership } from '../certificate/member.ts';
+import { nameProblem } from '../certificate/nameProblem.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { serve } from '../platform/http/routes.ts';
-import { firstName } from '../session/person.ts';
+import { firstName, fullName } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
@@ -22,15 +26,19 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
     first_name: string | null;
+    full_name: string | null;
+    member_number: string | null;
+    is_unlisted: boolean | null;
     bought: { name: string; standing: MembershipStanding }[];
   }>`
-    select ${firstName} as first_name, coalesce((
+    select ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
         select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
           and snapshot.revision = payment.revision, jsonb_array_elements(items) as line
         where membership.session_uuid = session.uuid and (line ->> 'productId')::int = product_id), '[]') as bought
     from join_session session left join contact on contact.id = contact_id
+      left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
   const bought = rows[0]?.bought ?? [];
   // A payment that was voided counts only when nothing else was bought.
@@ -47,10 +55,25 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
     owesTranscript: !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
+    papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,
     refunded: (await duplicatesOf(deps, { uuid })).map(({ kind, amount, isReturned }) => ({
       kind,
       amount,
       isReturned,
     })),
+  };
+}
+
+async function papersOf(
+  deps: Deps,
+  uuid: string,
+  row: { full_name: string | null; member_number: string | null; is_unlisted: boolean | null },
+): Promise<Data<'getWelcome'>['papers']> {
+  const name = tidyText(row.full_name ?? '');
+  if (row.member_number === null || name === '') return null;
+  return {
+    number: displayMemberNumber(row.member_number),
+    isVerifiable: !row.is_unlisted,
+    problem: await nameProblem(deps, { uuid, name }),
   };
 }

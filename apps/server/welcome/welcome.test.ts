@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { details, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge, chargesOf, declineSavedCard } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
 const nothing = { membership: false, ineligible: false, upgrade: false, items: 'none' } as const;
@@ -37,6 +38,23 @@ test('the receipt lists what was paid for the membership, the gifts and the upgr
     ],
   );
   assert.equal(receipt?.payments[0]?.reference, id);
+});
+
+test('the receipt names no upgrade whose charge was declined and given up', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  await charge(client, uuid, intentId);
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  assert.deepEqual(
+    (await chargesOf(server, uuid)).map(({ status }) => status),
+    ['canceled'],
+  );
+  const { receipt } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.deepEqual(
+    receipt?.payments.map(({ reference }) => reference),
+    [intentId],
+  );
 });
 
 test('the welcome tells of a membership that was refunded and of an upgrade that was', async () => {

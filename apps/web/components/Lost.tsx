@@ -11,7 +11,7 @@ export function Lost({ title, message }: { title: string; message: string }) {
       <PageHeading title={title} />
       <div className={ui.stack}>
         <Alert>{message}</Alert>
-        <StartOver />
+        <StartOver isLost />
       </div>
     </Card>
   );

@@ -5,6 +5,7 @@ import { TOAST_MS } from '#core/specified.ts';
 import type { ToastMessage } from '../lib/toasts.ts';
 import { Icon } from './icons.tsx';
 import styles from './Toaster.module.css';
+import ui from './ui.module.css';
 
 /** More would cover the form: the oldest are hidden. */
 const LIMIT = 3;
@@ -52,7 +53,7 @@ function Toasts({ onMounted }: { onMounted: (show: Show) => void }) {
               )}
             </div>
             {/* By default it is hidden from screen readers while nothing points at the toast. */}
-            <Toast.Close className={styles.close} aria-label="Close" aria-hidden={false}>
+            <Toast.Close className={ui.close} aria-label="Close" aria-hidden={false}>
               <Icon name="close" size={16} />
             </Toast.Close>
           </Toast.Content>

@@ -185,7 +185,10 @@ export function UploadArea({ documentName, send }: { documentName: string; send:
  */
 async function contentFault(file: File): Promise<string | null> {
   try {
-    const { documentFaults, inspectDocument } = await import('#documents/inspectDocument.ts');
+    const [{ inspectDocument }, { documentFaults }] = await Promise.all([
+      import('#documents/inspectDocument.ts'),
+      import('#documents/faults.ts'),
+    ]);
     const inspection = await inspectDocument({
       size: file.size,
       read: async (start, length) => new Uint8Array(await file.slice(start, start + length).arrayBuffer()),

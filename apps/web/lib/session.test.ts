@@ -3,13 +3,18 @@ import { afterEach, test } from 'node:test';
 import {
   drop,
   forgetSession,
+  hasStartedOver,
   keep,
   keepOwnJoin,
   leaveToPay,
   recall,
   returnFromPaying,
+  startOver,
   storedSession,
   storeSession,
+  UNDO_MS,
+  undoMs,
+  undoStartOver,
 } from './session.ts';
 
 interface Storages {
@@ -135,4 +140,35 @@ test('a session id that is stored by hand counts, and one that is gone is gone f
   leaveToPay('a');
   returnFromPaying();
   assert.equal(storedSession(), null);
+});
+
+test('Start Over leaves nothing in storage, and is undone with what was typed within a minute', (t) => {
+  const { local, tab } = storages();
+  let now = 5_000;
+  t.mock.method(performance, 'now', () => now);
+  storeSession('a');
+  keep('joinDraft', { city: 'Austin' });
+  startOver('/registration/student-details');
+  assert.deepEqual([storedSession(), local.size, tab.size], [null, 0, 0]);
+  now += UNDO_MS - 1;
+  assert.equal(undoMs(), 1);
+  assert.equal(undoStartOver(), '/registration/student-details');
+  assert.equal(storedSession(), 'a');
+  assert.deepEqual(recall('joinDraft'), { city: 'Austin' });
+  assert.deepEqual([undoMs(), undoStartOver()], [0, null], 'once');
+});
+
+test('after a minute, or when another join has begun, Start Over is not undone', (t) => {
+  storages();
+  let now = 5_000;
+  t.mock.method(performance, 'now', () => now);
+  storeSession('a');
+  startOver('/registration/membership');
+  now += UNDO_MS;
+  assert.deepEqual([undoMs(), undoStartOver(), storedSession()], [0, null, null]);
+  assert.equal(hasStartedOver(), true, 'though the next code still begins a new join');
+  storeSession('b');
+  startOver('/registration/membership');
+  storeSession('c');
+  assert.deepEqual([undoMs(), undoStartOver(), storedSession(), hasStartedOver()], [0, null, 'c', false]);
 });

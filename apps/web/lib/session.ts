@@ -1,16 +1,16 @@
 /**
- * What the browser stores of a join. The session id is in local storage (specification, section 3); drafts and payment returns are in
- * session storage, which ends with the tab. Where storage throws or is full, memory is used instead.
+ * What the browser stores of a join. The session id is in local storage (specification, section 3); drafts, payment returns and
+ * the link of a letter are in session storage, which ends with the tab. Where storage throws or is full, memory is used instead.
  *
  * Two tabs may have two joins; local storage has the newest. A tab whose join was replaced by another tab keeps its own, as long as
  * local storage still has the join that replaced it.
  */
 const SESSION_KEY = 'joinSessionUuid';
-type TabKey = 'joinDraft' | 'joinReturn';
+type TabKey = 'joinDraft' | 'joinReturn' | 'joinPass';
 /** The join that this tab is paying for, while it may be on the card provider's page. */
 const PAYING_KEY = 'joinPaying';
 const OWN_KEY = 'joinOwn';
-const TAB_KEYS = ['joinDraft', 'joinReturn', PAYING_KEY, OWN_KEY] as const;
+const TAB_KEYS = ['joinDraft', 'joinReturn', 'joinPass', PAYING_KEY, OWN_KEY] as const;
 
 const memory = new Map<string, string>();
 
@@ -58,11 +58,53 @@ function ownInsteadOf(last: string): string {
 export function storeSession(uuid: string): void {
   if (storedSession() !== uuid) forgetTab();
   write(local, SESSION_KEY, uuid);
+  startedOver = null;
 }
 
 export function forgetSession(): void {
   remove(local, SESSION_KEY);
   forgetTab();
+}
+
+/** How long Start Over can be undone. */
+export const UNDO_MS = 60_000;
+
+/** What Start Over took away, and where. Only in the page's memory: a shared computer forgets it with the tab. */
+interface StartedOver {
+  uuid: string;
+  path: string;
+  drafts: [key: string, value: string][];
+  /** By the page's clock (ms). */
+  until: number;
+}
+let startedOver: StartedOver | null = null;
+
+/** Discards the stored session id and what was typed (specification, section 4). `path` is where an undo leads back to. */
+export function startOver(path: string): void {
+  const uuid = storedSession();
+  const drafts = TAB_KEYS.flatMap((key) => {
+    const value = read(tab, key);
+    return value === null ? [] : [[key, value] as [string, string]];
+  });
+  forgetSession();
+  startedOver = uuid === null ? null : { uuid, path, drafts, until: performance.now() + UNDO_MS };
+}
+
+/** Whether the last that was done with a join in this page was to start over: then an open join is not continued unasked. */
+export const hasStartedOver = () => startedOver !== null;
+
+/** For how many ms Start Over can still be undone; 0 when it cannot. */
+export function undoMs(): number {
+  return startedOver === null ? 0 : Math.max(0, startedOver.until - performance.now());
+}
+
+/** Brings back the join and what was typed, unless the time is over. Returns the path at which it was left. */
+export function undoStartOver(): string | null {
+  if (startedOver === null || undoMs() === 0) return null;
+  const { uuid, path, drafts } = startedOver;
+  storeSession(uuid);
+  for (const [key, value] of drafts) write(tab, key, value);
+  return path;
 }
 
 /** From now on a new join in another tab does not replace this tab's. */

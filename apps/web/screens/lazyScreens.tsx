@@ -58,6 +58,18 @@ export const lazyScreens = {
   uploadByLink: {
     load: () => import(/* webpackChunkName: "uploadByLink" */ './uploadByLink/route.tsx'),
   },
+  pass: {
+    load: () => import(/* webpackChunkName: "pass" */ './pass/route.tsx'),
+    placeholder: loader('pass', 'Opening your join…'),
+  },
+  verify: {
+    load: () => import(/* webpackChunkName: "verify" */ './verify/route.tsx'),
+    placeholder: loader('verify', 'Loading the membership…'),
+  },
+  stopReminders: {
+    load: () => import(/* webpackChunkName: "stopReminders" */ './stopReminders/route.tsx'),
+    placeholder: loader('stopReminders', 'Loading…'),
+  },
 } satisfies Record<Exclude<ScreenName, 'getStarted'>, LazyScreen>;
 
 export const notFound: LazyScreen = {

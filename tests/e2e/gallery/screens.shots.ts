@@ -14,8 +14,10 @@ import {
   selfNomination,
   startedJoin,
   twoJoins,
+  verifyPathOfMember,
 } from '../arrange.ts';
 import { expect, theInduct } from '../fixtures.ts';
+import { joinElsewhere, linkOf, stopPageOf } from '../passes.ts';
 import { stripe } from '../providers.ts';
 import {
   bankQuestion,
@@ -73,6 +75,35 @@ test('get started', async ({ page }) => {
   await page.getByText('Questions before you join?').click();
   await expect(page.getByText('Whom can I call?')).toBeVisible();
   await shoot(page, screen, 'questions answered');
+});
+
+test('get started again', async ({ page }) => {
+  const screen = '1 Get Started';
+  await orderingJoin(page);
+  await page.goto('/');
+  await expect(button(page, 'Continue your join')).toBeVisible();
+  await shoot(page, screen, 'a join to continue');
+  await button(page, 'Continue your join').click();
+  await button(page, 'Start Over').click();
+  await expect(button(page, 'Undo')).toBeVisible();
+  await shoot(page, screen, 'started over');
+});
+
+test('your join', async ({ page }) => {
+  const screen = '2 Links';
+  await page.goto('/pass');
+  await page.getByLabel('Email').fill('jordan.rivera@example.com');
+  await button(page, 'Send me my link').click();
+  await expect(page.getByText('its link is on the way')).toBeVisible();
+  await shoot(page, screen, 'send me my link');
+  await page.goto(await linkOf(await joinElsewhere(page)));
+  await expect(button(page, 'Email me a code')).toBeVisible();
+  await shoot(page, screen, 'a link on a new device');
+  await button(page, 'Email me a code').click();
+  await page.getByLabel('Six-digit code').fill('000000');
+  await button(page, 'Continue with the code').click();
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'a wrong code');
 });
 
 test('links', async ({ page }) => {
@@ -492,6 +523,52 @@ test('resume', async ({ page }) => {
   await page.getByLabel('Choose your resume').setInputFiles(transcript);
   await expect(button(page, 'Try again')).toBeVisible();
   await shoot(page, screen, 'refused');
+});
+
+test('papers and verification', async ({ page }) => {
+  const path = await verifyPathOfMember(page);
+  const screen = '9 Congratulations';
+  await page.goto(WELCOME);
+  await page.getByText('Copy the press release as text').click();
+  await expect(page.getByLabel('Text of the press release')).toBeVisible();
+  const verifiable = page.getByRole('switch', { name: 'Let others verify my membership' });
+  await verifiable.click();
+  await expect(verifiable).not.toBeChecked();
+  await expect(verifiable).not.toHaveAttribute('aria-busy');
+  await shoot(page, screen, 'press release as text, entry turned off');
+  await verifiable.click();
+  await expect(verifiable).toBeChecked();
+  const problem =
+    'Our certificates are printed in Latin, Greek and Cyrillic letters, and your name has others (م ح د). We have been told, and will write to you; or write to help@society.example how your name should stand.';
+  await alter(page, 'getWelcome', ({ papers }) => Object.assign(papers, { problem }));
+  await page.goto(WELCOME);
+  await expect(page.getByText(problem)).toBeVisible();
+  await shoot(page, screen, 'name that cannot be printed');
+
+  const found = (title: string) => expect(page.getByRole('heading', { name: title })).toBeVisible();
+  await page.goto(path);
+  await found('This membership is genuine');
+  await shoot(page, '11 Otherwise', 'verified');
+  await page.goto('/verify/0000-0000');
+  await found('We know of no such membership');
+  await shoot(page, '11 Otherwise', 'number not known');
+  await alter(page, 'verifyNumber', (answer) => Object.assign(answer, { standing: 'ended' }));
+  await page.goto(path);
+  await found('This membership is no longer valid');
+  await shoot(page, '11 Otherwise', 'membership that ended');
+});
+
+test('reminders', async ({ page }) => {
+  const screen = '11 Otherwise';
+  await page.goto(await stopPageOf('gallery@example.com'));
+  await expect(button(page, 'Stop reminders')).toBeVisible();
+  await shoot(page, screen, 'reminders');
+  await button(page, 'Stop reminders').click();
+  await expect(button(page, 'Send reminders again')).toBeVisible();
+  await shoot(page, screen, 'reminders stopped');
+  await page.goto('/unsubscribe/cut-off');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await shoot(page, screen, 'reminders, link cut off');
 });
 
 test('what went wrong', async ({ page }) => {

@@ -24,7 +24,7 @@ export function Component() {
         // No form: nothing could be saved.
         <div className={ui.stack}>
           <Alert>{contact.message}</Alert>
-          <StartOver />
+          <StartOver isLost />
         </div>
       ) : (
         <DetailsForm

@@ -45,7 +45,7 @@ function Failure({ failure: { message, isLost, retryMs } }: { failure: LoadFailu
         {isLost ? (
           <>
             <Alert>Error: {message}</Alert>
-            <StartOver />
+            <StartOver isLost />
           </>
         ) : (
           <>

@@ -1,0 +1,9 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigFaults } from '../../apps/server/platform/config/config.ts';
+import { startTestServer } from './testServer.ts';
+
+// Whatever it leaves running keeps this file from ending.
+test('a test server whose settings are wrong says so, and leaves nothing running', async () => {
+  await assert.rejects(startTestServer({ LINK_SECRET: 'short' }), ConfigFaults);
+});
