@@ -21,8 +21,6 @@ import type { World } from './world.ts';
 
 /** Long enough for a call to be on its way to Stripe, and shorter than it is slow (ms). */
 const BEHIND_MS = 60;
-/** How long a change of an intent is given to come as far as Stripe (ms); it waits for another one for 3 s. */
-const CHANGE_MS = 6_000;
 
 const GOOD_CARD: CardTry = { card: 'visa', authentication: 'complete' };
 
@@ -108,7 +106,7 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
     look = await lookAt(run, tab);
   }
   if (isHung(join)) {
-    if ('message' in look) look = await lookPatiently(run, tab);
+    if (!('screen' in look)) look = await lookPatiently(run, tab);
     if ('screen' in look) look = await hang(run, tab, join);
   }
   if ('screen' in look) {
@@ -194,12 +192,13 @@ async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   return lookAt(run, tab);
 }
 
-/** Looks at Checkout again, as often as one presses, while a provider or the database is away. */
+/** Looks at Checkout again, as often as one presses, while a provider is away or another tab changes the order. */
 async function lookPatiently(run: Run, tab: Browser): Promise<Look> {
   for (let tries = 1; ; tries++) {
     const look = await lookAt(run, tab);
-    if (!('message' in look) || tries === PRESSES) return look;
-    await pause(PATIENCE_MS);
+    if ('screen' in look || isAnEnd(look) || tries === PRESSES) return look;
+    if ('goOn' in look) await goTo(run, tab, look.goOn);
+    else await pause(PATIENCE_MS);
   }
 }
 
@@ -219,8 +218,7 @@ async function hangingChange(
       return goesOn.promise;
     });
   const look = lookPatiently(run, tab);
-  const late = pause(CHANGE_MS, undefined, { ref: false });
-  const came = await Promise.race([arrived.promise.then(() => true), late.then(() => false)]);
+  const came = await Promise.race([arrived.promise.then(() => true), look.then(() => false)]);
   if (came) person.hangs++;
   return {
     async end() {

@@ -34,7 +34,7 @@ import { Server } from './servers.ts';
 import { startWebhooks, type Webhooks } from './webhooks.ts';
 
 /** A fault server gives Stripe up after this, instead of 20 s (ms). */
-const TIMEOUT_MS = 500;
+const TIMEOUT_MS = 1_500;
 /** How long HubSpot may take to hear of everything, and PostgreSQL to restart (ms). */
 const TOLD_MS = 30_000;
 const RESTART_MS = 20_000;
