@@ -7,6 +7,7 @@ import {
   end,
   fillOrder,
   goTo,
+  isAtTheBank,
   type Look,
   lie,
   lookAt,
@@ -154,6 +155,9 @@ async function play(run: Run, strikes: readonly Strike[]): Promise<void> {
         return await upgrade(run, tab, screen, join);
       }
     }
+    // The answer was lost, and the bank has the payment: every page says that it is under way.
+    if (join.processing?.until === 'nextDay' && (await isAtTheBank(world, person)))
+      return end(person, 'left while it was processing');
     // "Finish it, or wait a moment and try again."
     if (outcomes.includes('waiting')) {
       await world.wait(uuid, 20);

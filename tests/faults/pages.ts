@@ -178,6 +178,17 @@ async function holdPayment(
     person.held.settling = pause(HELD_MS).then(() => settle(world, person.join, intentId));
 }
 
+/** Whether the bank holds their payment now. */
+export async function isAtTheBank(world: World, { held }: Person): Promise<boolean> {
+  if (!held) return false;
+  const { status } = await intentAt(world, held.intentId);
+  return status === 'processing';
+}
+
+function intentAt(world: World, intentId: string): Promise<{ status: string }> {
+  return world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
+}
+
 /** The bank is done with a payment that it held; where it never came to that, with none. It settles each once. */
 export async function settleHeld(world: World, { join, held }: Person): Promise<void> {
   if (!held) return;
@@ -187,8 +198,7 @@ export async function settleHeld(world: World, { join, held }: Person): Promise<
 
 async function settle(world: World, join: Join, intentId: string): Promise<void> {
   await world.hold(intentId, false);
-  const intent = await world.stripe<{ status: string }>('GET', `/v1/payment_intents/${intentId}`);
-  if (intent.status !== 'processing') return;
+  if ((await intentAt(world, intentId)).status !== 'processing') return;
   const declines = join.processing?.succeeds ? {} : { declines: 'insufficient_funds' };
   await world.bank(`payment_intents/${intentId}/settle`, declines);
 }

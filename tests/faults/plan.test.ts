@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isProviderEmail } from '#core/providerEmail.ts';
 import { stripeProvider } from '../../apps/server/providers/stripe/provider.ts';
 import { killPoints, type Operation, operations, serverCalls } from './operations.ts';
-import { digestOf, isHung, type Join, planOf } from './plan.ts';
+import { digestOf, isHung, type Join, planOf, unitAt } from './plan.ts';
+import { emailOf } from './world.ts';
 
 const size = { joins: 300, kills: 60 };
 const whole = planOf({ seed: 1, ...size });
@@ -114,6 +116,15 @@ test('some contacts join twice at once, by the same and by different memberships
   const same = pairs.filter(([one, two]) => one!.membership === two!.membership);
   assert.ok(same.length > 0 && same.length < pairs.length);
   assert.deepEqual([...new Set(pairs.map(([one]) => one!.pays))].sort(), ['begun', 'direct']);
+});
+
+test('whoever is sent to a kill point that nobody reached can be written to', () => {
+  const sent = killPoints.flatMap((point) => unitAt(point, 1) ?? []);
+  assert.ok(sent.length > 20);
+  assert.deepEqual(
+    sent.filter(({ name }) => !isProviderEmail(emailOf(name))),
+    [],
+  );
 });
 
 test('every call that the server can make to Stripe has its kill points', () => {

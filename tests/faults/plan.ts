@@ -398,12 +398,14 @@ function dealKills(dice: Random, units: Join[][], kills: number): void {
 /** The smallest unit whose first join comes by a point; null for what only the background calls. */
 export function unitAt(point: KillPoint, contact: number): Join[] | null {
   if (point.startsWith('list')) return null;
-  const join = { ...joinOf({ name: point }), ...comesBy(point), kill: { point } };
+  // A name is part of an email address.
+  const name = point.replace(':', '.');
+  const join = { ...joinOf({ name }), ...comesBy(point), kill: { point } };
   if (!/^(refund|moneyBack)/.test(point)) return [join];
   const second = { start: 'checkout', contact, pays: 'direct' } as const;
   return [
     { ...join, start: 'invite', contact, pays: 'direct' },
-    joinOf({ name: `${point}, second`, ...second, server: 1 }),
+    joinOf({ name: `${name}.second`, ...second, server: 1 }),
   ];
 }
 
