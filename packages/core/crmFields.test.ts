@@ -69,6 +69,17 @@ for (const status of ['prospect', 'former', 'member'])
     assert.equal(properties.paid_at, paidAt);
   });
 
+test('a change that the server wrote and died before noting is taken for its own, and not told as in the way', () => {
+  const known = write(defaultFieldRules, paid, {}, {}).written;
+  const former = paid.map((one) => (one.field === 'membershipStatus' ? { ...one, value: 'former' } : one));
+  const present = { ...bought, membership_status: 'former' };
+  const again = write(defaultFieldRules, former, known, present);
+  assert.deepEqual([again.properties, again.statusInTheWay], [{}, null]);
+  // A refund that fails makes them a member again.
+  const back = write(defaultFieldRules, paid, { ...known, ...again.written }, present);
+  assert.deepEqual([back.properties, back.statusInTheWay], [{ membership_status: 'member' }, null]);
+});
+
 test('what the join wrote itself follows what becomes of it, also when the server died before noting that it wrote', () => {
   const held = { ...bought, amount_paid: '102' };
   const ended = later('former', '');

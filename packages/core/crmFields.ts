@@ -129,7 +129,10 @@ export function propertiesForUnproven(
     const { property, write: rule } = rules[field];
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
     const held = heldOf(field);
-    const isOurs = isOfThisPayment || isSame(held, written[field] ?? '');
+    const before = written[field];
+    // It may also have died after a later change: then what stands is what it would write now.
+    const isOurs =
+      isOfThisPayment || isSame(held, before ?? '') || (before !== undefined && isSame(held, value));
     if (held !== '' && (!isOurs || rule === 'blanks')) {
       if (field === 'membershipStatus' && !isOurs) write.statusInTheWay = held;
       continue;
