@@ -411,7 +411,8 @@ export function unitAt(point: KillPoint, contact: number): Join[] | null {
 
 /** What a join must be like to reach a point. */
 function comesBy(point: KillPoint): Partial<Join> {
-  if (point.startsWith('confirmWithSavedCard'))
+  // A customer is made in the background, or by the upgrade that needs one.
+  if (/^(confirmWithSavedCard|createCustomer)/.test(point))
     return { leaves: null, pays: 'begun', returns: 'once', upgrade: 'take', cards: [good], faults: [] };
   if (point.startsWith('cancelIntent'))
     return {
