@@ -12,20 +12,23 @@ export interface HostileJob {
   contactId: string;
   count: number;
   overMs: number;
+  /** The status that each is to be answered with. */
+  status: number;
 }
 
 setPriority(19);
 const documents = hostileDocuments();
 
-process.on('message', ({ url, contactId, count, overMs }: HostileJob) => {
+process.on('message', ({ url, contactId, count, overMs, status }: HostileJob) => {
   const send = async (index: number) => {
     await pause((index * overMs) / count);
     const { name, content } = documents[index % documents.length]!;
     const form = new FormData();
     form.append('contactId', contactId);
     form.append('file', new Blob([new Uint8Array(content)]), name);
-    const { status } = await fetch(url, { method: 'POST', body: form });
-    if (status !== 415) throw new Error(`${name} was answered with ${status}.`);
+    const answer = await fetch(url, { method: 'POST', body: form });
+    await answer.arrayBuffer();
+    if (answer.status !== status) throw new Error(`${name} was answered with ${answer.status}.`);
   };
   Promise.all(Array.from({ length: count }, (_, index) => send(index))).then(
     () => process.send!(''),
