@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { sql } from 'kysely';
+import { beginPayment, openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
@@ -56,5 +57,23 @@ test('while Stripe does not answer, nothing is written as cancelled', async () =
   });
   await assert.rejects(cancelIntent(server.deps, id));
   await server.stripeFault(null);
+  assert.equal(await statusOf(id), 'open');
+});
+
+test('a payment that the bank works on is not cancelled for a change of its order', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  await sql`update join_session set paying_since = now() - interval '1 hour' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const cancel = t.mock.method(server.deps.payments, 'cancelIntent');
+  const body = { membershipId: 2 };
+  assert.equal((await client.call('setMembership', { params: { uuid }, body })).status, 409);
+  assert.equal(cancel.mock.callCount(), 0);
   assert.equal(await statusOf(id), 'open');
 });
