@@ -1,5 +1,7 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
+import { backupCommand } from './backup/backupCommand.ts';
+import { restoreCommand } from './backup/restoreCommand.ts';
 import { certificateCommand } from './certificate/certificateCommand.ts';
 import {
   diffCommand,
@@ -90,6 +92,8 @@ const commands: readonly (Command | LoneCommand)[] = [
   lettersRetryCommand,
   lettersStopCommand,
   noticesCommand,
+  backupCommand,
+  restoreCommand,
   migrateCommand,
   setupCommand,
   doctorCommand,

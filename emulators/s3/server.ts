@@ -51,7 +51,7 @@ const ROUTES: readonly Route[] = [
   ['PUT', 'object', ['uploadId', 'partNumber', 'x-id?'], uploadPart],
   ['POST', 'object', ['uploadId'], completeUpload],
   ['DELETE', 'object', ['uploadId', 'x-id?'], abortUpload],
-  ['GET', 'bucket', ['list-type', 'prefix?', 'continuation-token?'], listObjects],
+  ['GET', 'bucket', ['list-type', 'prefix?', 'max-keys?', 'continuation-token?'], listObjects],
   ['GET', 'bucket', ['uploads', 'prefix?', 'key-marker?', 'upload-id-marker?'], listUploads],
 ];
 
@@ -209,15 +209,16 @@ async function listObjects({ response, bucket, query }: Call): Promise<void> {
   if (query.get('list-type') !== '2') throw notEmulated('the first version of ListObjects');
   const prefix = query.get('prefix') ?? '';
   const after = query.get('continuation-token') ?? '';
+  const most = Math.min(PAGE, Number(query.get('max-keys') ?? PAGE));
   const found = [...bucket.objects].filter(([key]) => key.startsWith(prefix) && key > after).sort(byKey);
-  const page = found.slice(0, PAGE);
+  const page = found.slice(0, most);
   xml(response, 'ListBucketResult', {
     Name: S3_BUCKET,
     Prefix: prefix,
     KeyCount: page.length,
-    MaxKeys: PAGE,
-    IsTruncated: found.length > PAGE,
-    ...(found.length > PAGE && { NextContinuationToken: page.at(-1)![0] }),
+    MaxKeys: most,
+    IsTruncated: found.length > most,
+    ...(found.length > most && { NextContinuationToken: page.at(-1)![0] }),
     Contents: page.map(([Key, { etag, size, modified }]) => ({
       Key,
       LastModified: modified.toISOString(),

@@ -103,6 +103,7 @@ async function runNodeTests(): Promise<Counts> {
   const chosen = [
     'tools/local',
     'tests/faults',
+    'tests/restore',
     'tests/harness',
     'emulators',
     'apps',

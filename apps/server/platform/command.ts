@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
@@ -40,6 +41,17 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
     if (!(error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) throw error;
     console.error((error as Error).message);
     return null;
+  }
+}
+
+/** Whether the person at the terminal says yes; false where nobody can be asked. */
+export async function askPerson(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
   }
 }
 

@@ -3,7 +3,7 @@ import { isIntentId } from '../payments/namedOrder.ts';
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
-import { keepReconciliation, reconcile } from './reconcile.ts';
+import { keepReconciliation, type Reconciliation, reconcile } from './reconcile.ts';
 import { settleJoin, settleMissing, settlePayment } from './settle.ts';
 
 const NIGHTS_SHOWN = 14;
@@ -35,19 +35,20 @@ export const reconcileCommand: Command = {
     }
     const startedAt = deps.now();
     const since = days === undefined ? null : new Date(startedAt.getTime() - Number(days) * 86_400_000);
-    const { counts, differences } = await keepReconciliation(
-      deps,
-      await reconcile(deps, { since }),
-      startedAt,
-    );
-    for (const { subject, text, repair } of differences) console.log(`${subject}\n  ${text}\n  ${repair}`);
-    console.log(
-      `${counts.intents} intents at Stripe, ${counts.payments} payments, ${counts.paidJoins} paid joins, ${counts.heldMemberships} memberships held; ` +
-        `${displayPrice(counts.receivedCents)} received, ${displayPrice(counts.refundedCents)} refunded; ${differences.length} differences.`,
-    );
-    return differences.length > 0 ? 1 : 0;
+    const result = await keepReconciliation(deps, await reconcile(deps, { since }), startedAt);
+    tellReconciliation(result);
+    return result.differences.length > 0 ? 1 : 0;
   },
 };
+
+/** Prints each difference with its repair, and the sums. */
+export function tellReconciliation({ counts, differences }: Reconciliation): void {
+  for (const { subject, text, repair } of differences) console.log(`${subject}\n  ${text}\n  ${repair}`);
+  console.log(
+    `${counts.intents} intents at Stripe, ${counts.payments} payments, ${counts.paidJoins} paid joins, ${counts.heldMemberships} memberships held; ` +
+      `${displayPrice(counts.receivedCents)} received, ${displayPrice(counts.refundedCents)} refunded; ${differences.length} differences.`,
+  );
+}
 
 export const settleCommand: Command = {
   usage: 'settle PAYMENT_INTENT|JOIN | settle --missing',

@@ -74,6 +74,14 @@ export function settingsOf(
   return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
 }
 
+/** The environment of PostgreSQL's own programs: where programs and the account's files are, and nothing of our settings. */
+export function environmentOfTool(
+  more: NodeJS.ProcessEnv = {},
+  { PATH, HOME }: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  return { PATH, HOME, ...more };
+}
+
 /** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const settings = settingReader(env);

@@ -29,10 +29,11 @@ export async function arrive(
   bytes: Readable,
   expectedBytes: number | null,
   keep: (file: Arrived) => Promise<void>,
+  key: string = randomUUID(),
 ): Promise<StoredFile> {
   const claim = await room.claim(expectedBytes);
   try {
-    return await arriveIn(folder, bytes, claim, keep);
+    return await arriveIn(folder, bytes, claim, keep, key);
   } catch (error) {
     const { code } = error as { code?: string };
     throw code === 'ENOSPC' || code === 'EDQUOT' ? new StorageFull(undefined, { cause: error }) : error;
@@ -46,8 +47,8 @@ async function arriveIn(
   bytes: Readable,
   claim: Claim,
   keep: (file: Arrived) => Promise<void>,
+  key: string,
 ): Promise<StoredFile> {
-  const key = randomUUID();
   const path = resolve(folder, partOf(key));
   try {
     const stored = { key, ...(await write(path, bytes, claim)) };

@@ -9,6 +9,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  NoSuchKey,
   NoSuchUpload,
   paginateListObjectsV2,
   S3Client,
@@ -17,7 +18,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import type { S3Settings } from '../../platform/config/storage.ts';
 import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder } from './arrive.ts';
 import { roomOf } from './room.ts';
-import { type Arrived, type Storage, StorageDown } from './storage.ts';
+import { type Arrived, NotStored, type Storage, StorageDown } from './storage.ts';
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
@@ -98,13 +99,21 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       await asDown(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })));
     },
     room: () => room.left(),
-    put: (bytes, check, expectedBytes = null) =>
-      arrive({ folder: incoming, room }, bytes, expectedBytes, async (file) => {
-        await check(file);
-        await asDown(atOnce(() => upload(file)));
-      }),
+    put: (bytes, check, expectedBytes = null, key) =>
+      arrive(
+        { folder: incoming, room },
+        bytes,
+        expectedBytes,
+        async (file) => {
+          await check(file);
+          await asDown(atOnce(() => upload(file)));
+        },
+        key,
+      ),
     async read(key) {
-      const { Body } = await asDown(client.send(new GetObjectCommand(nameOf(key))));
+      const { Body } = await asDown(client.send(new GetObjectCommand(nameOf(key)))).catch((error: Error) => {
+        throw error.cause instanceof NoSuchKey ? new NotStored(key, { cause: error.cause }) : error;
+      });
       return Body as Readable;
     },
     async remove(name) {

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { version } from '../platform/version.ts';
+import { NotStored, type Storage } from '../providers/storage/storage.ts';
+import { majorOf, requireTool, startTool } from './clientTools.ts';
+import { BackupFault, DUMP, fileOf, type Manifest, writeManifest } from './manifest.ts';
+import { severalAtOnce } from './severalAtOnce.ts';
+
+interface StoredDocument {
+  key: string;
+  /** Hex. */
+  sha256: string;
+}
+
+/**
+ * Saves the database and the documents that it names into a new or empty folder. The database first: a row is written when its
+ * document is safe, so each document of the snapshot is in the storage. The manifest comes last: a folder without it is no backup.
+ * Throws {@link BackupFault}, and whatever the storage throws.
+ */
+export async function backUp(databaseUrl: string, storage: Storage, folder: string): Promise<Manifest> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+    const postgres = majorOf(rows[0]!.server_version_num);
+    await requireTool('pg_dump', postgres);
+    // It waits while pg_dump works, for as long as that takes.
+    await client.query('set idle_in_transaction_session_timeout = 0; set statement_timeout = 0');
+    await client.query('begin isolation level repeatable read read only');
+    const snapshot = await readSnapshot(client);
+    await makeFolder(folder);
+    const files: Manifest['files'] = { [DUMP]: await dump(databaseUrl, snapshot.id, join(folder, DUMP)) };
+    await client.query('commit');
+    const { documents, id: _, ...told } = snapshot;
+    const copies = await copyDocuments(storage, documents, folder);
+    const manifest: Manifest = {
+      format: 1,
+      version,
+      postgres,
+      ...told,
+      files: { ...files, ...copies.files },
+      absent: copies.absent,
+      damaged: copies.damaged,
+    };
+    await writeManifest(folder, manifest);
+    return manifest;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a snapshot of the database holds, and the name by which pg_dump reads the same one. Within a transaction. */
+async function readSnapshot(client: pg.Client) {
+  const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
+    "select pg_export_snapshot() as id, now() as taken_at, to_regclass('migration') is not null as made",
+  );
+  const { id, taken_at, made } = told.rows[0]!;
+  if (!made) throw new BackupFault('The database is not one of Induct: there is nothing to save.');
+  const migrations = await client.query<{ name: string }>('select name from migration order by name');
+  const counts = await client.query<Manifest['counts']>(
+    `select (select count(*)::int from join_session) as joins, (select count(*)::int from payment) as payments,
+      (select count(*)::int from membership) as memberships, (select count(*)::int from document) as documents`,
+  );
+  const documents = await client.query<StoredDocument>(
+    "select storage_key as key, encode(sha256, 'hex') as sha256 from document order by created_at",
+  );
+  return {
+    id,
+    takenAt: taken_at.toISOString(),
+    migrations: migrations.rows.map(({ name }) => name),
+    counts: counts.rows[0]!,
+    documents: documents.rows,
+  };
+}
+
+/** A new or empty folder that only its owner may enter. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if ((await readdir(folder)).length > 0)
+      throw new BackupFault(`${folder} is not empty: give each backup a folder of its own.`);
+    await chmod(folder, 0o700);
+    await mkdir(join(folder, 'documents'), { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof BackupFault) throw error;
+    throw new BackupFault(`${folder} cannot be made or written: ${(error as Error).message}.`);
+  }
+}
+
+async function dump(databaseUrl: string, snapshot: string, path: string): Promise<Written> {
+  // Another role may own the database to which it is restored.
+  const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`];
+  const { process, ended } = startTool('pg_dump', args, databaseUrl);
+  const [written] = await Promise.all([writeFile(process.stdout!, path), ended]);
+  return written;
+}
+
+async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
+  const copied: Pick<Manifest, 'files' | 'absent' | 'damaged'> = { files: {}, absent: [], damaged: [] };
+  await severalAtOnce(documents, async ({ key, sha256 }) => {
+    const bytes = await storage.read(key).catch((error: unknown) => {
+      if (error instanceof NotStored) return null;
+      throw error;
+    });
+    if (bytes === null) {
+      copied.absent.push(key);
+      return;
+    }
+    const written = await writeFile(bytes, join(folder, fileOf(key)));
+    if (written.sha256 === sha256) copied.files[fileOf(key)] = written;
+    else copied.damaged.push(key);
+  });
+  return copied;
+}
+
+type Written = Manifest['files'][string];
+
+/** Writes a new file that only its owner reads; resolves when its bytes are durable. */
+async function writeFile(bytes: Readable, path: string): Promise<Written> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  await pipeline(
+    bytes,
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        sizeBytes += chunk.length;
+        yield chunk;
+      }
+    },
+    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
+  );
+  return { sizeBytes, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,55 @@
+import { resolve } from 'node:path';
+import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
+import { openStorage } from '../providers/storage/openStorage.ts';
+import { StorageDown } from '../providers/storage/storage.ts';
+import { backUp } from './backUp.ts';
+import { BackupFault } from './manifest.ts';
+
+export const backupCommand: LoneCommand = {
+  usage: 'backup DIR',
+  summary:
+    "Save the database and all documents into a new folder, while servers run. Needs pg_dump of the server's version. Exit status 1 when a document is damaged, or nothing could be saved.",
+  async runAlone(args, config) {
+    const read = readArgs(args, {});
+    const [given, ...more] = read?.positionals ?? [];
+    if (!read || !given || more.length > 0) return misused(backupCommand);
+    const folder = resolve(given);
+    const began = performance.now();
+    try {
+      const { counts, files, absent, damaged } = await backUp(
+        config.databaseUrl,
+        await openStorage(config),
+        folder,
+      );
+      for (const key of absent)
+        console.log(`Document ${key} is not in the storage: it was removed, or is lost.`);
+      for (const key of damaged)
+        console.error(
+          `Document ${key} is damaged in the storage: its bytes are not those that were uploaded. An earlier backup may have them.`,
+        );
+      const bytes = Object.values(files).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      console.log(
+        `${folder}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${Object.keys(files).length - 1} of ${counts.documents} documents; ${(bytes / 1e6).toFixed(1)} MB in ${secondsSince(began)} s.`,
+      );
+      return damaged.length > 0 ? 1 : 0;
+    } catch (error) {
+      const sentence = sentenceOf(error);
+      if (sentence === null) throw error;
+      console.error(sentence);
+      return 1;
+    }
+  },
+};
+
+/** What went wrong with a backup or a restore as a sentence; null for what is neither the backup's nor the storage's fault. */
+export function sentenceOf(error: unknown): string | null {
+  if (error instanceof BackupFault) return error.message;
+  if (error instanceof StorageDown)
+    return 'The storage of the documents does not answer: is STORAGE_URL right?';
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  // The disk is full, or may not be read or written.
+  const isOfDisk = ['read', 'write', 'open', 'mkdir', 'fsync', 'rename', 'access'].includes(syscall ?? '');
+  return isOfDisk ? `A file could not be read or written (${code}): ${(error as Error).message}.` : null;
+}
+
+export const secondsSince = (began: number) => ((performance.now() - began) / 1_000).toFixed(1);

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { isKey } from '../providers/storage/arrive.ts';
+
+/** Why there is no backup, or why it is not restored: a sentence for the person at the terminal. */
+export class BackupFault extends Error {}
+
+export const DUMP = 'database.dump';
+const MANIFEST = 'manifest.json';
+const FORMAT = 1;
+
+const documentFile = /^documents\/([^/]+)$/;
+/** The path of a document within a backup. */
+export const fileOf = (key: string) => `documents/${key}`;
+/** The key of a document by its path within a backup; null for the dump. */
+export const keyOf = (file: string) => documentFile.exec(file)?.[1] ?? null;
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  /** The program that made it. */
+  version: z.string().regex(/^\d+\.\d+\.\d+$/),
+  /** Major version of the PostgreSQL that was saved. */
+  postgres: z.int(),
+  /** The moment of the database's snapshot; everything committed before is in it. */
+  takenAt: z.iso.datetime(),
+  /** The migrations that the database had seen, in order. */
+  migrations: z.array(z.string()),
+  /** Rows of the snapshot. */
+  counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
+  /** Each file by its path. Only names that we give are taken, since a restore opens them. */
+  files: z.record(
+    z.string().refine((file) => file === DUMP || isKey(keyOf(file) ?? '')),
+    z.object({ sizeBytes: z.int(), sha256 }),
+  ),
+  /** Keys of documents that the database names and the storage did not have. */
+  absent: z.array(z.string()),
+  /**
+   * Keys of documents whose bytes in the storage are not those that were uploaded: what was read is kept beside
+   * the others, and not restored.
+   */
+  damaged: z.array(z.string()),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** Makes a folder a backup: the manifest is written under another name, synced, and renamed. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const half = join(folder, `${MANIFEST}.part`);
+  const handle = await open(half, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(manifest, null, 1)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(half, join(folder, MANIFEST));
+  const entry = await open(folder, 'r');
+  await entry.sync().finally(() => entry.close());
+}
+
+/** Throws {@link BackupFault} when there is none that can be read. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const path = join(folder, MANIFEST);
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new BackupFault(
+      `${path} cannot be read (${error.message}). A folder without it is no backup, or one that stopped half-way.`,
+    );
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new BackupFault(`${path} is not whole: it was cut off or changed.`);
+  }
+  const { format } = z
+    .object({ format: z.int().catch(0) })
+    .catch({ format: 0 })
+    .parse(json);
+  if (format > FORMAT)
+    throw new BackupFault(`${path} is of a newer version of Induct: restore it with that one.`);
+  const read = manifestSchema.safeParse(json);
+  if (!read.success || !(DUMP in read.data.files))
+    throw new BackupFault(`${path} is not the manifest of a backup, or it was changed.`);
+  return read.data;
+}
+
+/** Throws {@link BackupFault} for the first file that is not there, or does not have the bytes that the manifest says. */
+export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
+  for (const [file, { sha256 }] of Object.entries(files)) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, file)), hash).catch((error: Error) => {
+      throw new BackupFault(`${file} of the backup cannot be read (${error.message}).`);
+    });
+    if (hash.digest('hex') !== sha256)
+      throw new BackupFault(`${file} of the backup was changed: its SHA-256 is not that of the manifest.`);
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { readMigrations } from '../platform/database/migrate.ts';
+import { version } from '../platform/version.ts';
+import { NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
+import { majorOf, requireTool, startTool } from './clientTools.ts';
+import { BackupFault, checkFiles, DUMP, keyOf, type Manifest, readManifest } from './manifest.ts';
+import { severalAtOnce } from './severalAtOnce.ts';
+
+/**
+ * Reads a backup whole and looks at the database: whatever speaks against restoring is found before anything is changed. Throws
+ * {@link BackupFault}.
+ */
+export async function examineBackup(databaseUrl: string, folder: string): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  const known = (await readMigrations()).map(({ name }) => name);
+  const unknown = manifest.migrations.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new BackupFault(
+      `The backup is of version ${manifest.version}, whose tables this version (${version}) does not know (${unknown.join(', ')}): restore it with version ${manifest.version}.`,
+    );
+  const server = await readServer(databaseUrl);
+  if (!server.isEmpty)
+    throw new BackupFault(
+      'The database is not empty, and nothing in it is overwritten: stop the servers and name a new database, or drop this one and create it again.',
+    );
+  if (server.major < manifest.postgres)
+    throw new BackupFault(
+      `The backup is of PostgreSQL ${manifest.postgres}, and the server is ${server.major}, which is older.`,
+    );
+  await requireTool('pg_restore', server.major);
+  await checkFiles(folder, manifest);
+  return manifest;
+}
+
+/**
+ * Restores an examined backup. Documents first, each verified as it arrives, so that no row names one that is not there; those of
+ * the storage that are the same already are left. Then the database in one transaction: while this fails the database stays empty,
+ * and it may simply be called again. Returns how many documents were written. Throws {@link BackupFault}.
+ */
+export async function restore(
+  databaseUrl: string,
+  storage: Storage,
+  folder: string,
+  { files }: Manifest,
+): Promise<{ written: number }> {
+  await storage.reach();
+  let written = 0;
+  await severalAtOnce(Object.entries(files), async ([file, { sizeBytes, sha256 }]) => {
+    const key = keyOf(file);
+    if (key === null || (await isStored(storage, key, sha256))) return;
+    await storage
+      .put(
+        createReadStream(join(folder, file)),
+        async (arrived) => {
+          if (arrived.sha256.toString('hex') !== sha256)
+            throw new BackupFault(`${file} of the backup was changed while it was restored.`);
+        },
+        sizeBytes,
+        key,
+      )
+      .catch((error: unknown) => {
+        if (!(error instanceof StorageFull)) throw error;
+        throw new BackupFault('The disk of the documents is full (STORAGE_RESERVE_BYTES of it stay free).');
+      });
+    written++;
+  });
+  const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
+  const { process, ended } = startTool('pg_restore', [...args, join(folder, DUMP)], databaseUrl);
+  process.stdout!.resume();
+  await ended;
+  return { written };
+}
+
+async function isStored(storage: Storage, key: string, sha256: string): Promise<boolean> {
+  const hash = createHash('sha256');
+  try {
+    await pipeline(await storage.read(key), hash);
+  } catch (error) {
+    if (error instanceof NotStored) return false;
+    throw error;
+  }
+  return hash.digest('hex') === sha256;
+}
+
+/** The server's major version, and whether the database holds nothing; what extensions brought does not count. */
+async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const version = await client.query<{ server_version_num: string }>('show server_version_num');
+    const { rows } = await client.query<{ is_empty: boolean }>(
+      `select not exists (
+        select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        where nspname <> 'information_schema' and nspname !~ '^pg_'
+          and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+      ) as is_empty`,
+    );
+    return { major: majorOf(version.rows[0]!.server_version_num), isEmpty: rows[0]!.is_empty };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,88 @@
+import { resolve } from 'node:path';
+import { pino } from 'pino';
+import { askPerson, type LoneCommand, misused, readArgs } from '../platform/command.ts';
+import type { Config } from '../platform/config/config.ts';
+import { migrate } from '../platform/database/migrate.ts';
+import { createLog } from '../platform/http/logging.ts';
+import { openStorage } from '../providers/storage/openStorage.ts';
+import { tellReconciliation } from '../settlement/commands.ts';
+import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
+import { wire } from '../wire.ts';
+import { secondsSince, sentenceOf } from './backupCommand.ts';
+import { DUMP, type Manifest } from './manifest.ts';
+import { examineBackup, restore } from './restore.ts';
+
+export const restoreCommand: LoneCommand = {
+  usage: 'restore DIR [--yes]',
+  summary:
+    'Put a backup into an empty database and the storage, when you agree (--yes: without asking), then compare money with members. Stop the servers before.',
+  async runAlone(args, config) {
+    const read = readArgs(args, { yes: { type: 'boolean', default: false } });
+    const [given, ...more] = read?.positionals ?? [];
+    if (!read || !given || more.length > 0) return misused(restoreCommand);
+    const folder = resolve(given);
+    try {
+      const manifest = await examineBackup(config.databaseUrl, folder);
+      console.log(told(manifest));
+      const { pathname, host } = new URL(config.databaseUrl);
+      if (!read.values.yes && !(await askPerson(`Restore it to the database ${host}${pathname}?`))) {
+        console.log('Nothing was changed: say yes, or give --yes.');
+        return 1;
+      }
+      const began = performance.now();
+      const { written } = await restore(config.databaseUrl, await openStorage(config), folder, manifest);
+      console.log(
+        `Database and documents are restored in ${secondsSince(began)} s; ${written} documents were written, and the others were there.`,
+      );
+    } catch (error) {
+      const sentence = sentenceOf(error);
+      if (sentence === null) throw error;
+      console.error(
+        `${sentence}\nThe database was left as it was: when that is mended, the same command may be given again.`,
+      );
+      return 1;
+    }
+    return afterwards(config);
+  },
+};
+
+function told({ takenAt, version, counts, files, absent, damaged }: Manifest): string {
+  const documents = Object.keys(files).filter((file) => file !== DUMP).length;
+  return [
+    `A backup of ${takenAt}, version ${version}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${documents} documents.`,
+    ...absent.map((key) => `Document ${key} was not in the storage when it was made.`),
+    ...damaged.map((key) => `Document ${key} was damaged when it was made, and is not restored.`),
+  ].join('\n');
+}
+
+/** The database is restored: from here on it is not empty, and what fails is done again by commands of its own. */
+async function afterwards(config: Config): Promise<number> {
+  try {
+    for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
+  } catch (error) {
+    console.error(
+      `${(error as Error).message}\nThe backup is restored, and not at this version yet: npm run operator -- migrate, then npm run operator -- reconcile. To restore it again, empty the database first.`,
+    );
+    return 1;
+  }
+  const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
+  try {
+    const startedAt = wired.deps.now();
+    // Nothing is on its way while servers are stopped: what was paid a minute ago is told, too.
+    const result = await reconcile(wired.deps, { graceMinutes: 0 });
+    tellReconciliation(await keepReconciliation(wired.deps, result, startedAt));
+    console.log(
+      result.differences.length === 0
+        ? 'Stripe knows of nothing that was paid since.'
+        : 'That happened since the backup. To make joins again that were paid and are lost: npm run operator -- settle --missing',
+    );
+    return 0;
+  } catch (error) {
+    console.error(
+      `The backup is restored, and was not compared with Stripe (${(error as Error).message}): npm run operator -- reconcile`,
+    );
+    return 1;
+  } finally {
+    await wired.database.destroy();
+  }
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pg from 'pg';
+import { pathOf } from '#contract/calls.ts';
+import { pdf } from '../harness/documents.ts';
+import { lacksPostgres as skip, startInstalledPostgres } from '../harness/installedPostgres.ts';
+import { listStripe } from '../harness/providers.ts';
+import { runOperator, settingsOf, startServerProcess } from '../harness/serverProcess.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../harness/steps.ts';
+import { temporaryFolder } from '../harness/temporaryFolder.ts';
+import { browser, type Client, startTestServer } from '../harness/testServer.ts';
+import { until } from '../harness/until.ts';
+import { postPdf } from '../harness/uploads.ts';
+
+/** Joins before the backup; as many go on while it is made, and as many come after it. */
+const JOINS = process.env.TEST_LENGTH === 'long' ? 100 : 5;
+/** Bytes of a document. */
+const SIZE = process.env.TEST_LENGTH === 'long' ? 2_000_000 : 50_000;
+
+/** An intent at Stripe that was paid, whatever we know of it. */
+interface Intent {
+  id: string;
+  status: string;
+  metadata: Record<string, string>;
+}
+
+test('after a total loss a backup brings back every paid member, every document, and joins that were begun', {
+  skip,
+}, async (t) => {
+  const postgres = await startInstalledPostgres();
+  // The stand-ins outlive the loss, as Stripe does; joins are played on servers that are processes.
+  const world = await startTestServer({}, { postgresUrl: postgres.url });
+  const operator = (on: typeof world, ...args: string[]) =>
+    runOperator({ ...settingsOf(on), PATH: postgres.path }, args);
+  let isMade = false;
+  let server = await startServerProcess(world);
+  // In this order: what asks first, then what is asked.
+  t.after(async () => {
+    isMade = true;
+    await server.kill();
+    await world.close();
+    await postgres.stop();
+  });
+  /** A browser, which keeps its cookies and goes on wherever the server is by then. */
+  const visitor = () => browser(() => server.url);
+  let people = 0;
+  const somebody = () => ({ personalEmail: `joiner${++people}@example.com`, lastName: `Joiner ${people}` });
+  const hashes = new Set<string>();
+  const send = async (client: Client, uuid: string) => {
+    const bytes = pdf({ size: SIZE, trailer: `/Of (${randomUUID()})` });
+    const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { bytes });
+    assert.equal(answer.status, 200);
+    return createHash('sha256').update(bytes).digest('hex');
+  };
+  const joinAndSend = async () => {
+    const client = visitor();
+    const { uuid } = await paidJoin(world, client, 'LINCOLN2026', somebody());
+    return send(client, uuid);
+  };
+
+  // Before: members with documents, a join that was begun, and one whose payment is on its way.
+  for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
+  const begun = visitor();
+  const begunJoin = await orderingJoin(begun, 'LINCOLN2026', somebody());
+  const paying = visitor();
+  const payingJoin = await orderingJoin(paying, 'LINCOLN2026', somebody());
+  const payingIntent = await openIntent(paying, payingJoin);
+  await paying.call('beginPayment', {
+    params: { uuid: payingJoin },
+    body: { revision: payingIntent.revision },
+  });
+
+  // The backup, while more people join; some of them are in it, and some are not.
+  const folder = join(temporaryFolder(t), 'backup');
+  const joinOn = async () => {
+    do await joinAndSend();
+    while (!isMade);
+  };
+  const meanwhile = Promise.all([joinOn(), joinOn()]);
+  const beganBackup = performance.now();
+  const backup = await operator(world, 'backup', folder);
+  const backupSeconds = (performance.now() - beganBackup) / 1_000;
+  isMade = true;
+  await meanwhile;
+  assert.equal(backup.code, 0, backup.output);
+  const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+  assert.deepEqual([manifest.absent, manifest.damaged], [[], []], 'each document was there before its row');
+  assert.equal(Object.keys(manifest.files).length - 1, manifest.counts.documents);
+
+  // After it: more members, one who finished paying, and one who only began.
+  for (let number = 0; number < JOINS; number++) await joinAndSend();
+  await payByCard(world, payingIntent.id);
+  const late = visitor();
+  const lateJoin = await orderingJoin(late, 'LINCOLN2026', somebody());
+  const sessionsBefore = await world.deps.database.selectFrom('join_session').select('uuid').execute();
+
+  // Everything is lost but what Stripe has and the backup.
+  await server.kill();
+  const { pathname } = new URL(world.deps.config.databaseUrl);
+  const admin = new pg.Client({ connectionString: postgres.url });
+  await admin.connect();
+  const lost = pathname.slice(1);
+  await admin.query(`drop database ${lost} with (force)`);
+  await admin.query(`create database ${lost}`);
+  await admin.end();
+  rmSync(world.documents, { recursive: true, force: true });
+
+  const beganRestore = performance.now();
+  const restored = await operator(world, 'restore', folder, '--yes');
+  const restoreSeconds = (performance.now() - beganRestore) / 1_000;
+  assert.equal(restored.code, 0, restored.output);
+  assert.match(restored.output, /npm run operator -- settle --missing/);
+  assert.match(restored.output, new RegExp(payingIntent.id), 'what was paid since is named');
+
+  const rows = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: world.deps.config.databaseUrl });
+    await client.connect();
+    return (await client.query<Row>(statement).finally(() => client.end())).rows;
+  };
+  const documents = await rows<{ storage_key: string; sha256: string }>(
+    "select storage_key, encode(sha256, 'hex') as sha256 from document",
+  );
+  assert.equal(documents.length, manifest.counts.documents);
+  for (const { storage_key, sha256 } of documents) {
+    const bytes = readFileSync(join(world.documents, storage_key));
+    assert.equal(createHash('sha256').update(bytes).digest('hex'), sha256);
+    hashes.delete(sha256);
+  }
+  assert.equal(hashes.size, 0, 'every document from before the backup is here');
+
+  const settled = await operator(world, 'settle', '--missing');
+  assert.equal(settled.code, 0, settled.output);
+  const madeAgain = Number(/^(\d+) payments? (was|were) not in this database/m.exec(settled.output)![1]);
+  assert.ok(madeAgain >= JOINS, settled.output);
+
+  // The server goes on, and so do those who had begun.
+  server = await startServerProcess(world);
+  const { data } = await begun.call('getCheckoutDetails', { params: { uuid: begunJoin } });
+  assert.equal(data.products.length, 1, 'the order of before');
+  await payOrder(world, begun, begunJoin);
+  await paying.call('postPayment', {
+    params: { uuid: payingJoin },
+    body: {
+      paymentIntent: payingIntent.id,
+      paymentIntentClientSecret: payingIntent.clientSecret,
+      redirectStatus: 'succeeded',
+    },
+  });
+  await joinAndSend();
+  assert.equal((await late.call('getCheckoutDetails', { params: { uuid: lateJoin } })).status, 404);
+
+  // Each payment at Stripe is a membership here, once.
+  const paid = (await listStripe<Intent>(world.stripeUrl, 'payment_intents')).filter(
+    ({ status }) => status === 'succeeded',
+  );
+  const members = async () =>
+    (await rows<{ intent: string }>('select payment_intent as intent from membership where is_held')).map(
+      ({ intent }) => intent,
+    );
+  await until(async () => (await members()).length === paid.length, 60_000);
+  assert.deepEqual((await members()).sort(), paid.map(({ id }) => id).sort());
+  const compared = await operator(world, 'reconcile');
+  assert.equal(compared.code, 0, compared.output);
+
+  const here = new Set(
+    (await rows<{ uuid: string }>('select uuid from join_session')).map(({ uuid }) => uuid),
+  );
+  const gone = sessionsBefore.filter(({ uuid }) => !here.has(uuid)).length;
+  console.log(
+    `Backup of ${manifest.counts.joins} joins and ${manifest.counts.documents} documents while people joined: ${backupSeconds.toFixed(1)} s. ` +
+      `Restore and reconcile: ${restoreSeconds.toFixed(1)} s. ` +
+      `Of ${sessionsBefore.length} joins ${madeAgain} were paid after the snapshot and made again by settle --missing; ${gone} begun after it ${gone === 1 ? 'is' : 'are'} lost.`,
+  );
+});
