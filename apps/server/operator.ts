@@ -45,6 +45,8 @@ import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCo
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
+import { personEraseCommand } from './privacy/eraseCommand.ts';
+import { personExportCommand } from './privacy/exportCommand.ts';
 import { reconcileCommand, settleCommand } from './settlement/commands.ts';
 import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
@@ -89,6 +91,8 @@ const commands: readonly (Command | LoneCommand)[] = [
   lettersShowCommand,
   lettersRetryCommand,
   lettersStopCommand,
+  personExportCommand,
+  personEraseCommand,
   noticesCommand,
   migrateCommand,
   setupCommand,

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
@@ -30,6 +31,17 @@ export function printCsvLine(cells: readonly string[]): void {
 export function misused({ usage }: Pick<Command, 'usage'>): number {
   console.error(`Usage: npm run operator -- ${usage}`);
   return 2;
+}
+
+/** Whether the person at the terminal agrees; false where nobody can be asked. */
+export async function askPerson(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Do this? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 /** The parsed arguments. Null when one is unknown or lacks its value; the message has been printed. */

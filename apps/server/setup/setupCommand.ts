@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { type StandIns, standInsOf } from '../doctor/examine.ts';
-import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
+import { askPerson, type LoneCommand, misused, readArgs } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
@@ -105,14 +104,4 @@ function sayKeyPage(live: boolean, say: (line: string) => void): void {
   say(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
   for (const { name, access, why, word } of permissions)
     say(`  ${access.padEnd(5)}  ${name}, for ${why}${word === null ? ' (tick it by hand)' : ''}`);
-}
-
-async function askPerson(): Promise<boolean> {
-  if (!process.stdin.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await terminal.question('Do this? [y/N] ')).trim());
-  } finally {
-    terminal.close();
-  }
 }
