@@ -47,6 +47,7 @@ import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
 import { personEraseCommand } from './privacy/eraseCommand.ts';
 import { personExportCommand } from './privacy/exportCommand.ts';
+import { retentionCommand } from './privacy/retentionCommand.ts';
 import { reconcileCommand, settleCommand } from './settlement/commands.ts';
 import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
@@ -93,6 +94,7 @@ const commands: readonly (Command | LoneCommand)[] = [
   lettersStopCommand,
   personExportCommand,
   personEraseCommand,
+  retentionCommand,
   noticesCommand,
   migrateCommand,
   setupCommand,

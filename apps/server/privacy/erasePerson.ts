@@ -87,7 +87,10 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
 }
 
 /** Deletes the customers, and takes the person out of what the intents note. Returns how many customers there were. */
-async function forgetAtStripe({ database, payments }: Deps, joins: readonly string[]): Promise<number> {
+export async function forgetAtStripe(
+  { database, payments }: Pick<Deps, 'database' | 'payments'>,
+  joins: readonly string[],
+): Promise<number> {
   const { rows } = await sql<{ intent_id: string; customer_id: string }>`
     select intent_id, customer_id from payment where session_uuid = any(${joins}::uuid[]) order by intent_id`.execute(
     database,
