@@ -203,14 +203,14 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
   ],
   [
     'paid joins that go while they can be disputed',
-    (text) => `${text}\nretention:\n  paidDays: 30\n`,
-    '  paidDays: 30',
+    (text) => text.replace('\nletters:\n', '\nretention: { paidDays: 30 }\nletters:\n'),
+    'letters:\n  certificateAfterDays',
     /retention\.paidDays: must be at least 180 days/,
   ],
   [
     'a stage of joins that there is none of',
-    (text) => `${text}\nretention:\n  startedDays: 30\n`,
-    'retention:',
+    (text) => text.replace('\nletters:\n', '\nretention: { startedDays: 30 }\nletters:\n'),
+    'letters:\n  certificateAfterDays',
     /startedDays/,
   ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
