@@ -47,6 +47,9 @@ import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCo
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
+import { personEraseCommand } from './privacy/eraseCommand.ts';
+import { personExportCommand } from './privacy/exportCommand.ts';
+import { retentionCommand } from './privacy/retentionCommand.ts';
 import { reconcileCommand, settleCommand } from './settlement/commands.ts';
 import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
 import { setupCommand } from './setup/setupCommand.ts';
@@ -91,6 +94,9 @@ const commands: readonly (Command | LoneCommand)[] = [
   lettersShowCommand,
   lettersRetryCommand,
   lettersStopCommand,
+  personExportCommand,
+  personEraseCommand,
+  retentionCommand,
   noticesCommand,
   backupCommand,
   restoreCommand,

@@ -10,6 +10,7 @@ import { startSendingLinks } from './pass/sendLinks.ts';
 import { stopAccepting } from './platform/http/drain.ts';
 import { Stopping } from './platform/http/stopping.ts';
 import type { WaitingRoom } from './platform/http/waitingRoom.ts';
+import { startForgetting } from './privacy/retention.ts';
 import { startReconciling } from './settlement/reconcile.ts';
 import { startSweeping } from './settlement/sweep.ts';
 import { serveMetrics } from './watch/serveMetrics.ts';
@@ -44,6 +45,7 @@ export async function run(
       startSweeping(work),
       startReconciling(work),
       startSweepingDocuments(work),
+      startForgetting(work),
       startAttachingDocuments(work, hubspot),
       startSendingLinks(work),
       startSendingLetters(work),

@@ -116,6 +116,13 @@ export class Contacts {
     this.#store.save({ ...row, archived: true }, now);
   }
 
+  /** Deletes a contact for good, archived or not, with the notes about it, and those that were merged into it (GDPR). */
+  erase(id: string): void {
+    const row = this.#afterMerges(id);
+    if (!row) throw notFound();
+    this.#store.erase([row.id, ...(row.properties.hs_merged_object_ids?.split(';') ?? [])]);
+  }
+
   /** Values as they are stored, or a 400 that names every one that the CRM refuses. */
   #checked(given: Record<string, string>): Record<string, string> {
     const refusals: Refusal[] = [];

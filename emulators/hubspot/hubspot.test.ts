@@ -278,7 +278,7 @@ test('the 101st call in ten seconds is 429 and says by which limit; search has a
 test('no token and a wrong one are 401, what is not known is 501', async (t) => {
   const { request, contacts } = await emulate(t);
   assert.equal((await request('GET', `${CONTACTS}/101`, undefined, 'pat-other')).status, 401);
-  for (const path of ['/101/associations/companies', '/gdpr-delete'])
+  for (const path of ['/101/associations/companies', '/gdpr-undelete'])
     assert.equal((await contacts('POST', path, {})).status, 501);
   assert.equal((await request('GET', '/crm/objects/2024-01/contacts/101')).status, 501);
   assert.equal((await request('GET', '/crm/v3/owners')).status, 501);

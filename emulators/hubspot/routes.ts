@@ -78,6 +78,14 @@ export const ROUTES: readonly Route[] = [
       call.contacts.view(call.contacts.merge(primaryObjectId!, objectIdToMerge!, call.now), undefined),
     );
   }),
+  route('POST', `${OBJECTS}/gdpr-delete`, WRITE, [], 'gdprDelete', null, (call) => {
+    const { objectId, idProperty } = call.body as { objectId: string; idProperty?: string };
+    if (objectId === '') throw invalid('objectId must not be empty');
+    // By an email that nobody has, it would go onto a blocklist.
+    if (idProperty !== undefined) throw notEmulated('gdpr-delete by a property');
+    call.contacts.erase(objectId);
+    return { status: 204, body: undefined };
+  }),
   route('GET', OBJECTS, READ, ['limit', 'after', 'properties', 'archived'], null, 'page', (call) => {
     const limit = Number(call.query.get('limit') ?? 10);
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE) {
@@ -161,6 +169,10 @@ export const ROUTES: readonly Route[] = [
     status: 201,
     body: upload(call.store, call.body as Form, call.now),
   })),
+  route('DELETE', `${FILES}/:id/gdpr-delete`, FILE_SCOPE, [], null, null, (call) => {
+    if (!call.store.eraseFile(call.ids.id!)) throw notFound();
+    return { status: 204, body: undefined };
+  }),
   route('GET', `${FILES}/stat/:path`, FILE_SCOPE, [], null, 'fileStat', (call) =>
     ok({ file: requireFile(call.store.fileByPath(call.ids.path!)) }),
   ),

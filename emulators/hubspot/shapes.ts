@@ -114,6 +114,7 @@ const SHAPES = {
     { properties: written, associations: listOf({ type: 'object' }), objectWriteTraceId: text },
     ['properties'],
   ),
+  gdprDelete: closed({ objectId: text, idProperty: text }, ['objectId']),
   merge: closed({ primaryObjectId: text, objectIdToMerge: text }, ['primaryObjectId', 'objectIdToMerge']),
   update: closed({ properties: written, objectWriteTraceId: text }, ['properties']),
   search: closed({

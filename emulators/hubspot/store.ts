@@ -187,6 +187,21 @@ export class Store {
     return note;
   }
 
+  /** Nothing of these contacts stays: no state that search could show, and no note about them alone. */
+  erase(ids: readonly string[]): void {
+    for (const id of ids)
+      for (const table of ['contact', 'version'])
+        this.database.prepare(`delete from ${table} where id = ?`).run(Number(id));
+    for (const { id, contactIds } of this.notes())
+      if (contactIds.every((contact) => ids.includes(contact)))
+        this.database.prepare('delete from note where id = ?').run(id);
+  }
+
+  /** False when there is no such file. */
+  eraseFile(id: string): boolean {
+    return this.database.prepare('delete from file where id = ?').run(id).changes > 0;
+  }
+
   notes(): Note[] {
     return this.database
       .prepare('select body from note order by rowid')

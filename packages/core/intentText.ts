@@ -68,6 +68,13 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
+/** Those of an intent's metadata that say whose a join is. */
+export const personKeys: readonly string[] = [
+  identityKeys.contactId,
+  identityKeys.school,
+  identityKeys.firstName,
+  identityKeys.lastName,
+];
 
 /** A join's identity as metadata of its intent. The email is the intent's own. */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {

@@ -120,7 +120,7 @@ export async function dueProofs({ database, society, now }: Deps): Promise<DuePr
     .map(([name]) => name);
   const { rows } = await sql<DueProof>`
     select uuid, paid_at as "paidAt", ${applicant} from join_session session ${ofSession}
-    where state = 'paid' and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
+    where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
       and exists (select from membership where session_uuid = uuid and is_held)
       and not exists (select from document where session_uuid = uuid and review <> 'rejected')

@@ -19,6 +19,7 @@ export async function uploadTranscript(
     .selectFrom('join_session')
     .select('uuid')
     .where('uuid', '=', uuid)
+    .where('erased_at', 'is', null)
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .executeTakeFirst();
   if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);

@@ -78,7 +78,7 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     join join_session session on session.uuid = payment.session_uuid
     left join contact on contact.id = session.contact_id
-    where ${which} and payment.status = 'succeeded'
+    where ${which} and payment.status = 'succeeded' and session.erased_at is null
     order by payment.succeeded_at, payment.intent_id`.execute(database);
   return rows;
 }

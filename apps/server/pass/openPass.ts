@@ -14,9 +14,9 @@ export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
     and not exists (select from pass as kept where kept.session_uuid = session.uuid and kept.revoked_at >= ${madeAt}))`;
 }
 
-/** Whether the `session` of a query is one that a link may still open: not paid yet, or paid for something that is held. */
-export const hasNotEnded = sql<boolean>`(session.state <> 'paid'
-    or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held))`;
+/** Whether the `session` of a query is one that a link may still open: not erased, and not paid yet or paid for something that is held. */
+export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
+    or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
  * What a link opens: for a browser that holds the join where it goes on; for any other the ways to prove that it is the joiner's, and

@@ -8,6 +8,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { sendDue } from '../letters/sendLetters.ts';
+import { personEraseCommand } from '../privacy/eraseCommand.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { PASS_EXPIRED, PASS_INVALID, sealedPasses } from './passes.ts';
 import { linksRevokeCommand } from './revokeCommand.ts';
@@ -440,3 +441,32 @@ test('a code that is too old is not mailed any more', async () => {
     [],
   );
 });
+
+for (const [what, begin] of [
+  [
+    'was not paid',
+    (client: Client, email: string) => orderingJoin(client, undefined, { personalEmail: email }),
+  ],
+  [
+    'was paid',
+    async (client: Client, email: string) =>
+      (await paidJoin(server, client, undefined, { personalEmail: email })).uuid,
+  ],
+] as const)
+  test(`the link of a join that ${what} and was erased does not hold, on any device`, async (t) => {
+    const owner = server.client();
+    const email = `erased-${what.replaceAll(' ', '-')}@example.com`;
+    const uuid = await begin(owner, email);
+    const token = tokenOf(uuid);
+    assert.equal((await open(owner, token)).status, 200);
+    assert.equal((await runCommand(t, server, personEraseCommand, [email, '--yes'])).code, 0);
+    for (const client of [owner, server.client()]) {
+      const { status, message } = await open(client, token);
+      assert.deepEqual([status, message], [403, PASS_INVALID]);
+      const sent = await sendCode(client, token);
+      assert.deepEqual([sent.status, sent.message], [403, PASS_INVALID]);
+      const named = await byName(client, token);
+      assert.deepEqual([named.status, named.message], [403, PASS_INVALID]);
+    }
+    assert.deepEqual(await mailedCodes(uuid), []);
+  });

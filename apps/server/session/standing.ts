@@ -46,7 +46,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
       ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade
-    from join_session s where uuid = ${uuid}`.execute(deps.database);
+    from join_session s where uuid = ${uuid} and erased_at is null`.execute(deps.database);
   const row = rows[0];
   if (!row) return null;
   const upgrade =

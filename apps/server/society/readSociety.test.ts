@@ -201,6 +201,18 @@ const mistakes: [string, (text: string) => string, string, RegExp][] = [
     'reminders: true',
     /letters\.reminders: needs letters\.postalAddress/,
   ],
+  [
+    'paid joins that go while they can be disputed',
+    (text) => text.replace('\nletters:\n', '\nretention: { paidDays: 30 }\nletters:\n'),
+    'letters:\n  certificateAfterDays',
+    /retention\.paidDays: must be at least 180 days/,
+  ],
+  [
+    'a stage of joins that there is none of',
+    (text) => text.replace('\nletters:\n', '\nretention: { startedDays: 30 }\nletters:\n'),
+    'letters:\n  certificateAfterDays',
+    /startedDays/,
+  ],
   ['text that is no YAML', (text) => text.replace('store:\n', 'store: [\n'), 'store:\n  title', /./],
 ];
 for (const [what, change, where, sentence] of mistakes)

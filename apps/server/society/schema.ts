@@ -14,6 +14,8 @@ const sellable = price.refine(
 );
 const webAddress = z.url({ protocol: /^https?$/, error: 'must be a web address' });
 const timeZone = z.string().refine(isTimeZone, 'must be a time zone as "America/Chicago"');
+const days = (least: number, why: string) =>
+  z.int().min(least, `must be at least ${least} days: ${why}`).max(36_500);
 const colour = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour as "#9E1B32"');
 
 function isTimeZone(name: string): boolean {
@@ -133,6 +135,19 @@ export const societyFile = z.strictObject({
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
+  /** After how many days what is kept of people is removed; without a line it is kept for ever (docs/privacy.md). */
+  retention: z
+    .strictObject({
+      /** Joins that were never paid, since anything last happened in them. */
+      abandonedDays: days(3, 'joiners come back, and are reminded after two days').optional(),
+      /** Paid joins, since the payment; with them the membership ends here. */
+      paidDays: days(180, 'a payment can be disputed for months').optional(),
+      /** Joins whose transcript was rejected finally, since the decision. */
+      rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
+      /** The files of transcripts, since the decision, and of resumes, since they came. */
+      documentsDays: days(1, 'the decision has to reach the applicant').optional(),
+    })
+    .default({}),
   certificate: z
     .strictObject({
       /** After the name: "has been admitted …" */

@@ -152,3 +152,12 @@ test('search finds by a property, in whatever case, and refuses a property that 
   assert.deepEqual((await search('lastname', `${word}x`)).body, { total: 0, results: [] });
   assert.equal((await search('nothing_of_this_name', 'x')).status, 400);
 });
+
+test('a contact that is deleted by GDPR is there no more, by id, email or among the archived', async (t) => {
+  const { contact, contacts } = await subject(t);
+  const { id, email } = await contact();
+  assert.equal((await contacts('POST', '/gdpr-delete', { objectId: id })).status, 204);
+  for (const path of [`/${id}`, `/${id}?archived=true`, `/${encodeURIComponent(email)}?idProperty=email`])
+    assert.equal((await contacts('GET', path)).status, 404, path);
+  assert.equal((await contacts('POST', '/gdpr-delete', { objectId: '' })).status, 400);
+});

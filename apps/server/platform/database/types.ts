@@ -55,6 +55,7 @@ export interface Tables {
   pass_request: { id: Generated<string>; email: string; created_at: Timestamp };
   reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
+  erasure: { email_hash: Buffer; erased_at: Timestamp };
 }
 
 type Json<T> = ColumnType<T, string, string>;
@@ -117,6 +118,8 @@ export interface JoinSessionTable {
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
+  /** It stays for its money alone, and nothing of it says whose it was. */
+  erased_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
@@ -191,6 +194,8 @@ export interface DocumentTable {
   reviewed_at: NullableTimestamp;
   crm_file_id: string | null;
   crm_note_id: string | null;
+  /** The file and its name are gone; what was decided stays. */
+  removed_at: NullableTimestamp;
   crm_attempts: Generated<number>;
   crm_next_try_at: Timestamp;
   crm_refusal: string | null;

@@ -60,6 +60,8 @@ export const answers = {
   property: z.object({ name: z.string() }),
   scopes: z.object({ scopes: z.array(z.string()) }),
   anything: z.object({}),
+  /** An answer without a body (204). */
+  nothing: z.undefined(),
 };
 export type BatchAnswer = z.infer<typeof answers.batch>;
 

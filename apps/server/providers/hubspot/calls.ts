@@ -13,7 +13,7 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
 const LONGEST_WAIT_MS = 2_000;
 
 export interface Request {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** The collection, as `/crm/objects/2026-09/contacts`. */
   under: string;
   /** Below it, with its query. */

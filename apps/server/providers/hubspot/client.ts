@@ -82,6 +82,13 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** The id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
+  /**
+   * Deletes a contact for good, with all that HubSpot has of them (GDPR); one that is not there is no error. By id: an unknown email
+   * would be put on a list of those that may never come back. Throws {@link CrmDenied} when the token may not.
+   */
+  eraseContact(id: string): Promise<void>;
+  /** Deletes a file for good, with its bytes; one that is not there is no error. */
+  eraseFile(id: string): Promise<void>;
   /** Every contact property of the account; null when HubSpot does not know this API version. */
   getProperties(): Promise<ExistingProperty[] | null>;
   /** Their names. */
@@ -286,6 +293,16 @@ export function hubspotClient(
       const holds = ({ properties }: CrmContact) =>
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return results.find(holds)?.id ?? null;
+    },
+    // https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/basic/post-crm-v3-objects-contacts-gdpr-delete
+    async eraseContact(id) {
+      const body = { objectId: id };
+      await callAboutOne(answers.nothing, { method: 'POST', under: contacts, path: '/gdpr-delete', body });
+    },
+    // https://developers.hubspot.com/docs/api-reference/files-files-v3/files/delete-files-v3-files-fileId-gdpr-delete
+    async eraseFile(id) {
+      const path = `/${encodeURIComponent(id)}/gdpr-delete`;
+      await callAboutOne(answers.nothing, { method: 'DELETE', under: files, path });
     },
     getProperties,
     async getPropertyNames() {

@@ -4,7 +4,7 @@ import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import type { WatchCall } from '../../platform/watchCall.ts';
 import { stripeClient } from './client.ts';
-import { type CallFailure, isInvalidEmail, understood, understoodOfRefund } from './failures.ts';
+import { type CallFailure, isInvalidEmail, NotAtStripe, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
 /** What the join needs to know of a Stripe PaymentIntent. Amounts are cents. */
@@ -92,6 +92,10 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
+  /** Deletes a customer with their cards; payments stay, and can be refunded. One that is not there is no error. */
+  deleteCustomer(customerId: string): Promise<void>;
+  /** Takes these values out of what an intent notes (metadata), whatever became of it. One that is not there is no error. */
+  forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
   /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
   /** An intent for the card form. */
@@ -215,6 +219,22 @@ export function stripeProvider({
         ),
       );
       return customer.id;
+    },
+    // https://docs.stripe.com/api/customers/delete
+    async deleteCustomer(customerId) {
+      try {
+        await attempt('deleteCustomer', (stripe) => stripe.customers.del(customerId));
+      } catch (error) {
+        if (!(error instanceof NotAtStripe)) throw error;
+      }
+    },
+    async forgetNotes(intentId, keys) {
+      const metadata = Object.fromEntries(keys.map((key) => [key, '']));
+      try {
+        await attempt('forgetNotes', (stripe) => stripe.paymentIntents.update(intentId, { metadata }));
+      } catch (error) {
+        if (!(error instanceof NotAtStripe)) throw error;
+      }
     },
     async customerOfCard(paymentMethodId) {
       const { customer } = await attempt('customerOfCard', (stripe) =>

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { deliver } from '../../../tests/harness/deliver.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { beginPayment, details, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { lookAtContacts } from '../contacts/followContacts.ts';
+import { sendDue } from '../letters/sendLetters.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { reconcile } from '../settlement/reconcile.ts';
+import { personEraseCommand } from './eraseCommand.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { deps } = server;
+
+/** Wherever one of these texts stands: `table.column`, in the database and in the files under the data folder. */
+async function placesOf(texts: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  const { rows: tables } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
+    deps.database,
+  );
+  for (const { name } of tables) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(
+      deps.database,
+    );
+    for (const row of rows)
+      for (const [column, value] of Object.entries(row)) {
+        const written = Buffer.isBuffer(value) ? value.toString('latin1') : (JSON.stringify(value) ?? '');
+        for (const text of texts)
+          if (written.toLowerCase().includes(text.toLowerCase())) found.push(`${name}.${column}: ${text}`);
+      }
+  }
+  for (const name of readdirSync(deps.config.dataDir, { recursive: true }) as string[]) {
+    const path = join(deps.config.dataDir, name);
+    // The stand-ins' own state is the outside world.
+    if (!statSync(path).isFile() || /hubspot|stripe|mail/.test(name)) continue;
+    const bytes = readFileSync(path).toString('latin1').toLowerCase();
+    for (const text of texts) if (bytes.includes(text.toLowerCase())) found.push(`${name}: ${text}`);
+  }
+  return found;
+}
+
+const person = {
+  firstName: 'Zebulonia',
+  lastName: 'Quixworthy',
+  address1: '77 Wanderlust Terrace',
+  city: 'Xanaduville',
+  zipcode: '59901',
+  personalEmail: 'zebulonia.q@example.org',
+  schoolEmail: 'zq@lyceum.example.edu',
+  highSchoolName: 'Lyceum of Nowhere',
+};
+const texts = [...Object.values(person), 'zebulonia-resume', 'zebulonia-transcript', 'Quix'];
+
+async function upload(
+  client: ReturnType<typeof server.client>,
+  path: string,
+  name: string,
+  fields: Record<string, string> = {},
+) {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.append(key, value);
+  form.append('file', new Blob([new Uint8Array(pdf())]), name);
+  assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
+}
+
+test('after a whole join is erased, nothing that names its person is left anywhere', async (t) => {
+  const client = server.client();
+  const { uuid } = (await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true } }))
+    .data;
+  const params = { uuid };
+  await client.call('submitDetails', { params, body: details(person) });
+  await client.call('setMembership', { params, body: { membershipId: 1 } });
+  const { products } = (await client.call('getCheckoutDetails', { params })).data;
+  const amount = Math.round(products.reduce((sum, { price }) => sum + Number(price), 0) * 100);
+  const opened = await client.call('createPaymentIntent', {
+    params,
+    body: { amount, currency: 'usd', billingEmail: person.personalEmail },
+  });
+  const intentId = opened.data.clientSecret.split('_secret_')[0]!;
+  await beginPayment(client, uuid, opened.data.revision);
+  await payByCard(server, intentId);
+  await reportPayment(client, uuid, { id: intentId, clientSecret: opened.data.clientSecret });
+  const upgrade = await client.call('createUpgradeCharge', { params, body: { paymentIntent: intentId } });
+  assert.equal(upgrade.status, 200);
+  await upload(client, `/api/public/join-session/${uuid}/upload-transcript`, 'zebulonia-transcript.pdf');
+  await deliver(server);
+  const { rows: own } = await sql<{
+    id: string;
+  }>`select hubspot_contact_id as id from join_session where uuid = ${uuid}`.execute(deps.database);
+  assert.ok(own[0]!.id);
+  await lookAtContacts(deps.database, server.hubspot, deps.society.crm.fields, [own[0]!.id]);
+  await upload(client, '/api/public/upload-resume', 'zebulonia-resume.pdf', { contactId: own[0]!.id });
+  await client.call('sendPassLinks', { body: { email: person.personalEmail } });
+  await sendDue(deps, deps.config.mail!);
+  await sql`insert into staff_notice (kind, message) values ('test', ${`${person.firstName} ${person.lastName} <${person.personalEmail}>`})`.execute(
+    deps.database,
+  );
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
+  await followPayment(deps, intentId);
+  const { rows: kept } = await sql<{ id: string }>`
+    select distinct customer_id as id from payment where session_uuid = ${uuid} and customer_id <> ''`.execute(
+    deps.database,
+  );
+  const customer = kept[0]!.id;
+
+  const refused = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--yes']);
+  assert.deepEqual(
+    [refused.code, refused.out],
+    [1, `Join ${uuid} is not erased: its transcript waits for a decision.\n`],
+  );
+  await sql`update document set review = 'accepted', reviewed_at = now() where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.ok((await placesOf(texts)).length > 15, 'it is everywhere before');
+
+  const shown = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--dry-run']);
+  assert.equal(shown.code, 0);
+  assert.ok(
+    shown.out.includes(uuid) && (await placesOf(texts)).length > 15,
+    'shown alone, it changes nothing',
+  );
+  const asked = await runCommand(t, server, personEraseCommand, [person.personalEmail]);
+  assert.deepEqual([asked.code, /Nothing was erased/.test(asked.out)], [1, true]);
+
+  const folder = mkdtempSync(join(tmpdir(), 'induct-erase-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const to = join(folder, 'receipt.txt');
+  const { code, out } = await runCommand(t, server, personEraseCommand, [
+    ` ${person.personalEmail.toUpperCase()}`,
+    '--yes',
+    '--hubspot',
+    '--to',
+    to,
+  ]);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await placesOf(texts), []);
+  for (const text of texts) assert.ok(!out.toLowerCase().includes(text.toLowerCase()), text);
+  assert.ok(out.endsWith(readFileSync(to, 'utf8')) && statSync(to).mode % 0o1000 === 0o600);
+  assert.deepEqual(
+    readdirSync(server.documents).filter((name) => name.length > 30),
+    [],
+  );
+
+  assert.equal(await server.hubspot.getContact(own[0]!.id, 5_000), null);
+  const atStripe = await server.stripe('GET', `/v1/customers/${customer}`);
+  assert.equal((atStripe.body as { deleted?: boolean }).deleted, true);
+  for (const text of ['Zebulonia', 'Quixworthy'])
+    assert.ok(!JSON.stringify((await deps.payments.retrieveIntent(intentId)).metadata).includes(text));
+
+  // The money goes on without the person.
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });
+  await followPayment(deps, intentId);
+  const { rows } = await sql<{
+    cents: number;
+  }>`select refunded_cents as cents from payment where intent_id = ${intentId}`.execute(deps.database);
+  assert.equal(rows[0]!.cents, 1_200);
+  await deliver(server);
+  const { differences } = await reconcile(deps, { graceMinutes: 0 });
+  // Nobody has said what the refunds in the dashboard were for; that is all.
+  assert.deepEqual(new Set(differences.map(({ kind }) => kind)), new Set(['refund_unassigned']));
+  assert.deepEqual(await placesOf(texts), [], 'and brings nothing back');
+  assert.equal(await server.hubspot.findByEmail(person.personalEmail), null);
+  assert.equal((await client.call('getWelcome', { params })).status, 404);
+
+  const second = await runCommand(t, server, personEraseCommand, [person.personalEmail, '--yes']);
+  assert.deepEqual([second.code, /^Erased already, at 20/.test(second.out)], [0, true]);
+});

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { isEmail } from '#core/studentDetails.ts';
+import type { Deps } from '../deps.ts';
+import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
+import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { applyJournal } from './applyJournal.ts';
+import { NotErasable } from './eraseJoins.ts';
+import { erasePerson, type PersonErased } from './erasePerson.ts';
+import { findPerson, type Person } from './findPerson.ts';
+import { journalPath } from './journal.ts';
+import { refusalsOf } from './underWay.ts';
+
+export const personEraseCommand: Command = {
+  usage: 'person erase EMAIL [--hubspot] [--to FILE] [--yes | --dry-run] | --again [FILE]',
+  summary:
+    'Erase everything that names a person, here and at Stripe, when you agree (--yes: without asking; --dry-run: only shown), and with --hubspot at HubSpot, too. Money stays without the person. What went and what stays is told, and written to FILE. --again: after a restore, erase once more whom the journal of erasures names.',
+  async run(args, { deps, hubspot }) {
+    const read = readArgs(args, {
+      hubspot: { type: 'boolean', default: false },
+      to: { type: 'string' },
+      yes: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      again: { type: 'boolean', default: false },
+    });
+    const [given, ...more] = read?.positionals ?? [];
+    if (!read || more.length > 0) return misused(personEraseCommand);
+    const { yes, to, again, 'dry-run': isTrial } = read.values;
+    if (again)
+      return yes || isTrial || to !== undefined || read.values.hubspot
+        ? misused(personEraseCommand)
+        : applyJournal(deps, given ?? journalPath(deps));
+    if (given === undefined || !isEmail(given.trim()) || (yes && isTrial)) return misused(personEraseCommand);
+
+    const person = await findPerson(deps, given);
+    const rows = person.joins.length + person.contacts.length + person.requests;
+    if (rows === 0 && !read.values.hubspot) {
+      const { erasedAt } = person;
+      console.log(
+        erasedAt
+          ? `Erased already, at ${erasedAt.toISOString()}. Nothing has come since.`
+          : 'Induct has nothing of this email.',
+      );
+      return erasedAt ? 0 : 1;
+    }
+    const refusals = await refusalsOf(deps.database, person.joins);
+    for (const line of refusals) console.error(line);
+    if (refusals.length > 0) return 1;
+    tellPlan(person, read.values.hubspot);
+    if (isTrial) return 0;
+    if (!yes && !(await askPerson('Erase it?'))) {
+      console.log('Nothing was erased: say yes, or give --yes.');
+      return 1;
+    }
+    try {
+      const erased = await erasePerson(deps, person, { hubspot: read.values.hubspot ? hubspot : null });
+      const receipt = receiptOf(deps, person, erased);
+      if (to !== undefined) writeFileSync(to, `${receipt}\n`, { mode: 0o600, flag: 'wx' });
+      console.log(receipt);
+      return 0;
+    } catch (error) {
+      const sentence = sentenceOf(error);
+      if (sentence === null) throw error;
+      console.error(sentence);
+      return 1;
+    }
+  },
+};
+
+function sentenceOf(error: unknown): string | null {
+  if (error instanceof NotErasable) return error.message;
+  if (error instanceof CrmDenied)
+    return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out. Nothing was erased here.';
+  if (error instanceof CrmUnavailable)
+    return `HubSpot cannot be reached: ${error.message}. Nothing was erased here; the same command goes on later.`;
+  if ((error as { code?: string }).code === 'EEXIST')
+    return 'The person is erased. The file for the receipt is there already, so it was not written.';
+  return null;
+}
+
+const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
+function tellPlan({ joins, contacts, others, erasedAt }: Person, withHubspot: boolean): void {
+  if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
+  for (const uuid of joins) console.log(`join ${uuid}`);
+  for (const id of contacts) console.log(`contact ${id}${withHubspot ? ', at HubSpot too' : ''}`);
+  for (const id of others)
+    console.log(
+      `stays: contact ${id}, which a join names and which has another email. Erase it by that one.`,
+    );
+}
+
+/** What went, what stays and why. Names nobody but by ids. */
+function receiptOf(deps: Deps, { others }: Person, erased: PersonErased): string {
+  const { gone, stripped, documents, letters, contacts, customers, money, atHubspot } = erased;
+  return [
+    `Erased at ${deps.now().toISOString()}.`,
+    `Gone: ${count(gone + stripped, 'join')} with all that was given in ${gone + stripped === 1 ? 'it' : 'them'}, ${count(documents, 'document')}, ${count(letters, 'letter')}, ${count(contacts, 'contact')} of the mirror; invitations, links, notices and the story.`,
+    `At Stripe: ${count(customers, 'customer')} with the cards that were kept, and the name that was noted with the payments.`,
+    atHubspot
+      ? `At HubSpot: ${count(atHubspot.contacts.length, 'contact')} and ${count(atHubspot.files, 'file')}.`
+      : 'HubSpot was not asked (--hubspot): what it has stays, and the mirror takes it in again at the next sync.',
+    ...(stripped > 0
+      ? [
+          `Stays: ${count(money, 'row')} of payments, refunds, orders and memberships, as law on bookkeeping and taxes asks, without name, email, address or card. ${count(stripped, 'join')} ${stripped === 1 ? 'stays' : 'stay'} as a row that names nobody. Member numbers are gone: /verify does not know them.`,
+          'Stays at Stripe: the payments themselves with the email of the receipt and the billing details, which Stripe keeps as a payment service; a redaction job in its Dashboard takes them out of view.',
+        ]
+      : []),
+    ...others.map((id) => `Stays: contact ${id}, which has another email.`),
+    'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
+    `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,
+  ].join('\n');
+}

@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { refusalsOf } from './underWay.ts';
+
+/** Something of these joins is under way; the message says what, a line each. */
+export class NotErasable extends Error {}
+
+/** Numbers of rows, and of files. */
+export interface Erased {
+  /** Joins of which no row stays, and those that stay for their money, without the person. */
+  gone: number;
+  stripped: number;
+  documents: number;
+  letters: number;
+  /** Of payments, refunds, orders and memberships that stay. */
+  money: number;
+}
+
+/**
+ * Erases joins, in a transaction of the caller's: every row that hangs on them and the bytes of their documents. One that money was paid
+ * for stays as a row that names nobody, with its payments, refunds, orders and memberships; a membership loses its number.
+ * `beforeRemoval` runs when nothing can refuse any more, and before anything is gone. Throws {@link NotErasable}.
+ */
+export async function eraseJoins(
+  trx: Kysely<Tables>,
+  { storage }: Pick<Deps, 'storage'>,
+  joins: readonly string[],
+  beforeRemoval: () => Promise<void> = async () => {},
+): Promise<Erased> {
+  const these = sql`any(${joins}::uuid[])`;
+  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
+  await sql`select from join_session where uuid = ${these} order by uuid for update`.execute(trx);
+  const open = await sql<{ text: string }>`
+    select 'Join ' || session_uuid || ' is not erased: a payment of it is open.' as text
+    from payment where session_uuid = ${these} and status = 'open'`.execute(trx);
+  const refusals = [...(await refusalsOf(trx, joins)), ...open.rows.map(({ text }) => text)];
+  if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
+  await beforeRemoval();
+
+  const { rows: paid } = await sql<{ uuid: string }>`
+    select uuid from join_session session where uuid = ${these} and (
+      exists (select from payment where session_uuid = uuid and status in ('succeeded', 'duplicate'))
+      or exists (select from refund join payment using (intent_id) where session_uuid = uuid)
+      or exists (select from shipment where session_uuid = uuid)
+      or exists (select from membership where session_uuid = uuid))`.execute(trx);
+  const kept = paid.map(({ uuid }) => uuid);
+  const gone = joins.filter((uuid) => !kept.includes(uuid));
+  const { rows: documents } = await sql<{ storage_key: string }>`
+    delete from document where session_uuid = ${these} returning storage_key`.execute(trx);
+  const letters = await sql`delete from letter where session_uuid = ${these}`.execute(trx);
+  for (const table of ['staff_notice', 'card_failure', 'pass', 'upload_link'])
+    await sql`delete from ${sql.table(table)} where session_uuid = ${these}`.execute(trx);
+  await sql`delete from limit_count where key = any(${joins}::text[])`.execute(trx);
+  const money = await strip(trx, kept);
+  for (const table of ['order_snapshot', 'payment'])
+    await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
+  const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
+  // Last: what was written before has told its story.
+  await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
+  // Before the rows are gone for good: a file without a row would never be found again.
+  for (const { storage_key } of documents) await storage.remove(storage_key);
+  return {
+    gone: Number(removed.numAffectedRows ?? 0),
+    stripped: kept.length,
+    documents: documents.length,
+    letters: Number(letters.numAffectedRows ?? 0),
+    money,
+  };
+}
+
+/** Leaves of paid joins what an accountant needs. Returns how many rows of money stay. */
+async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
+  const these = sql`any(${kept}::uuid[])`;
+  // A trigger empties the rest of the row, now and at each later change (migration 0022).
+  await sql`update join_session set erased_at = coalesce(erased_at, now()) where uuid = ${these}`.execute(
+    trx,
+  );
+  await sql`
+    update payment set client_secret = '', customer_id = '', receipt_email = null, payment_method_id = null,
+      card_brand = null, card_last4 = null, saves_card = null
+    where session_uuid = ${these}`.execute(trx);
+  await sql`
+    update membership set contact_id = null, member_number = null, is_unlisted = true, has_letters = true
+    where session_uuid = ${these}`.execute(trx);
+  await sql`update shipment set note = null where session_uuid = ${these}`.execute(trx);
+  const { rows } = await sql<{ count: number }>`
+    select ((select count(*) from payment where session_uuid = ${these})
+      + (select count(*) from refund join payment using (intent_id) where session_uuid = ${these})
+      + (select count(*) from order_snapshot where session_uuid = ${these})
+      + (select count(*) from membership where session_uuid = ${these}))::int as count`.execute(trx);
+  return rows[0]!.count;
+}

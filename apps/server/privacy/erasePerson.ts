@@ -1,0 +1,153 @@
+import { type Kysely, sql } from 'kysely';
+import { personKeys } from '#core/intentText.ts';
+import type { Deps } from '../deps.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import type { Tables } from '../platform/database/types.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
+import { emailHash, type Person } from './findPerson.ts';
+import { journalPath, writeJournal } from './journal.ts';
+import { refusalsOf } from './underWay.ts';
+
+export interface PersonErased extends Erased {
+  /** Rows of the mirror. */
+  contacts: number;
+  /** At Stripe. */
+  customers: number;
+  /** At HubSpot; null when nobody asked for it. */
+  atHubspot: { contacts: string[]; files: number } | null;
+}
+
+/**
+ * Erases a person: at HubSpot first, when `hubspot` is given, since its refusal leaves everything as it was; then at Stripe; then here,
+ * in one transaction. Each part may be done again. Throws {@link NotErasable}, and what the providers throw.
+ */
+export async function erasePerson(
+  deps: Deps,
+  person: Person,
+  { hubspot = null }: { hubspot?: HubspotClient | null } = {},
+): Promise<PersonErased> {
+  const { database } = deps;
+  await prepare(deps, person.joins);
+  const atHubspot = hubspot && (await eraseAtHubspot(deps, person, hubspot));
+  const customers = await forgetAtStripe(deps, person.joins);
+  const hash = await emailHash(database, person.email);
+  return database.transaction().execute(async (trx) => {
+    const names = await namesOf(trx, person);
+    const erased = await eraseJoins(trx, deps, person.joins, () =>
+      writeJournal(journalPath(deps), {
+        at: deps.now().toISOString(),
+        email: hash.toString('hex'),
+        joins: person.joins,
+        contacts: person.contacts,
+      }),
+    );
+    const contacts = await eraseContacts(trx, deps, person.contacts);
+    await sql`delete from pass_request where lower(email) = ${person.email}`.execute(trx);
+    await sql`delete from letter where lower(email) = ${person.email}`.execute(trx);
+    await sql`delete from staff_notice
+      where exists (select from unnest(${[person.email, ...names]}::text[]) as text where strpos(lower(message), lower(text)) > 0)`.execute(
+      trx,
+    );
+    await sql`delete from limit_count where key = ${deps.passes.hash('email', person.email).toString('base64url')}`.execute(
+      trx,
+    );
+    await noteErasure(trx, hash, deps.now());
+    return {
+      ...erased,
+      documents: erased.documents + contacts.documents,
+      contacts: contacts.rows,
+      customers,
+      atHubspot,
+    };
+  });
+}
+
+export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): Promise<void> {
+  await sql`
+    insert into erasure (email_hash, erased_at) values (${hash}, ${at})
+    on conflict (email_hash) do update set erased_at = greatest(erasure.erased_at, excluded.erased_at)`.execute(
+    trx,
+  );
+}
+
+/** Refuses what may not be erased, and cancels the intents that nobody has paid: they could be paid later. */
+export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
+  const refusals = await refusalsOf(deps.database, joins);
+  if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
+  const { rows } = await sql<{ intent_id: string; session_uuid: string }>`
+    select intent_id, session_uuid from payment where session_uuid = any(${joins}::uuid[]) and status = 'open'`.execute(
+    deps.database,
+  );
+  for (const { intent_id, session_uuid } of rows)
+    if (!(await cancelIntent(deps, intent_id)))
+      throw new NotErasable(
+        `Join ${session_uuid} is not erased: its payment ${intent_id} was made just now, or is with the bank.`,
+      );
+}
+
+/** Deletes the customers, and takes the person out of what the intents note. Returns how many customers there were. */
+export async function forgetAtStripe(
+  { database, payments }: Pick<Deps, 'database' | 'payments'>,
+  joins: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ intent_id: string; customer_id: string }>`
+    select intent_id, customer_id from payment where session_uuid = any(${joins}::uuid[]) order by intent_id`.execute(
+    database,
+  );
+  for (const { intent_id } of rows) await payments.forgetNotes(intent_id, personKeys);
+  const customers = new Set(rows.map(({ customer_id }) => customer_id).filter((id) => id !== ''));
+  for (const id of customers) await payments.deleteCustomer(id);
+  return customers.size;
+}
+
+async function eraseAtHubspot(
+  { database }: Deps,
+  { email, joins, contacts }: Person,
+  hubspot: HubspotClient,
+): Promise<{ contacts: string[]; files: number }> {
+  const { rows } = await sql<{ crm_file_id: string }>`
+    select crm_file_id from document
+    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or contact_id = any(${contacts}))`.execute(
+    database,
+  );
+  const known = await hubspot.findByEmail(email);
+  const ids = [...new Set([...contacts, ...(known ? [known.id] : [])])];
+  for (const { crm_file_id } of rows) await hubspot.eraseFile(crm_file_id);
+  for (const id of ids) await hubspot.eraseContact(id);
+  return { contacts: ids, files: rows.length };
+}
+
+/** Their invitations and resumes go, and the row of the mirror with them; where another join names it, its id alone stays. */
+export async function eraseContacts(
+  trx: Kysely<Tables>,
+  { storage }: Pick<Deps, 'storage'>,
+  contacts: readonly string[],
+): Promise<{ rows: number; documents: number }> {
+  const these = sql`any(${contacts}::text[])`;
+  await sql`delete from invitation where contact_id = ${these}`.execute(trx);
+  const { rows: documents } = await sql<{ storage_key: string }>`
+    delete from document where contact_id = ${these} returning storage_key`.execute(trx);
+  const emptied = await sql`
+    update contact set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now()
+    where id = ${these}`.execute(trx);
+  await sql`
+    delete from contact where id = ${these}
+      and not exists (select from join_session where join_session.contact_id = contact.id)
+      and not exists (select from membership where membership.contact_id = contact.id)
+      and not exists (select from contact other where other.merged_into = contact.id and other.id <> all(${contacts}::text[]))`.execute(
+    trx,
+  );
+  for (const { storage_key } of documents) await storage.remove(storage_key);
+  return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
+}
+
+/** First and last name as notices may have them. */
+async function namesOf(trx: Kysely<Tables>, { joins, contacts }: Person): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct concat_ws(' ', btrim(person ->> 'firstName'), btrim(person ->> 'lastName')) as name from (
+      select details as person from join_session where uuid = any(${joins}::uuid[])
+      union all select profile from contact where id = any(${contacts}::text[])) as people
+    where btrim(person ->> 'firstName') <> '' and btrim(person ->> 'lastName') <> ''`.execute(trx);
+  return rows.map(({ name }) => name);
+}

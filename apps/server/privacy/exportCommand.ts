@@ -1,0 +1,56 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isEmail } from '#core/studentDetails.ts';
+import { saveDocument } from '../documents/saveDocument.ts';
+import { type Command, misused, readArgs } from '../platform/command.ts';
+import { findPerson } from './findPerson.ts';
+import { pageOf, readPerson } from './readPerson.ts';
+
+export const personExportCommand: Command = {
+  usage: 'person export EMAIL --to DIR',
+  summary:
+    'Write everything that Induct has about a person to a new or empty folder: a page to read, data.json, and their documents.',
+  async run(args, { deps }) {
+    const read = readArgs(args, { to: { type: 'string' } });
+    const [email, ...more] = read?.positionals ?? [];
+    const to = read?.values.to;
+    if (!to || email === undefined || !isEmail(email.trim()) || more.length > 0)
+      return misused(personExportCommand);
+    const person = await findPerson(deps, email);
+    const { sections, documents } = await readPerson(deps, person);
+    if (sections.length === 0) {
+      console.error('Induct has nothing of this email.');
+      return 1;
+    }
+    if (!(await isEmptyFolder(to))) {
+      console.error(`${to} must be a new or an empty folder.`);
+      return 1;
+    }
+    const about = { society: deps.society.society.name, email: person.email, at: deps.now() };
+    const write = (name: string, text: string) =>
+      writeFile(join(to, name), text, { flag: 'wx', mode: 0o600 });
+    await write('index.html', pageOf(about, sections, documents));
+    const data = Object.fromEntries(sections.map(({ title, rows }) => [title, rows]));
+    await write('data.json', `${JSON.stringify({ ...about, data }, null, 2)}\n`);
+    if (documents.length > 0) await mkdir(join(to, 'documents'), { mode: 0o700 });
+    for (const { storageKey, fileName } of documents)
+      await saveDocument(deps, storageKey, join(to, 'documents', fileName));
+    console.log(
+      `Written to ${to}: index.html, data.json and ${documents.length} document${documents.length === 1 ? '' : 's'}. It is all about one person: give it to nobody else.`,
+    );
+    for (const id of person.others)
+      console.log(`Not in it: contact ${id}, which a join names and which has another email.`);
+    return 0;
+  },
+};
+
+/** Makes it when it is not there. False for what is a file, or has something in it. */
+async function isEmptyFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return (await readdir(path)).length === 0;
+  } catch (error) {
+    if (['EEXIST', 'ENOTDIR'].includes((error as { code?: string }).code ?? '')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { Database } from '../platform/database/client.ts';
+import { sharedSecret } from '../platform/database/secrets.ts';
+
+/** What Induct has of an email: joins by uuid, contacts of the mirror by HubSpot's id. */
+export interface Person {
+  /** Trimmed, in small letters. */
+  email: string;
+  joins: string[];
+  contacts: string[];
+  /** Contacts that these joins name and that have another email: perhaps another person's. They stay. */
+  others: string[];
+  /** Rows of other tables that have the email itself. */
+  requests: number;
+  erasedAt: Date | null;
+}
+
+/**
+ * Contacts with the email, and those merged into them; joins of these contacts, and joins in which the email was given, or that a
+ * receipt or letter of went to it; and contacts that such a join created. A contact of another email is not theirs: anybody can begin a join
+ * of a contact, and give an email of their own.
+ */
+export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
+  const email = typed.trim().toLowerCase();
+  const words = sql`plainto_tsquery('simple', ${email})`;
+  const isOf = (person: 'details' | 'profile') => {
+    const column = sql.ref(person);
+    return sql`person_words(${column}) @@ ${words}
+      and ${email} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
+  };
+  const { rows } = await sql<Omit<Person, 'email'>>`
+    with named as (
+      select id from contact where (${isOf('profile')}) or lower(email) = ${email}
+    ), given as (
+      select uuid from join_session where details is not null and ${isOf('details')}
+      union select session_uuid from payment where lower(receipt_email) = ${email}
+      union select session_uuid from letter where lower(email) = ${email} and session_uuid is not null
+    ), created as (
+      select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
+    ), contacts as (
+      select id from named union select id from created
+      union select id from contact where merged_into in (select id from named)
+    ), joins as (
+      select uuid from given
+      union select uuid from join_session where contact_id in (select id from contacts)
+    )
+    select array(select uuid::text from joins join join_session using (uuid) where erased_at is null order by 1) as joins,
+      array(select id from contacts order by id) as contacts,
+      array(select distinct contact_id from join_session where uuid in (select uuid from joins)
+        and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
+      ((select count(*) from pass_request where lower(email) = ${email})
+        + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
+        + (select count(*) from staff_notice where strpos(lower(message), ${email}) > 0))::int as requests,
+      (select erased_at from erasure where email_hash = ${await emailHash(database, email)}) as "erasedAt"`.execute(
+    database,
+  );
+  return { email, ...rows[0]! };
+}
+
+/** What is kept of an email that was erased: keyed by a secret of the database that is never changed, and is in its backups. */
+export async function emailHash(database: Database, email: string): Promise<Buffer> {
+  return createHmac('sha256', await sharedSecret(database, 'erasures'))
+    .update(email.trim().toLowerCase())
+    .digest()
+    .subarray(0, 16);
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { pdf } from '../../../tests/harness/documents.ts';
+import { askHubspot, control } from '../../../tests/harness/providers.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { beginPayment, openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { personEraseCommand } from './eraseCommand.ts';
+import { personExportCommand } from './exportCommand.ts';
+import { journalPath } from './journal.ts';
+
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+const { deps } = server;
+
+const erase = (t: TestContext, ...args: string[]) => runCommand(t, server, personEraseCommand, args);
+const joinsLike = async (uuid: string) =>
+  (
+    await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(
+      deps.database,
+    )
+  ).rows;
+/** A contact that staff made in HubSpot. */
+async function contactAtHubspot(email: string): Promise<string> {
+  return (await askHubspot(server.hubspotUrl, 'POST', '', { properties: { email } })).id;
+}
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-person-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('an export has all of a person, their documents too, in files that only their owner reads', async (t) => {
+  const client = server.client();
+  const email = 'export.me@example.com';
+  const { uuid, clientSecret } = await paidJoin(server, client, undefined, {
+    personalEmail: email,
+    lastName: '<b>Ampersand',
+  });
+  await paidJoin(server, server.client(), undefined, {
+    personalEmail: 'other@example.com',
+    lastName: 'Otherperson',
+  });
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'my transcript.pdf');
+  await client.fetch(`/api/public/join-session/${uuid}/upload-transcript`, { method: 'POST', body: form });
+  const to = join(folderFor(t), 'new', 'folder');
+  const { code, out } = await runCommand(t, server, personExportCommand, [email.toUpperCase(), '--to', to]);
+  assert.equal(code, 0, out);
+  assert.deepEqual(readdirSync(to).sort(), ['data.json', 'documents', 'index.html']);
+  const [name, ...more] = readdirSync(join(to, 'documents'));
+  assert.ok(name!.endsWith('my transcript.pdf') && more.length === 0);
+  assert.deepEqual(readFileSync(join(to, 'documents', name!)), Buffer.from(pdf()));
+  for (const path of ['data.json', 'index.html', join('documents', name!)])
+    assert.equal(statSync(join(to, path)).mode % 0o1000, 0o600, path);
+  const page = readFileSync(join(to, 'index.html'), 'utf8');
+  const text = readFileSync(join(to, 'data.json'), 'utf8');
+  for (const file of [page, text]) {
+    for (const told of [uuid, email, '12 Oak Street', '78701', 'Membership', '65', 'confirmation'])
+      assert.ok(file.includes(told), told);
+    for (const kept of ['Otherperson', clientSecret]) assert.ok(!file.includes(kept), kept);
+  }
+  assert.ok(page.includes('&lt;b&gt;Ampersand') && !page.includes('<b>Amp'));
+  assert.ok(Object.keys(JSON.parse(text).data).includes('What happened, step by step'));
+
+  const again = await runCommand(t, server, personExportCommand, [email, '--to', to]);
+  assert.deepEqual([again.code, again.out], [1, `${to} must be a new or an empty folder.\n`]);
+  const nobody = await runCommand(t, server, personExportCommand, [
+    'nobody@example.com',
+    '--to',
+    folderFor(t),
+  ]);
+  assert.deepEqual([nobody.code, nobody.out], [1, 'Induct has nothing of this email.\n']);
+});
+
+test('an erased join that was not paid is gone as a row, and its intent can be paid no more', async (t) => {
+  const client = server.client();
+  const email = 'left@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+  const intent = await openIntent(client, uuid);
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  assert.deepEqual(await joinsLike(uuid), []);
+  assert.equal((await deps.payments.retrieveIntent(intent.id)).status, 'canceled');
+  const unknown = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.equal(unknown.status, 404);
+});
+
+test('nothing is erased of a person while money is under way', async (t) => {
+  const client = server.client();
+  const email = 'paying@example.com';
+  const other = await orderingJoin(server.client(), undefined, { personalEmail: email });
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  const refusedWith = async (sentence: string) => {
+    const { code, out } = await erase(t, email, '--yes');
+    assert.deepEqual([code, out], [1, `Join ${uuid} is not erased: ${sentence}.\n`]);
+    assert.equal((await joinsLike(other)).length, 1, 'nor any other join of theirs');
+  };
+  await refusedWith('it is being paid at this moment');
+  await sql`update join_session set state = 'ordering', paying_since = null where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  const { intentId } = await payOrder(server, client, uuid);
+  await sql`insert into refund (intent_id, amount_cents, reason, status) values (${intentId}, 500, 'requested', 'due')`.execute(
+    deps.database,
+  );
+  await refusedWith('a refund of it is not made yet');
+  await sql`update refund set status = 'succeeded' where intent_id = ${intentId}`.execute(deps.database);
+  await sql`update payment set dispute = 'open' where intent_id = ${intentId}`.execute(deps.database);
+  await refusedWith('a payment of it is disputed');
+  await sql`update payment set dispute = null where intent_id = ${intentId}`.execute(deps.database);
+  await sql`insert into event_retry (id, event, next_try_at) values ('evt_x', ${JSON.stringify({ intentId })}, now())`.execute(
+    deps.database,
+  );
+  await refusedWith('an event of Stripe about it was not acted on yet');
+  await sql`delete from event_retry`.execute(deps.database);
+  const { code, out } = await erase(t, email, '--yes');
+  assert.equal(code, 0, out);
+  assert.match(out, /Stays: \d+ rows of payments/);
+});
+
+test('a contact of another email stays when a join names it, and is told', async (t) => {
+  const email = 'guardian@example.com';
+  const uuid = await orderingJoin(server.client(), 'HONOR101', { personalEmail: email });
+  const { out } = await erase(t, email, '--yes');
+  assert.match(out, /stays: contact 101, which a join names/);
+  assert.deepEqual(await joinsLike(uuid), []);
+  const { rows } = await sql<{ email: string }>`select email from contact where id = '101'`.execute(
+    deps.database,
+  );
+  assert.ok(rows[0]!.email.length > 0);
+});
+
+test('when HubSpot does not let us, nothing is erased and a sentence says what to do', async (t) => {
+  const email = 'refused@example.com';
+  const uuid = await orderingJoin(server.client(), undefined, { personalEmail: email });
+  const id = await contactAtHubspot(email);
+  await control(server.hubspotUrl, 'POST', 'scopes', { scopes: ['crm.objects.contacts.read', 'files'] });
+  t.after(() =>
+    control(server.hubspotUrl, 'POST', 'scopes', {
+      scopes: ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'],
+    }),
+  );
+  const { code, out } = await erase(t, email, '--yes', '--hubspot');
+  assert.equal(code, 1);
+  assert.ok(await server.hubspot.getContact(id, 5_000));
+  assert.match(out, /HubSpot does not let this token delete .* Nothing was erased here/);
+  assert.equal((await joinsLike(uuid)).length, 1);
+});
+
+test('what a restored database has again is erased again by the journal, which names nobody', async (t) => {
+  const client = server.client();
+  const email = 'restored@example.com';
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
+  const { rows: before } = await sql<{
+    row: object;
+  }>`select to_jsonb(join_session) as row from join_session where uuid = ${uuid}`.execute(deps.database);
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  const journal = readFileSync(journalPath(deps), 'utf8');
+  assert.ok(journal.includes(uuid) && !journal.includes('@') && !/Jordan|Rivera/.test(journal));
+  assert.equal(statSync(journalPath(deps)).mode % 0o1000, 0o600);
+
+  // As the backup had it.
+  await sql`delete from erasure`.execute(deps.database);
+  await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+  await sql`update join_session set details = ${JSON.stringify((before[0]!.row as { details: object }).details)} where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(deps.database);
+
+  const { code, out } = await erase(t, '--again');
+  assert.deepEqual(
+    [code, /\d+ erasures in the journal, 1 made again, 0 refused\./.test(out)],
+    [0, true],
+    out,
+  );
+  assert.ok((await joinsLike(uuid))[0]!.erased_at);
+  const { rows } = await sql<{
+    details: object | null;
+  }>`select details from join_session where uuid = ${uuid}`.execute(deps.database);
+  assert.equal(rows[0]!.details, null);
+  assert.match((await erase(t, email, '--yes')).out, /^Erased already/);
+  assert.match((await erase(t, '--again')).out, /, 0 made again, 0 refused/);
+
+  const broken = join(folderFor(t), 'journal');
+  writeFileSync(broken, '{"at":"x"}\n');
+  assert.deepEqual(await erase(t, '--again', broken), {
+    code: 1,
+    out: `${broken}, line 1: this is no erasure.\n`,
+  });
+  const absent = join(folderFor(t), 'none');
+  assert.deepEqual(await erase(t, '--again', absent), {
+    code: 1,
+    out: `There is no journal at ${absent}.\n`,
+  });
+});
+
+test('what is no email, and options that contradict each other, are not understood', async (t) => {
+  for (const args of [
+    [],
+    ['nobody'],
+    ['a@example.com', '--yes', '--dry-run'],
+    ['a@example.com', 'b@example.com'],
+  ])
+    assert.equal((await erase(t, ...args)).code, 2, args.join(' '));
+  assert.deepEqual(await erase(t, 'never.seen@example.com', '--yes'), {
+    code: 1,
+    out: 'Induct has nothing of this email.\n',
+  });
+});

@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import type { Person } from './findPerson.ts';
+
+/** Rows of one kind, each as its columns. */
+export interface Section {
+  title: string;
+  rows: Record<string, unknown>[];
+}
+
+/** A document, and under which name it is written beside the page. */
+export interface ExportedDocument {
+  storageKey: string;
+  fileName: string;
+}
+
+/** What hangs on a join by `session_uuid`. */
+const ofJoins: readonly (readonly [table: string, title: string])[] = [
+  ['order_snapshot', 'Orders'],
+  ['payment', 'Payments'],
+  ['membership', 'Memberships'],
+  ['shipment', 'What was sent by post'],
+  ['letter', 'Letters'],
+  ['card_failure', 'Declined cards'],
+  ['pass', 'Links in letters'],
+  ['upload_link', 'Links for uploads'],
+  ['staff_notice', 'Notices to staff'],
+  ['join_event', 'What happened, step by step'],
+];
+
+/** They open something, and tell nothing of the person. */
+const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
+
+/** Everything that the database has about a person, with times in ISO 8601 and amounts in cents; and their documents. */
+export async function readPerson(
+  { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
+  { email, joins, contacts }: Person,
+): Promise<{ sections: Section[]; documents: ExportedDocument[] }> {
+  const rowsOf = async (table: string, where: ReturnType<typeof sql>) => {
+    const { rows } = await sql<{ row: Record<string, unknown> }>`
+      select to_jsonb(${sql.table(table)}) - ${secrets}::text[] as row from ${sql.table(table)} where ${where}`.execute(
+      database,
+    );
+    return rows.map(({ row }) => row);
+  };
+  const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
+  const isTheirContact = sql`contact_id = any(${contacts}::text[])`;
+  const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirContact}`);
+  const written = documents
+    .filter(({ removed_at }) => removed_at === null)
+    .map(({ storage_key, name }) => ({
+      storageKey: String(storage_key),
+      // The id keeps two of one name apart; what a file system may not take is left out.
+      fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
+    }));
+  const sections: Section[] = [
+    { title: 'Joins', rows: await rowsOf('join_session', sql`uuid = any(${joins}::uuid[])`) },
+  ];
+  for (const [table, title] of ofJoins) {
+    const byEmail =
+      table === 'letter'
+        ? sql` or lower(email) = ${email}`
+        : table === 'staff_notice'
+          ? sql` or strpos(lower(message), ${email}) > 0`
+          : sql``;
+    sections.push({ title, rows: await rowsOf(table, sql`${theirJoins}${byEmail}`) });
+  }
+  sections.push(
+    {
+      title: 'Refunds',
+      rows: await rowsOf('refund', sql`intent_id in (select intent_id from payment where ${theirJoins})`),
+    },
+    { title: 'Documents', rows: documents },
+    {
+      title: 'Contacts, as HubSpot told of them',
+      rows: await rowsOf('contact', sql`id = any(${contacts}::text[])`),
+    },
+    { title: 'Invitations', rows: await rowsOf('invitation', isTheirContact) },
+    { title: 'Requests for links', rows: await rowsOf('pass_request', sql`lower(email) = ${email}`) },
+    {
+      title: 'Reminders stopped',
+      rows: await rowsOf('reminder_stop', sql`email_hash = ${stopLinks.hash(email)}`),
+    },
+  );
+  return { sections: sections.filter(({ rows }) => rows.length > 0), documents: written };
+}
+
+const escaped = (text: string) =>
+  text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!);
+
+function shown(value: unknown): string {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value))
+    return tableOf(value as Record<string, unknown>);
+  if (Array.isArray(value)) return value.map(shown).join('<br>');
+  return escaped(String(value));
+}
+
+/** What is empty is left out. */
+function tableOf(row: Record<string, unknown>): string {
+  const lines = Object.entries(row).filter(([, value]) => value !== null && value !== '');
+  return `<table>${lines.map(([name, value]) => `<tr><th>${escaped(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
+}
+
+/** One page that needs nothing else to be read. */
+export function pageOf(
+  { society, email, at }: { society: string; email: string; at: Date },
+  sections: readonly Section[],
+  documents: readonly ExportedDocument[],
+): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>What ${escaped(society)} has about ${escaped(email)}</title>
+<style>body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:0 0 1rem}th,td{text-align:left;vertical-align:top;padding:.2rem .8rem .2rem 0;border-top:1px solid #ccc;overflow-wrap:anywhere}</style>
+<h1>What ${escaped(society)} has about ${escaped(email)}</h1>
+<p>Taken from the join system at ${at.toISOString()}. Amounts ending in "cents" are cents. The same is in data.json, for programs.</p>
+${documents.length > 0 ? `<h2>Files</h2>\n<ul>${documents.map(({ fileName }) => `<li><a href="documents/${encodeURIComponent(fileName)}">${escaped(fileName)}</a></li>`).join('')}</ul>` : ''}
+${sections.map(({ title, rows }) => `<h2>${escaped(title)}</h2>\n${rows.map(tableOf).join('\n')}`).join('\n')}
+</html>
+`;
+}

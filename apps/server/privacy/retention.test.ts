@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { pdf } from '../../../tests/harness/documents.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { dueProofs } from '../documents/review.ts';
+import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
+import { retentionCommand } from './retentionCommand.ts';
+
+const server = await sharedServer();
+const { deps } = server;
+
+const rule = (lines: string) => (source: string) => `${source}\nretention:\n${lines}`;
+const all = rule('  abandonedDays: 10\n  rejectedDays: 40\n  paidDays: 400\n  documentsDays: 20\n');
+const none = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
+
+async function age(uuid: string, days: number): Promise<void> {
+  await sql`update join_session set updated_at = now() - make_interval(days => ${days}),
+    paid_at = paid_at - make_interval(days => ${days}) where uuid = ${uuid}`.execute(deps.database);
+}
+async function uploaded(client: Client, uuid: string): Promise<void> {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
+  const path = `/api/public/join-session/${uuid}/upload-transcript`;
+  assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
+}
+const rowOf = async (uuid: string) =>
+  (
+    await sql<{ erased_at: Date | null }>`select erased_at from join_session where uuid = ${uuid}`.execute(
+      deps.database,
+    )
+  ).rows[0];
+
+test('a society that says nothing keeps everything', async () => {
+  const uuid = await orderingJoin(server.client());
+  await age(uuid, 5_000);
+  for (const stage of stages) assert.deepEqual(await overdue(deps, stage), []);
+  assert.deepEqual(await applyRetention(deps), none);
+  assert.ok(await rowOf(uuid));
+  await sql`delete from join_session where uuid = ${uuid}`.execute(deps.database);
+});
+
+test('abandoned joins go after their days, and none that is being paid', async (t) => {
+  const [old, young, paying] = await Promise.all([0, 1, 2].map(() => orderingJoin(server.client())));
+  const client = server.client();
+  const intended = await orderingJoin(client);
+  await openIntent(client, intended);
+  await age(old!, 11);
+  await age(young!, 9);
+  await age(intended, 11);
+  await age(paying!, 11);
+  await sql`update join_session set state = 'paying', paying_since = now() where uuid = ${paying!}`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, all);
+  const shown = await runCommand(t, server, retentionCommand, ['--dry-run']);
+  assert.match(shown.out, new RegExp(`abandoned: kept for 10 days, 1 over it\n  ${old}\n`));
+  assert.ok(await rowOf(old!), 'shown alone, it changes nothing');
+  assert.deepEqual(await applyRetention(deps), { ...none, abandoned: 1 });
+  assert.equal(await rowOf(old!), undefined);
+  for (const kept of [young, paying, intended]) assert.ok(await rowOf(kept!), kept);
+  await sql`update join_session set updated_at = now() where uuid = any(${[young, intended]}::uuid[])`.execute(
+    deps.database,
+  );
+});
+
+test('paid joins lose their person after their days, unless something of them is under way', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  const waiting = server.client();
+  const { uuid: undecided } = await paidJoin(server, waiting);
+  await uploaded(waiting, undecided);
+  const disputed = await paidJoin(server, server.client());
+  await sql`update payment set dispute = 'open' where intent_id = ${disputed.intentId}`.execute(
+    deps.database,
+  );
+  for (const one of [uuid, undecided, disputed.uuid]) await age(one, 401);
+  changeSociety(t, server, all);
+  assert.deepEqual(await applyRetention(deps), { ...none, paid: 1 });
+  assert.ok((await rowOf(uuid))!.erased_at);
+  for (const kept of [undecided, disputed.uuid]) assert.equal((await rowOf(kept))!.erased_at, null);
+  assert.deepEqual(await applyRetention(deps), none, 'once');
+});
+
+test('the file of a transcript goes after the decision, and the decision stays', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client);
+  await uploaded(client, uuid);
+  await sql`update document set review = 'accepted', reviewed_at = now() - interval '21 days' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  const { rows: keys } = await sql<{
+    key: string;
+  }>`select storage_key as key from document where session_uuid = ${uuid}`.execute(deps.database);
+  assert.ok(readdirSync(server.documents).includes(keys[0]!.key));
+  changeSociety(t, server, all);
+  assert.deepEqual(await applyRetention(deps), { ...none, documents: 1 });
+  assert.ok(!readdirSync(server.documents).includes(keys[0]!.key));
+  const { rows } = await sql<{
+    name: string;
+    review: string;
+  }>`select name, review from document where session_uuid = ${uuid}`.execute(deps.database);
+  assert.deepEqual(rows, [{ name: 'removed', review: 'accepted' }]);
+  assert.ok(!(await dueProofs(deps)).some((due) => due.uuid === uuid), 'nobody owes it again');
+});
+
+test('whose transcript was rejected finally goes after its days, once nothing is held', async (t) => {
+  const [client, holding] = [server.client(), server.client()];
+  const [gone, held] = [await paidJoin(server, client), await paidJoin(server, holding)];
+  for (const [browser, { uuid }] of [
+    [client, gone],
+    [holding, held],
+  ] as const) {
+    await uploaded(browser, uuid);
+    await sql`update document set review = 'rejected', reason = 'gpa', is_final = true, reviewed_at = now() - interval '41 days',
+      removed_at = now() where session_uuid = ${uuid}`.execute(deps.database);
+  }
+  await sql`update membership set standing = 'refunded' where session_uuid = ${gone.uuid}`.execute(
+    deps.database,
+  );
+  changeSociety(t, server, all);
+  assert.deepEqual(await applyRetention(deps), { ...none, rejected: 1 });
+  assert.ok((await rowOf(gone.uuid))!.erased_at);
+  assert.equal((await rowOf(held.uuid))!.erased_at, null);
+});
+
+test('it is done once a day by one of all servers', async (t) => {
+  changeSociety(t, server, all);
+  const uuid = await orderingJoin(server.client());
+  await age(uuid, 11);
+  await forgetNightly(deps);
+  assert.equal(await rowOf(uuid), undefined);
+  const later = await orderingJoin(server.client());
+  await age(later, 11);
+  await forgetNightly(deps);
+  assert.ok(await rowOf(later), 'not again today');
+});

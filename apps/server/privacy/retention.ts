@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { repeat } from '../platform/background.ts';
+import { takeTurn } from '../platform/database/schedule.ts';
+import { eraseJoins, NotErasable } from './eraseJoins.ts';
+import { forgetAtStripe } from './erasePerson.ts';
+import { underWay } from './underWay.ts';
+
+const LOOK_MS = 600_000;
+const DAY_SECONDS = 86_400;
+/** What one night takes of each stage, so that it ends; the rest is the next night's. */
+const MOST = 500;
+
+export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
+export type Stage = (typeof stages)[number];
+
+/** What the `session` of a query has to be to be over its time, at a time `before`. */
+const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
+  abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
+    and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
+  rejected: (before) => sql`session.state = 'paid'
+    and exists (select from document where session_uuid = session.uuid and is_final and reviewed_at < ${before})
+    and not exists (select from membership where session_uuid = session.uuid and is_held)`,
+  paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
+};
+
+/** How long each stage is kept, as the society says; null: for ever. */
+function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
+  const days = society.retention[`${stage}Days`];
+  return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
+}
+
+/** The joins, or for `documents` the documents, that are over their time and have no money or decision under way: {@link MOST} at most. */
+export async function overdue(
+  deps: Pick<Deps, 'database' | 'society' | 'now'>,
+  stage: Stage,
+): Promise<string[]> {
+  const before = beforeOf(deps, stage);
+  if (before === null) return [];
+  const ids =
+    stage === 'documents'
+      ? // A resume is not decided on: its time begins when it came.
+        sql`select id from document where removed_at is null
+          and case kind when 'resume' then created_at else reviewed_at end < ${before}
+          order by created_at limit ${MOST}`
+      : sql`select uuid as id from join_session session
+          where erased_at is null and ${isOver[stage](before)} and cardinality(${underWay}) = 0
+          order by created_at limit ${MOST}`;
+  const { rows } = await sql<{ id: string }>`${ids}`.execute(deps.database);
+  return rows.map(({ id }) => id);
+}
+
+/** Removes what is over its time, a join a transaction, by the same code as erases a person. Returns how many of each stage went. */
+export async function applyRetention(deps: Deps): Promise<Record<Stage, number>> {
+  const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
+  for (const stage of stages)
+    for (const id of await overdue(deps, stage)) {
+      const isDone = stage === 'documents' ? await removeDocument(deps, id) : await eraseOne(deps, id, stage);
+      if (isDone) counts[stage]++;
+    }
+  return counts;
+}
+
+/** False when something began with it since it was looked for. */
+async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documents'>): Promise<boolean> {
+  await forgetAtStripe(deps, [uuid]);
+  try {
+    return await deps.database.transaction().execute(async (trx) => {
+      // Again, and now nobody can change it before it is gone.
+      await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
+      const { rows } = await sql`
+        select from join_session session where uuid = ${uuid} and ${isOver[stage](beforeOf(deps, stage)!)}`.execute(
+        trx,
+      );
+      if (rows.length === 0) return false;
+      await eraseJoins(trx, deps, [uuid]);
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof NotErasable) return false;
+    throw error;
+  }
+}
+
+/** The file goes, and its name; of a transcript the decision stays, so that nobody owes it again. */
+function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ storage_key: string }>`
+      update document set removed_at = now(), name = 'removed', sha256 = '',
+        crm_refusal = case when crm_note_id is null then coalesce(crm_refusal, 'removed') else crm_refusal end
+      where id = ${id} and removed_at is null and (kind = 'resume' or review <> 'open') returning storage_key`.execute(
+      trx,
+    );
+    for (const { storage_key } of rows) await storage.remove(storage_key);
+    return rows.length > 0;
+  });
+}
+
+/** Looks now and then whether the night's turn is due. */
+export function startForgetting(deps: Deps): () => Promise<void> {
+  return repeat('retention', LOOK_MS, deps.log, () => forgetNightly(deps));
+}
+
+/** Once a day, by one of all processes. What went is a line in the log, by numbers alone. */
+export async function forgetNightly(deps: Deps): Promise<void> {
+  if (stages.every((stage) => beforeOf(deps, stage) === null)) return;
+  if (!(await takeTurn(deps.database, 'retention', DAY_SECONDS))) return;
+  const counts = await applyRetention(deps);
+  if (Object.values(counts).some((count) => count > 0)) deps.log.warn(counts, 'retention has removed');
+}

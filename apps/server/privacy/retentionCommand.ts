@@ -1,0 +1,36 @@
+import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
+import { applyRetention, overdue, stages } from './retention.ts';
+
+export const retentionCommand: Command = {
+  usage: 'retention [--dry-run | --yes]',
+  summary:
+    'Show what is over the time that society.yaml gives it (retention), and remove it when you agree (--yes: without asking; --dry-run: only shown). The servers do it once a day by themselves.',
+  async run(args, { deps }) {
+    const read = readArgs(args, {
+      'dry-run': { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+    });
+    if (!read || read.positionals.length > 0 || (read.values.yes && read.values['dry-run']))
+      return misused(retentionCommand);
+    let total = 0;
+    for (const stage of stages) {
+      const days = deps.society.retention[`${stage}Days`];
+      const ids = await overdue(deps, stage);
+      total += ids.length;
+      console.log(
+        days === undefined
+          ? `${stage}: kept for ever`
+          : `${stage}: kept for ${days} days, ${ids.length} over it`,
+      );
+      for (const id of ids) console.log(`  ${id}`);
+    }
+    if (read.values['dry-run'] || total === 0) return 0;
+    if (!read.values.yes && !(await askPerson('Remove it?'))) {
+      console.log('Nothing was removed: say yes, or give --yes.');
+      return 1;
+    }
+    const counts = await applyRetention(deps);
+    console.log(`Removed: ${stages.map((stage) => `${counts[stage]} ${stage}`).join(', ')}.`);
+    return 0;
+  },
+};
