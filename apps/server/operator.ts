@@ -1,110 +1,16 @@
 import { format } from 'node:util';
 import { pino } from 'pino';
-import { backupCommand } from './backup/backupCommand.ts';
-import { restoreCommand } from './backup/restoreCommand.ts';
-import { certificateCommand } from './certificate/certificateCommand.ts';
-import {
-  diffCommand,
-  failedCommand,
-  linkCommand,
-  retryCommand,
-  statusCommand,
-  syncCommand,
-} from './contacts/commands.ts';
-import { doctorCommand } from './doctor/doctorCommand.ts';
-import {
-  documentsAcceptCommand,
-  documentsDueCommand,
-  documentsFetchCommand,
-  documentsListCommand,
-  documentsRejectCommand,
-  documentsShowCommand,
-} from './documents/commands.ts';
-import { documentsUnknownCommand } from './documents/unknownCommand.ts';
-import {
-  ordersListCommand,
-  ordersShipCommand,
-  ordersShowCommand,
-  ordersUnshipCommand,
-} from './fulfilment/commands.ts';
-import { importCommand } from './invitations/importCommand.ts';
-import { mintCommand } from './invitations/mintCommand.ts';
-import { findCommand } from './join/findCommand.ts';
-import { ledgerCommand } from './ledger/ledgerCommand.ts';
-import {
-  lettersListCommand,
-  lettersRetryCommand,
-  lettersShowCommand,
-  lettersStopCommand,
-} from './letters/commands.ts';
-import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
-import { rotateCommand } from './links/rotateCommand.ts';
-import { noticesCommand } from './notices/noticesCommand.ts';
-import { linksRevokeCommand } from './pass/revokeCommand.ts';
-import { type Command, commandNamed, type LoneCommand, plain } from './platform/command.ts';
+import { commands } from './commands.ts';
+import { commandNamed, plain } from './platform/command.ts';
 import { ConfigFaults, readConfig, settingsOf } from './platform/config/config.ts';
-import { migrateCommand, refusalOfDatabase } from './platform/database/migrateCommand.ts';
+import { refusalOfDatabase } from './platform/database/migrateCommand.ts';
 import { sentenceOf } from './platform/database/whenReached.ts';
 import { createLog } from './platform/http/logging.ts';
 import { Refusal } from './platform/http/refusal.ts';
-import { personEraseCommand } from './privacy/eraseCommand.ts';
-import { personExportCommand } from './privacy/exportCommand.ts';
-import { retentionCommand } from './privacy/retentionCommand.ts';
-import { reconcileCommand, settleCommand } from './settlement/commands.ts';
-import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
-import { setupCommand } from './setup/setupCommand.ts';
 import { SocietyFaults } from './society/readSociety.ts';
-import { storyCommand } from './story/storyCommand.ts';
 import { wire } from './wire.ts';
 
 /** The staff command line: a second front door on the same rooms. */
-const commands: readonly (Command | LoneCommand)[] = [
-  importCommand,
-  mintCommand,
-  syncCommand,
-  statusCommand,
-  failedCommand,
-  retryCommand,
-  diffCommand,
-  linkCommand,
-  linkCheckCommand,
-  linksCommand,
-  linksRevokeCommand,
-  rotateCommand,
-  findCommand,
-  certificateCommand,
-  storyCommand,
-  refundAssignCommand,
-  refundCommand,
-  reconcileCommand,
-  settleCommand,
-  ledgerCommand,
-  ordersListCommand,
-  ordersShowCommand,
-  ordersShipCommand,
-  ordersUnshipCommand,
-  documentsListCommand,
-  documentsShowCommand,
-  documentsAcceptCommand,
-  documentsRejectCommand,
-  documentsDueCommand,
-  documentsFetchCommand,
-  documentsUnknownCommand,
-  lettersListCommand,
-  lettersShowCommand,
-  lettersRetryCommand,
-  lettersStopCommand,
-  personExportCommand,
-  personEraseCommand,
-  retentionCommand,
-  noticesCommand,
-  backupCommand,
-  restoreCommand,
-  migrateCommand,
-  setupCommand,
-  doctorCommand,
-];
-
 function help(): string {
   const described = [...commands, { usage: 'help', summary: 'Show this.' }];
   return [

@@ -6,6 +6,7 @@ import { buildAll } from '../local/builds.ts';
 import { takeLock } from '../local/lock.ts';
 import { startPostgres } from '../local/postgres.ts';
 import { explain } from '../local/settings.ts';
+import { benchmarkAbuse } from './benchmarks/abuse.ts';
 import { benchmarkBrowser } from './benchmarks/browser.ts';
 import { benchmarkGrowth } from './benchmarks/growth.ts';
 import { benchmarkRush } from './benchmarks/rush.ts';
@@ -25,6 +26,7 @@ const benchmarks: Record<BenchmarkName, (bench: Bench) => Promise<string>> = {
   browser: benchmarkBrowser,
   uploads: benchmarkUploads,
   strangers: benchmarkStrangers,
+  abuse: benchmarkAbuse,
   soak: benchmarkSoak,
 };
 

@@ -1,6 +1,15 @@
 import { parseArgs } from 'node:util';
 
-export const names = ['server', 'growth', 'rush', 'browser', 'uploads', 'strangers', 'soak'] as const;
+export const names = [
+  'server',
+  'growth',
+  'rush',
+  'browser',
+  'uploads',
+  'strangers',
+  'abuse',
+  'soak',
+] as const;
 export type BenchmarkName = (typeof names)[number];
 
 /** What the command line asks for. */

@@ -23,6 +23,7 @@ const commands = [
   'bench',
   'mutants',
   'sbom',
+  'audit',
 ];
 const [command = '', ...args] = process.argv.slice(2);
 

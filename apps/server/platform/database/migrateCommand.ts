@@ -1,13 +1,29 @@
 import pg from 'pg';
-import { type LoneCommand, misused } from '../command.ts';
+import { type LoneCommand, misused, readArgs } from '../command.ts';
 import { migrate, migrationState } from './migrate.ts';
+import { describeMigration, planMigrations } from './planMigrations.ts';
 
 export const migrateCommand: LoneCommand = {
-  usage: 'migrate',
+  usage: 'migrate [--plan]',
   summary:
-    'Bring the database to this version, as the start of a server does. No other command changes its tables.',
+    'Bring the database to this version, as the start of a server does. No other command changes its tables. --plan: only show what would be run, what it locks and for how long, and change nothing.',
   async runAlone(args, { databaseUrl }) {
-    if (args.length > 0) return misused(migrateCommand);
+    const read = readArgs(args, { plan: { type: 'boolean', default: false } });
+    if (!read || read.positionals.length > 0) return misused(migrateCommand);
+    const { planned, foreign } = await planMigrations(databaseUrl);
+    if (foreign) {
+      console.error(foreign);
+      return 1;
+    }
+    if (read.values.plan) {
+      for (const migration of planned) console.log(describeMigration(migration).join('\n  '));
+      console.log(
+        planned.length === 0
+          ? 'Nothing waits to be migrated.'
+          : `${planned.length} to be run, each in one transaction. LONG grows with the rows. Nothing was changed.`,
+      );
+      return 0;
+    }
     const names = await migrate(databaseUrl);
     for (const name of names) console.log(name);
     console.log(names.length > 0 ? `${names.length} migrations were run.` : 'Nothing waits to be migrated.');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -257,4 +257,26 @@ test('a migration that fails leaves nothing of itself, and those before it stand
     "select to_regclass('thing') is not null as thing, to_regclass('other') is not null as other",
   );
   assert.deepEqual(rows, [{ thing: true, other: false }]);
+});
+
+test('the worked example of docs/changing.md runs on these tables, and shuts out the versions that need what it drops', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await client.query('drop schema public cascade; create schema public');
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/changing.md'), 'utf8');
+  const [, example] = /```sql\n([\s\S]*?)```/.exec(page)!;
+  cpSync(all, folder, { recursive: true });
+  writeFileSync(join(folder, '9999-contract.sql'), example!);
+  await migrate(made.url, { migrations: folder });
+  await client.query(
+    `insert into join_session (uuid, origin, programme, hubspot_contact_id, owns_hubspot_contact)
+      values (gen_random_uuid(), 'school', 'high-school', '101', true)`,
+  );
+  await client.query("update join_session set hubspot_contact_id = '102'");
+  const [, oldest] = /^-- oldest version: (.*)$/m.exec(example!)!;
+  assert.deepEqual(await migrate(made.url, { version: oldest! }), []);
+  await assert.rejects(
+    migrate(made.url, { version: '0.1.0' }),
+    /9999-contract\.sql, after which only version/,
+  );
 });

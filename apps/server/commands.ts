@@ -1,0 +1,98 @@
+import { backupCommand } from './backup/backupCommand.ts';
+import { restoreCommand } from './backup/restoreCommand.ts';
+import { certificateCommand } from './certificate/certificateCommand.ts';
+import {
+  diffCommand,
+  failedCommand,
+  linkCommand,
+  retryCommand,
+  statusCommand,
+  syncCommand,
+} from './contacts/commands.ts';
+import { doctorCommand } from './doctor/doctorCommand.ts';
+import {
+  documentsAcceptCommand,
+  documentsDueCommand,
+  documentsFetchCommand,
+  documentsListCommand,
+  documentsRejectCommand,
+  documentsShowCommand,
+} from './documents/commands.ts';
+import { documentsUnknownCommand } from './documents/unknownCommand.ts';
+import {
+  ordersListCommand,
+  ordersShipCommand,
+  ordersShowCommand,
+  ordersUnshipCommand,
+} from './fulfilment/commands.ts';
+import { importCommand } from './invitations/importCommand.ts';
+import { mintCommand } from './invitations/mintCommand.ts';
+import { findCommand } from './join/findCommand.ts';
+import { ledgerCommand } from './ledger/ledgerCommand.ts';
+import {
+  lettersListCommand,
+  lettersRetryCommand,
+  lettersShowCommand,
+  lettersStopCommand,
+} from './letters/commands.ts';
+import { linkCheckCommand, linksCommand } from './links/linksCommand.ts';
+import { rotateCommand } from './links/rotateCommand.ts';
+import { noticesCommand } from './notices/noticesCommand.ts';
+import { linksRevokeCommand } from './pass/revokeCommand.ts';
+import type { Command, LoneCommand } from './platform/command.ts';
+import { migrateCommand } from './platform/database/migrateCommand.ts';
+import { personEraseCommand } from './privacy/eraseCommand.ts';
+import { personExportCommand } from './privacy/exportCommand.ts';
+import { retentionCommand } from './privacy/retentionCommand.ts';
+import { reconcileCommand, settleCommand } from './settlement/commands.ts';
+import { refundAssignCommand, refundCommand } from './settlement/refundCommands.ts';
+import { setupCommand } from './setup/setupCommand.ts';
+import { storyCommand } from './story/storyCommand.ts';
+
+/** The commands of staff, in the order of `help`. */
+export const commands: readonly (Command | LoneCommand)[] = [
+  importCommand,
+  mintCommand,
+  syncCommand,
+  statusCommand,
+  failedCommand,
+  retryCommand,
+  diffCommand,
+  linkCommand,
+  linkCheckCommand,
+  linksCommand,
+  linksRevokeCommand,
+  rotateCommand,
+  findCommand,
+  certificateCommand,
+  storyCommand,
+  refundAssignCommand,
+  refundCommand,
+  reconcileCommand,
+  settleCommand,
+  ledgerCommand,
+  ordersListCommand,
+  ordersShowCommand,
+  ordersShipCommand,
+  ordersUnshipCommand,
+  documentsListCommand,
+  documentsShowCommand,
+  documentsAcceptCommand,
+  documentsRejectCommand,
+  documentsDueCommand,
+  documentsFetchCommand,
+  documentsUnknownCommand,
+  lettersListCommand,
+  lettersShowCommand,
+  lettersRetryCommand,
+  lettersStopCommand,
+  personExportCommand,
+  personEraseCommand,
+  retentionCommand,
+  noticesCommand,
+  backupCommand,
+  restoreCommand,
+  migrateCommand,
+  setupCommand,
+  doctorCommand,
+];

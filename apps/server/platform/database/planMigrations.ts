@@ -1,0 +1,105 @@
+import pg from 'pg';
+import { migrationState } from './migrate.ts';
+import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
+
+/** Rows are counted up to here: that a table has more is enough to know. */
+const COUNTED = 1_000_000;
+
+export interface PlannedTable {
+  table: string;
+  /** Up to one more than COUNTED. */
+  rows: number;
+  /** What takes long with many rows, each once; empty: nothing does. */
+  slow: string[];
+  /** Nobody reads or writes the table until the migration ends. */
+  isExclusive: boolean;
+}
+
+export interface PlannedMigration {
+  name: string;
+  words: string;
+  oldestVersion: string | null;
+  /** The tables that were there before and that it locks, by name. */
+  tables: PlannedTable[];
+  /** Blocks of code, which only a person can judge. */
+  unread: number;
+}
+
+/**
+ * The migrations that a database does not have yet, in order, and why this version must not run on it (`foreign`, else null). All in
+ * one transaction that may only read.
+ */
+export async function planMigrations(
+  databaseUrl: string,
+  options: { migrations?: string; version?: string } = {},
+): Promise<{ planned: PlannedMigration[]; foreign: string | null }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // As in client.ts: without a listener a broken connection would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query('begin transaction read only');
+    const { waiting, foreign } = await migrationState(client, options);
+    const planned: PlannedMigration[] = [];
+    for (const { name, sql, oldestVersion } of waiting) {
+      const { effects, unread } = effectsOf(sql);
+      const tables: PlannedTable[] = [];
+      for (const [table, own] of Map.groupBy(effects, ({ table }) => table)) {
+        const rows = await countRows(client, table);
+        if (rows !== null) tables.push({ table, rows, ...together(own) });
+      }
+      planned.push({ name, words: wordsOf(sql), oldestVersion, tables, unread });
+    }
+    return { planned, foreign };
+  } finally {
+    await client.end();
+  }
+}
+
+function together(effects: readonly Effect[]): Pick<PlannedTable, 'slow' | 'isExclusive'> {
+  return {
+    slow: [...new Set(effects.flatMap(({ slow }) => slow ?? []))],
+    isExclusive: effects.some(({ isExclusive }) => isExclusive),
+  };
+}
+
+/** Null: there is no such table yet. */
+async function countRows(client: pg.Client, table: string): Promise<number | null> {
+  const quoted = table.split('.').map(pg.escapeIdentifier).join('.');
+  const { rows: found } = await client.query('select to_regclass($1) is not null as is_there', [quoted]);
+  if (!found[0].is_there) return null;
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::int as count from (select from ${quoted} limit ${COUNTED + 1}) as counted`,
+  );
+  return rows[0]!.count;
+}
+
+/** A migration in lines for a person, the first its name. */
+export function describeMigration({
+  name,
+  words,
+  oldestVersion,
+  tables,
+  unread,
+}: PlannedMigration): string[] {
+  // A migration is one transaction: a table that it alters stays locked for as long as the rest of it takes.
+  const isSlow = tables.some(({ rows, slow }) => rows > 0 && slow.length > 0) || unread > 0;
+  return [
+    name,
+    words,
+    ...tables.map(({ table, rows, slow, isExclusive }) => {
+      const count = rows > COUNTED ? 'more than a million rows' : rows === 1 ? '1 row' : `${rows} rows`;
+      const isLong = rows > 0 && (slow.length > 0 || (isExclusive && isSlow));
+      const locked = isExclusive ? ['nobody reads or writes it until the migration ends'] : [];
+      const why = isLong ? [...slow, ...locked].join('; ') : 'locked for a moment';
+      return `${isLong ? 'LONG ' : ''}${table} (${count}): ${why}`;
+    }),
+    ...(tables.length === 0 ? ['It locks no table that is there.'] : []),
+    ...(unread > 0
+      ? ['It has code of its own (do), which is to be read: how long it takes is not known.']
+      : []),
+    ...(oldestVersion === null
+      ? []
+      : [`After it only version ${oldestVersion} and later run on the database.`]),
+  ];
+}

@@ -1,0 +1,84 @@
+/** What one statement of a migration does to one table that may be in use. */
+export interface Effect {
+  table: string;
+  /** Nobody reads or writes the table from this statement to the end of the migration, however quick the statement is. */
+  isExclusive: boolean;
+  /** What takes longer the more rows there are; null: nothing does. */
+  slow: string | null;
+}
+
+/** Comments, texts and bodies of functions, in which a semicolon or a keyword means nothing. */
+const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
+const name = String.raw`(?:if (?:not )?exists )?(?:only )?"?([\w.]+)"?`;
+
+/** The statements of an SQL text, without comments, each on one line; texts and bodies of functions are ''. */
+export function statementsOf(sql: string): string[] {
+  return sql
+    .replace(opaque, (text) => (text.startsWith('--') || text.startsWith('/*') ? ' ' : "''"))
+    .split(';')
+    .map((statement) => statement.replace(/\s+/g, ' ').trim())
+    .filter(Boolean);
+}
+
+/** What an SQL text says of itself: its first comment, or the beginnings of its statements when it begins with none. */
+export function wordsOf(sql: string): string {
+  const [comment = ''] = /^(?:--[^\n]*(?:\n|$))*/.exec(sql.trimStart()) ?? [];
+  const lines = comment.split('\n').filter((line) => !line.startsWith('-- oldest version:'));
+  const words = lines.map((line) => line.replace(/^--\s*/, '')).join(' ');
+  return words.trim() || statementsOf(sql).map(beginning).join('; ');
+}
+
+function beginning(statement: string): string {
+  return statement.length > 60 ? `${statement.slice(0, 60).trimEnd()} …` : statement;
+}
+
+/**
+ * What the statements do to tables that were there before, by plain rules of PostgreSQL's documentation (ALTER TABLE, "Notes";
+ * CREATE INDEX; 13.3 "Explicit Locking"). `unread` are blocks of code (`do $$ … $$`), which only a person can judge.
+ */
+export function effectsOf(sql: string): { effects: Effect[]; unread: number } {
+  const effects: Effect[] = [];
+  const created = new Set<string>();
+  let unread = 0;
+  for (const statement of statementsOf(sql).map((text) => text.toLowerCase())) {
+    if (/^do\b/.test(statement)) unread++;
+    const made = new RegExp(`^create (?:unlogged )?table ${name}`).exec(statement);
+    if (made) created.add(made[1]!);
+    effects.push(...effectsOfOne(statement).filter(({ table }) => !created.has(table)));
+  }
+  return { effects, unread };
+}
+
+function effectsOfOne(statement: string): Effect[] {
+  const match = (pattern: string) => new RegExp(pattern).exec(statement)?.[1];
+  const altered = match(`^alter table ${name}`);
+  if (altered) return [{ table: altered, isExclusive: true, slow: slowChange(statement) }];
+  const dropped = match(`^drop table ${name}`) ?? match(`^truncate (?:table )?${name}`);
+  if (dropped) return [{ table: dropped, isExclusive: true, slow: null }];
+  const triggered = match(`^create (?:or replace )?trigger .*? on ${name}`);
+  if (triggered) return [{ table: triggered, isExclusive: false, slow: null }];
+  const indexed = match(`^create (?:unique )?index (?!concurrently).*?\\bon ${name}`);
+  if (indexed)
+    return [{ table: indexed, isExclusive: false, slow: 'an index is built, and nobody writes meanwhile' }];
+  if (!/^(update|delete|with|insert)\b/.test(statement)) return [];
+  const changed = statement.matchAll(new RegExp(`(?<!do )(?<!for )\\b(?:update|delete from) ${name}`, 'g'));
+  return [...changed].map(([text, table]) => ({
+    table: table!,
+    isExclusive: false,
+    slow: `rows are ${text.startsWith('update') ? 'changed' : 'deleted'}, and nobody else changes those meanwhile`,
+  }));
+}
+
+/** What of an ALTER TABLE takes longer the more rows there are. */
+function slowChange(statement: string): string | null {
+  const rewrites =
+    /\balter (column )?\S+ (set data )?type\b|\bgenerated (always|by default) as\b|\bset (un)?logged\b|\bserial\b|\bdefault \(?(gen_random_uuid|random|clock_timestamp|nextval)\b/;
+  if (rewrites.test(statement)) return 'every row is written anew';
+  if (/\b(unique|primary key)\b(?! using index)/.test(statement)) return 'an index is built';
+  if (
+    /\bset not null\b|\bcheck \(|\breferences\b|\bvalidate constraint\b/.test(statement) &&
+    !/\bnot valid\b/.test(statement)
+  )
+    return 'every row is read';
+  return null;
+}

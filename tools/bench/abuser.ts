@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { setPriority } from 'node:os';
+import { Pool } from 'undici';
+import { calls } from '#contract/calls.ts';
+
+/**
+ * A process of strangers who misuse a server on this machine: connections that are only held, guesses of invite codes, bodies and
+ * headers that are too large. Its parent sends an {@link AbuseJob}, is told `under way` once the connections are held, and then
+ * the {@link AbuseFigures}. It runs at the lowest priority: strangers' machines are not ours.
+ */
+export interface AbuseJob {
+  url: string;
+  connections: number;
+  guesses: number;
+  addresses: number;
+  /** Bodies of 2 MB, and as many requests with headers of 100 kB. */
+  floods: number;
+  /** After this the rest is left out (ms). */
+  limitMs: number;
+}
+
+export interface AbuseFigures {
+  /** How many connections were held at once. */
+  connections: number;
+  guessesPerSecond: number;
+  /** How often each status was answered; 0: the connection was closed. */
+  guesses: Record<number, number>;
+  floods: Record<number, number>;
+}
+
+const AT_ONCE = 64;
+const OPENED_AT_ONCE = 200;
+/** A third each: says nothing, headers that never end, a body that never ends. */
+const beginnings = [
+  '',
+  'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
+  'POST /api/browser-reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n[',
+];
+
+setPriority(19);
+process.on('message', (job: AbuseJob) => {
+  abuse(job).then(
+    (figures) => process.send!(figures),
+    (error: Error) => process.send!(error.message),
+  );
+});
+for (const event of ['SIGTERM', 'disconnect'] as const) process.once(event, () => process.exit(0));
+process.send!('ready');
+
+async function abuse(job: AbuseJob): Promise<AbuseFigures> {
+  const { url, guesses: count, addresses, floods } = job;
+  const { port } = new URL(url);
+  const held = await hold(Number(port), job.connections);
+  const reached = held.filter(({ readyState }) => readyState === 'open').length;
+  process.send!('under way');
+  const began = performance.now();
+  const isOver = () => performance.now() - began > job.limitMs;
+  const pool = new Pool(url, { connections: AT_ONCE });
+  const guesses = await tally(count, AT_ONCE, isOver, (index) =>
+    statusOf(pool, {
+      'x-forwarded-for': addressOf(index % addresses),
+      body: JSON.stringify({ invitationCode: randomBytes(4).toString('hex').toUpperCase(), isTOLA: true }),
+    }),
+  );
+  const seconds = (performance.now() - began) / 1000;
+  const large = JSON.stringify({ invitationCode: 'A'.repeat(2_000_000) });
+  const flooded = await tally(floods * 2, 8, isOver, (index) =>
+    statusOf(pool, index % 2 === 0 ? { body: large } : { 'x-flood': 'a'.repeat(100_000), body: '{}' }),
+  );
+  for (const socket of held) socket.destroy();
+  await pool.destroy();
+  const made = Object.values(guesses).reduce((sum, each) => sum + each, 0);
+  return { connections: reached, guessesPerSecond: made / seconds, guesses, floods: flooded };
+}
+
+/** As many connections as the system allows. */
+async function hold(port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  let isFull = false;
+  while (sockets.length < count && !isFull) {
+    const some = Math.min(OPENED_AT_ONCE, count - sockets.length);
+    const opened = await Promise.all(
+      Array.from({ length: some }, (_, index) => openSocket(port, beginnings[index % beginnings.length]!)),
+    );
+    sockets.push(...opened.filter((socket) => socket !== null));
+    isFull = opened.includes(null);
+  }
+  return sockets;
+}
+
+function openSocket(port: number, beginning: string): Promise<Socket | null> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(beginning);
+      done(socket);
+    });
+    socket.on('error', () => done(null));
+    socket.resume();
+  });
+}
+
+function addressOf(number: number): string {
+  return `172.${16 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
+}
+
+async function statusOf(
+  pool: Pool,
+  { body, ...headers }: { body: string } & Record<string, string>,
+): Promise<number> {
+  try {
+    const answer = await pool.request({
+      ...calls.checkEligibility,
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+    await answer.body.dump();
+    return answer.statusCode;
+  } catch {
+    return 0;
+  }
+}
+
+/** Makes `count` calls, so many at once, until it is over. */
+async function tally(
+  count: number,
+  atOnce: number,
+  isOver: () => boolean,
+  make: (index: number) => Promise<number>,
+): Promise<Record<number, number>> {
+  const statuses: Record<number, number> = {};
+  let next = 0;
+  const worker = async () => {
+    while (next < count && !isOver()) {
+      const status = await make(next++);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return statuses;
+}

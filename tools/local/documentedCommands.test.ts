@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { commands } from '../../apps/server/commands.ts';
+import { commandNamed } from '../../apps/server/platform/command.ts';
+import type { Config } from '../../apps/server/platform/config/config.ts';
+import type { Wired } from '../../apps/server/wire.ts';
+import { readOptions } from '../bench/options.ts';
+
+// What README.md, CONTRIBUTING.md and docs/ tell people to type is real: each is asked of the program that would read it.
+
+const root = resolve(import.meta.dirname, '../..');
+const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+const uuid = '11111111-1111-4111-8111-111111111111';
+/** What somebody types for the words in capitals. */
+const typed: Record<string, string> = {
+  ...{
+    JOIN: uuid,
+    SESSION: uuid,
+    ID: uuid,
+    LETTER: uuid,
+    REFUND: uuid,
+    EMAIL: 'jordan@example.com',
+    R: 'unreadable',
+  },
+  ...{ CONTACT: '101', CONTACT_ID: '101', PAYMENT_INTENT: 'pi_1', FILE: 'no-such-file' },
+};
+
+interface Documented {
+  page: string;
+  text: string;
+  /** In a sentence a command may be named without its arguments. */
+  isInline: boolean;
+}
+
+/** Every piece of code that has a command in it: lines of fenced blocks without their explanations, and inline code. */
+function codeIn(page: string, markdown: string): Documented[] {
+  const fences = /^ *```\w*\n([\s\S]*?)^ *```/gm;
+  const lines = [...markdown.matchAll(fences)].flatMap(([, block]) => block!.split('\n'));
+  const inline = [...markdown.replaceAll(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);
+  return [
+    ...lines.map((line) => ({ page, text: line.trim().split(/ {2,}| #| >/)[0]!, isInline: false })),
+    ...inline.map((code) => ({ page, text: code.split(/ >/)[0]!, isInline: true })),
+  ];
+}
+
+/** As a shell splits them, with something typed for each word in capitals; of alternatives the first. */
+function argumentsOf(text: string): string[] {
+  return [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => {
+    if (quoted !== undefined) return quoted;
+    const [first] = word!.split('|') as [string];
+    return typed[first] ?? first;
+  });
+}
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: root }).sort()];
+const documented = pages.flatMap((page) => codeIn(page, readFileSync(join(root, page), 'utf8')));
+
+class Understood extends Error {}
+/** Stands for whatever a command works on: touching it says that the arguments were understood. */
+const untouched: unknown = new Proxy(() => {}, {
+  get: () => {
+    throw new Understood();
+  },
+  apply: () => {
+    throw new Understood();
+  },
+});
+const surroundings = new Proxy({}, { get: () => untouched });
+
+/** Whether staff's command line understands these arguments, by the command's own reading of them. Nothing is done. */
+async function isUnderstood(args: string[], { isInline }: Pick<Documented, 'isInline'>): Promise<boolean> {
+  if (args[0] === 'help') return true;
+  const named = commandNamed(commands, args);
+  if (!named) return false;
+  const { command, rest } = named;
+  if (isInline && rest.length === 0) return true;
+  try {
+    const status =
+      'runAlone' in command
+        ? await command.runAlone(rest, surroundings as Config)
+        : await command.run(rest, surroundings as Wired);
+    return status !== 2;
+  } catch (error) {
+    if (error instanceof Understood) return true;
+    throw error;
+  }
+}
+
+function silence({ mock }: TestContext): void {
+  mock.method(console, 'log', () => {});
+  mock.method(console, 'error', () => {});
+}
+
+test('every command of staff that the documents name is understood as it stands there', async (t) => {
+  silence(t);
+  const faults: string[] = [];
+  let count = 0;
+  for (const { page, text, isInline } of documented) {
+    const [, given] = /(?:\boperator --|apps\/server\/operator\.ts) +(?!…)(\S.*)/.exec(text) ?? [];
+    if (!given) continue;
+    count++;
+    if (!(await isUnderstood(argumentsOf(given), { isInline }))) faults.push(`${page}: ${text}`);
+  }
+  assert.deepEqual(faults, []);
+  assert.ok(count > 60, `only ${count} were found`);
+});
+
+test('every script that the documents name is one, and so is every benchmark with its options', () => {
+  const faults: string[] = [];
+  let count = 0;
+  for (const { page, text } of documented)
+    for (const [, run, word] of text.matchAll(/\bnpm (run )?(?:--silent )?([a-z][\w:-]*)/g)) {
+      const ofNpm = ['install', 'ci', 'sbom', 'audit', 'exec'];
+      count++;
+      if (!(word! in scripts) && (run !== undefined || !ofNpm.includes(word!)))
+        faults.push(`${page}: ${text}`);
+      const [, options] = /\bnpm run bench -- (.*)/.exec(text) ?? [];
+      if (options) assert.doesNotThrow(() => readOptions(argumentsOf(options)), `${page}: ${text}`);
+    }
+  assert.deepEqual(faults, []);
+  assert.ok(count > 60, `only ${count} were found`);
+});
+
+test('what is not real is noticed: a command, a flag, an argument too many, a script', async (t) => {
+  silence(t);
+  const understood = (text: string, isInline = false) => isUnderstood(argumentsOf(text), { isInline });
+  assert.equal(await understood('refund JOIN --dry-run'), true);
+  for (const wrong of [
+    'refunds JOIN',
+    'refund JOIN --dryrun',
+    'orders show JOIN JOIN',
+    'refund',
+    'migrate --planned',
+  ])
+    assert.equal(await understood(wrong), false, wrong);
+  assert.equal(await understood('refund assign', true), true);
+  assert.deepEqual(
+    codeIn('', 'Say `npm run nothing`.\n```\nnpm run other   explained\n```').map(({ text }) => text),
+    ['npm run other', '', 'npm run nothing'],
+  );
+});
