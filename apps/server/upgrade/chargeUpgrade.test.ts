@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import {
@@ -81,6 +82,23 @@ test('an intent at an earlier price is cancelled, and the upgrade is sold at the
     'canceled',
     'succeeded',
   ]);
+});
+
+test('a server that dies before it writes the intent that Stripe made sells the upgrade at the next price, too', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { payments } = server.deps;
+  const create = payments.createIntent.bind(payments);
+  const dying = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
+    await create(...given);
+    throw new Error('the server died');
+  });
+  assert.equal((await charge(client, uuid, intentId)).status, 500);
+  assert.equal(dying.mock.callCount(), 1);
+  dying.mock.restore();
+  changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4700, status: 'succeeded' }]);
 });
 
 test('a bank that asks for authentication gets it in the page, and the same intent goes on', async () => {
