@@ -45,9 +45,9 @@ function codeIn(page: string, markdown: string): Documented[] {
   ];
 }
 
-/** As a shell splits them, with something typed for each word in capitals; of alternatives the first. */
+/** As a shell splits them (what `$(…)` gives is one word), with something typed for each word in capitals; of alternatives the first. */
 function argumentsOf(text: string): string[] {
-  return [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => {
+  return [...text.matchAll(/"([^"]*)"|((?:\$\([^)]*\)|[^\s'])+)/g)].map(([, quoted, word]) => {
     if (quoted !== undefined) return quoted;
     const [first] = word!.split('|') as [string];
     return typed[first] ?? first;
