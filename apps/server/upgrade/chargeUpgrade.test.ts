@@ -84,6 +84,21 @@ test('an intent at an earlier price is cancelled, and the upgrade is sold at the
   ]);
 });
 
+test('an intent that was cancelled in the dashboard is left, and the upgrade is sold with a new one', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const cancelled = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
+  assert.equal(
+    (await server.stripe('POST', `/v1/payment_intents/${cancelled}/cancel`)).body.status,
+    'canceled',
+  );
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual((await chargesOf(server, uuid)).map(({ status }) => status).sort(), [
+    'canceled',
+    'succeeded',
+  ]);
+});
+
 test('a server that dies before it writes the intent that Stripe made sells the upgrade at the next price, too', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
