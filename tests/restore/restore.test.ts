@@ -61,13 +61,15 @@ test('after a total loss a backup brings back every paid member, every document,
     return send(client, uuid);
   };
 
-  // Before: members with documents, a join that was begun, and one whose payment is on its way.
+  // Before: members with documents, a join that was begun, and two whose payment is on its way, one of whom never comes back.
   for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
   const begun = visitor();
   const begunJoin = await orderingJoin(begun, 'LINCOLN2026', somebody());
   const paying = visitor();
   const payingJoin = await orderingJoin(paying, 'LINCOLN2026', somebody());
   const payingIntent = await openIntent(paying, payingJoin);
+  const leaving = visitor();
+  const leftIntent = await openIntent(leaving, await orderingJoin(leaving, 'LINCOLN2026', somebody()));
   await paying.call('beginPayment', {
     params: { uuid: payingJoin },
     body: { revision: payingIntent.revision },
@@ -90,9 +92,9 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.deepEqual([manifest.absent, manifest.damaged], [[], []], 'each document was there before its row');
   assert.equal(Object.keys(manifest.files).length - 1, manifest.counts.documents);
 
-  // After it: more members, one who finished paying, and one who only began.
+  // After it: more members, the two who finished paying, and one who only began.
   for (let number = 0; number < JOINS; number++) await joinAndSend();
-  await payByCard(world, payingIntent.id);
+  for (const { id } of [payingIntent, leftIntent]) await payByCard(world, id);
   const late = visitor();
   const lateJoin = await orderingJoin(late, 'LINCOLN2026', somebody());
   const sessionsBefore = await world.deps.database.selectFrom('join_session').select('uuid').execute();
@@ -113,7 +115,8 @@ test('after a total loss a backup brings back every paid member, every document,
   const restoreSeconds = (performance.now() - beganRestore) / 1_000;
   assert.equal(restored.code, 0, restored.output);
   assert.match(restored.output, /npm run operator -- settle --missing/);
-  assert.match(restored.output, new RegExp(payingIntent.id), 'what was paid since is named');
+  for (const { id } of [payingIntent, leftIntent])
+    assert.match(restored.output, new RegExp(id), 'what was paid since is named');
 
   const rows = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: world.deps.config.databaseUrl });

@@ -3,8 +3,10 @@ import { pino } from 'pino';
 import { askPerson, type LoneCommand, misused, readArgs } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { migrate } from '../platform/database/migrate.ts';
+import { postpone } from '../platform/database/schedule.ts';
 import { createLog } from '../platform/http/logging.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
+import { EVENTS_TASK } from '../settlement/catchUp.ts';
 import { tellReconciliation } from '../settlement/commands.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { wire } from '../wire.ts';
@@ -67,6 +69,8 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
+    // The turn that the backup has was taken by a server that is gone: the first one to start acts on what was paid since.
+    await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();
     // Nothing is on its way while servers are stopped: what was paid a minute ago is told, too.
     const result = await reconcile(wired.deps, { graceMinutes: 0 });

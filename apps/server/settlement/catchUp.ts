@@ -14,7 +14,8 @@ import { BackgroundFailures } from './backgroundFailures.ts';
 /** An event as JSON keeps it. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
-const TASK = 'events';
+/** Its row in `schedule`. */
+export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
 /** Events may show up a little out of the order of their times. */
 const OVERLAP_MS = 600_000;
@@ -35,7 +36,7 @@ const RETRIES_A_TURN = 100;
  * it acted on.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
-  const turn = await takeTurn(deps.database, TASK, EVERY_SECONDS);
+  const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
   if (!turn) return 0;
   const since = turn.reachedAt ? turn.reachedAt.getTime() - OVERLAP_MS : turn.at.getTime() - FIRST_MS;
   const failures = new BackgroundFailures();
@@ -62,7 +63,7 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
       }
     }
   }
-  await reach(deps.database, TASK, turn.at);
+  await reach(deps.database, EVENTS_TASK, turn.at);
   await failures.tell(deps, 'events of Stripe could not be acted on');
   await sql`delete from stripe_event where handled_at < now() - interval '35 days'`.execute(deps.database);
   return acted;
