@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -19,6 +19,8 @@ import { idOfKey } from '../providers/storage/envelope.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsFetchCommand } from './commands.ts';
+import { sweepDocuments } from './sweepDocuments.ts';
+import { documentsUnknownCommand } from './unknownCommand.ts';
 
 const KEY = '0f'.repeat(32);
 const OTHER = 'a5'.repeat(32);
@@ -225,4 +227,22 @@ test('a document that was removed has no envelope any more, and is unreadable wh
     /envelope of document .* is not in the storage/,
   );
   rmSync(path);
+});
+
+test('a document that a restored database does not know is read with the envelope beside it', async (t) => {
+  const { server } = await arranged(t, 'in a folder');
+  const bytes = pdf({ size: 100_000 });
+  const { id, storage_key } = await uploaded(server, bytes);
+  await server.deps.database.deleteFrom('document').where('id', '=', id).execute();
+  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+  for (const name of readdirSync(server.documents))
+    utimesSync(join(server.documents, name), twoDaysAgo, twoDaysAgo);
+  assert.equal(await sweepDocuments(server.deps), 0);
+  const unknown = (...args: string[]) => runCommand(t, server, documentsUnknownCommand, args);
+  assert.deepEqual(await unknown(), { code: 1, out: `${storage_key}\n1 unknown.\n` });
+  const copy = join(temporaryFolder(t), 'copy.pdf');
+  assert.equal((await unknown('fetch', storage_key, copy)).code, 0);
+  assert.ok(readFileSync(copy).equals(bytes));
+  assert.equal((await unknown('remove', storage_key)).code, 0);
+  assert.deepEqual(readdirSync(server.documents), []);
 });
