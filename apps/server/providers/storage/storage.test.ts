@@ -203,6 +203,17 @@ test('uploads that nobody finishes are found in the bucket and taken back, of th
   assert.ok(names().includes(key), 'the file beside them stays');
 });
 
+test('what a killed process left of a file is not in the way of whoever puts it again', async (t) => {
+  for (const arrange of [inAFolder, inABucket]) {
+    const { storage, folder } = await arrange(t);
+    const name = '00000000-0000-4000-8000-000000000001';
+    await storage.reach();
+    writeFileSync(join(folder, `${name}.part`), 'half of it');
+    await storage.put(Readable.from([letters]), anything, null, name);
+    assert.deepEqual(await buffer(await storage.read(name)), letters);
+  }
+});
+
 for (const [what, fault] of [
   ['refuses a part', { kind: 'status', status: 403, method: 'PUT', times: 99 }],
   ['fails for good', { kind: 'status', status: 500, method: 'PUT', times: 99 }],
