@@ -191,6 +191,21 @@ for (const [where, arrange] of [
     assert.ok((await documentOf(storage, twice)).equals(document));
   });
 
+  test(`${where}, a document that is removed while it is read is gone, and not tampered with`, async (t) => {
+    const { store, storage } = await arranged(t);
+    const { key } = await storage.put(piecesOf(document), anything);
+    // Between the document and its envelope.
+    const removing: ByteStore = {
+      ...store,
+      async read(name) {
+        const bytes = await store.read(name);
+        if (name === key) await storage.remove(key);
+        return bytes;
+      },
+    };
+    await assert.rejects(encryptedStorage(removing, documentKeys([OLD])).read(key), NotStored);
+  });
+
   test(`${where}, whoever is killed between an envelope and its document has lost nothing`, async (t) => {
     const { store, storage, plain } = await arranged(t);
     const { key } = await plain.put(piecesOf(document), anything);

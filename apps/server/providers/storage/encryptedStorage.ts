@@ -23,8 +23,10 @@ const LONGEST_ENVELOPE_BYTES = 1_000;
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {
-    const bytes = await store.read(envelopeOf(key)).catch((cause: unknown) => {
+    const bytes = await store.read(envelopeOf(key)).catch(async (cause: unknown) => {
       if (!(cause instanceof NotStored)) throw cause;
+      // Removed while it was read.
+      if (!(await store.has(key))) throw new NotStored(key, { cause });
       throw new DocumentFault(`The envelope of document ${key} is not in the storage.`, { cause });
     });
     let text = '';
@@ -100,9 +102,9 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
       }
     },
     async remove(name) {
-      // First, so that the rest cannot be read wherever a copy of it may be.
-      if (isKey(name)) await store.remove(envelopeOf(name));
       await store.remove(name);
+      // Behind it: a document without an envelope is one that somebody has tampered with.
+      if (isKey(name)) await store.remove(envelopeOf(name));
     },
     async *olderThan(time) {
       let before = '';
@@ -126,7 +128,6 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
       if (before !== null) {
         bytes.destroy();
         await hold();
-        if (!(await store.has(key))) throw new NotStored(key);
         const envelope = keys.rewrap(await readEnvelope(key), key);
         if (envelope !== null) await writeEnvelope(key, envelope);
         return;
