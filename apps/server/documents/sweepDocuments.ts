@@ -17,9 +17,9 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes what uploads that were cut off have left: partial files, and envelopes without a document. Tells staff of whole documents without a row. Those are kept: a crash
- * between document and row leaves one, but so does a database restored from an older backup (docs/decisions/0025). Returns
- * how many files were removed.
+ * Removes what uploads that were cut off have left: partial files, and envelopes without a document. Tells staff of whole documents
+ * without a row. Those are kept: a crash between document and row leaves one, but so does a database restored from an older backup
+ * (docs/decisions/0025). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
