@@ -18,6 +18,8 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './documents/commands.ts';
+import { documentsEncryptCommand } from './documents/encryptCommand.ts';
+import { rotateDocumentKeyCommand } from './documents/rotateKeyCommand.ts';
 import { documentsUnknownCommand } from './documents/unknownCommand.ts';
 import {
   ordersListCommand,
@@ -63,6 +65,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   linksCommand,
   linksRevokeCommand,
   rotateCommand,
+  rotateDocumentKeyCommand,
   findCommand,
   certificateCommand,
   storyCommand,
@@ -82,6 +85,7 @@ export const commands: readonly (Command | LoneCommand)[] = [
   documentsDueCommand,
   documentsFetchCommand,
   documentsUnknownCommand,
+  documentsEncryptCommand,
   lettersListCommand,
   lettersShowCommand,
   lettersRetryCommand,

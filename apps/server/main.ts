@@ -55,6 +55,10 @@ async function main(): Promise<void> {
       throw error;
     }
   });
+  if (config.mode === 'live' && config.documentKeys === null)
+    log.warn(
+      'documents are not encrypted: DOCUMENT_KEY is not set (docs/operations.md, "Encrypted documents")',
+    );
   server = await run(wired, {
     ...(config.mode === 'live' || existsSync(webBuild) ? { webBuild } : {}),
     ...(room ? { room } : {}),

@@ -4,6 +4,7 @@ import type { MailSettings } from '../../apps/server/platform/config/mail.ts';
 import { stopMs } from '../../apps/server/platform/http/stopping.ts';
 import { watchAncestors } from './ancestors.ts';
 import { type Child, NotReady, startChild } from './child.ts';
+import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
 import { readLocalFile, writeLocalFile } from './localFile.ts';
 import { takeLock } from './lock.ts';
@@ -147,6 +148,7 @@ async function bringUp(
     }),
     ...(hubspot && { HUBSPOT_EMULATOR_URL: hubspot.url }),
     ...(mail && { MAIL_EMULATOR_URL: mail.smtpUrl, MAIL_EMULATOR_PAGE: mail.url }),
+    ...(plan.bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
     // On somebody's own machine the lines below are what matters; LOG_LEVEL=info shows every request.
     LOG_LEVEL: process.env.LOG_LEVEL ?? (config.mode === 'live' ? 'info' : 'warn'),
   };

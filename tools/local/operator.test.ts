@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { placeCluster } from '../../tests/harness/database.ts';
+import { pdf } from '../../tests/harness/documents.ts';
 import { npmRun, npmStart } from '../../tests/harness/npmStart.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
 import { freePort } from './ports.ts';
@@ -56,6 +57,30 @@ test('the operator works on what a running start serves and leaves it running', 
   await client.end();
   assert.deepEqual(rows, [{ school: 'North High' }]);
   assert.equal((await fetch(`${induct.url}/api/openapi.json`)).status, 200);
+});
+
+test('npm start encrypts what is uploaded to it, by a key that stays, and the operator reads it', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+  placeCluster(settings.DATA_DIR);
+  const induct = await npmStart(settings);
+  const form = new FormData();
+  form.append('contactId', '101');
+  form.append('file', new Blob([new Uint8Array(pdf())]), 'resume.pdf');
+  const sent = await fetch(`${induct.url}/api/public/upload-resume`, { method: 'POST', body: form });
+  assert.equal(sent.status, 200, await sent.text());
+  const documents = join(settings.DATA_DIR, 'documents');
+  const stored = readdirSync(documents).sort();
+  assert.equal(stored.length, 2);
+  for (const name of stored) assert.equal(readFileSync(join(documents, name)).includes('%PDF'), false, name);
+  assert.equal(statSync(join(settings.DATA_DIR, 'document.key')).mode & 0o777, 0o600);
+  assert.equal(await induct.pressCtrlC(), 130);
+  const shown = npmRun('operator', settings, ['documents', 'show', '101']);
+  assert.equal(await shown.ended, 0, shown.output());
+  const copy = join(folder, 'copy.pdf');
+  const fetched = npmRun('operator', settings, ['documents', 'fetch', shown.output().slice(0, 36), copy]);
+  assert.equal(await fetched.ended, 0, fetched.output());
+  assert.ok(readFileSync(copy).equals(pdf()));
 });
 
 test('a refused line gives the exit code that the operator gives', async (t) => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { settingsOf } from '../../apps/server/platform/config/config.ts';
+import { documentKeyIn } from './documentKey.ts';
 import { startEmulators } from './emulators.ts';
 import { readLocalFile } from './localFile.ts';
 import { readHolder, takeLock } from './lock.ts';
@@ -26,7 +27,9 @@ process.exit(code);
 
 /** The settings that the command needs beside those that were given. */
 async function surroundings(): Promise<NodeJS.ProcessEnv> {
-  const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail } = planFrom(settingsOf(args[0]));
+  const { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey } = planFrom(
+    settingsOf(args[0]),
+  );
   const { dataDir } = config;
   if (!bringsDatabase && !bringsStripe && !bringsHubspot && !bringsMail) return {};
 
@@ -60,6 +63,7 @@ async function surroundings(): Promise<NodeJS.ProcessEnv> {
     ...(bringsStripe && found.stripe && { STRIPE_EMULATOR_URL: found.stripe.url }),
     ...(bringsHubspot && found.hubspot && { HUBSPOT_EMULATOR_URL: found.hubspot.url }),
     ...(bringsMail && found.mail && { MAIL_EMULATOR_URL: found.mail.smtpUrl }),
+    ...(bringsDocumentKey && { DOCUMENT_KEY: documentKeyIn(dataDir) }),
   };
 }
 

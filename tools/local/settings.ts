@@ -7,6 +7,8 @@ export interface Plan {
   bringsStripe: boolean;
   bringsHubspot: boolean;
   bringsMail: boolean;
+  /** Documents are beside a database that we bring, and nobody has set a key. */
+  bringsDocumentKey: boolean;
 }
 
 // Stand for what we are about to start, so that only real faults remain.
@@ -33,7 +35,8 @@ export function planFrom(env: NodeJS.ProcessEnv): Plan {
     ...(bringsHubspot && { HUBSPOT_EMULATOR_URL: someUrl }),
     ...(bringsMail && { MAIL_EMULATOR_URL: someMail }),
   });
-  return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail };
+  const bringsDocumentKey = bringsDatabase && !live && config.documentKeys === null;
+  return { config, bringsDatabase, bringsStripe, bringsHubspot, bringsMail, bringsDocumentKey };
 }
 
 /** The message for the person at the terminal: faults as a list, an error of ours as its sentence. */

@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { version } from '../platform/version.ts';
-import { NotStored, type Storage } from '../providers/storage/storage.ts';
+import { DocumentFault, NotStored, type Storage } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
-import { BackupFault, DUMP, fileOf, type Manifest, writeManifest } from './manifest.ts';
+import {
+  BackupFault,
+  DUMP,
+  envelopeFileOf,
+  FORMAT,
+  fileOf,
+  type Manifest,
+  writeManifest,
+} from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 
 interface StoredDocument {
   key: string;
-  /** Hex. */
+  /** Of the document itself, hex. */
   sha256: string;
 }
 
@@ -40,13 +48,14 @@ export async function backUp(databaseUrl: string, storage: Storage, folder: stri
     const { documents, id: _, ...told } = snapshot;
     const copies = await copyDocuments(storage, documents, folder);
     const manifest: Manifest = {
-      format: 1,
+      format: FORMAT,
       version,
       postgres,
       ...told,
       files: { ...files, ...copies.files },
       absent: copies.absent,
       damaged: copies.damaged,
+      unchecked: copies.unchecked,
     };
     await writeManifest(folder, manifest);
     return manifest;
@@ -101,22 +110,54 @@ async function dump(databaseUrl: string, snapshot: string, path: string): Promis
   return written;
 }
 
+type Copies = Pick<Manifest, 'files' | 'absent' | 'damaged' | 'unchecked'>;
+
+/** Copies documents as they are stored, and reads each copy as a document to compare it with the database. */
 async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
-  const copied: Pick<Manifest, 'files' | 'absent' | 'damaged'> = { files: {}, absent: [], damaged: [] };
+  const copied: Copies = { files: {}, absent: [], damaged: [], unchecked: [] };
   await severalAtOnce(documents, async ({ key, sha256 }) => {
-    const bytes = await storage.read(key).catch((error: unknown) => {
-      if (error instanceof NotStored) return null;
-      throw error;
+    const stored = await storage.readStored(key).catch((error: unknown) => {
+      if (error instanceof NotStored) copied.absent.push(key);
+      else if (error instanceof DocumentFault) copied.damaged.push(key);
+      else throw error;
+      return null;
     });
-    if (bytes === null) {
-      copied.absent.push(key);
+    if (stored === null) return;
+    const { envelope } = stored;
+    const path = join(folder, fileOf(key));
+    const written = await writeFile(stored.bytes, path);
+    const standing = await compare(storage, key, path, envelope, sha256);
+    if (standing === 'damaged') {
+      copied.damaged.push(key);
       return;
     }
-    const written = await writeFile(bytes, join(folder, fileOf(key)));
-    if (written.sha256 === sha256) copied.files[fileOf(key)] = written;
-    else copied.damaged.push(key);
+    if (standing === 'unchecked') copied.unchecked.push(key);
+    copied.files[fileOf(key)] = written;
+    if (envelope !== null)
+      copied.files[envelopeFileOf(key)] = await writeFile(
+        Readable.from([Buffer.from(envelope)]),
+        join(folder, envelopeFileOf(key)),
+      );
   });
   return copied;
+}
+
+/** Whether a copy is the document that was uploaded; unchecked when its key is not among ours. */
+async function compare(
+  storage: Storage,
+  key: string,
+  path: string,
+  envelope: string | null,
+  sha256: string,
+): Promise<'good' | 'damaged' | 'unchecked'> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of storage.open(key, createReadStream(path), envelope)) hash.update(piece);
+  } catch (error) {
+    if (!(error instanceof DocumentFault)) throw error;
+    return error.isKeyMissing ? 'unchecked' : 'damaged';
+  }
+  return hash.digest('hex') === sha256 ? 'good' : 'damaged';
 }
 
 type Written = Manifest['files'][string];

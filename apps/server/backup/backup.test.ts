@@ -335,7 +335,7 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
       JSON.stringify({ ...manifest, files: { ...manifest.files, '../../etc/passwd': named } }),
       /or it was changed/,
     ],
-    [JSON.stringify({ ...manifest, format: 2, more: {} }), /of a newer version of Induct/],
+    [JSON.stringify({ ...manifest, format: 3, more: {} }), /of a newer version of Induct/],
     [
       JSON.stringify({
         ...manifest,

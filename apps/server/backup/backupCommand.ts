@@ -3,12 +3,12 @@ import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { backUp } from './backUp.ts';
-import { BackupFault } from './manifest.ts';
+import { BackupFault, keyOf } from './manifest.ts';
 
 export const backupCommand: LoneCommand = {
   usage: 'backup DIR',
   summary:
-    "Save the database and all documents into a new folder, while servers run. Needs pg_dump of the server's version. Exit status 1 when a document is damaged, or nothing could be saved.",
+    "Save the database and all documents into a new folder, while servers run. Needs pg_dump of the server's version. Exit status 1 when a document is damaged or could not be checked, or nothing could be saved.",
   async runAlone(args, config) {
     const read = readArgs(args, {});
     const [given, ...more] = read?.positionals ?? [];
@@ -16,7 +16,7 @@ export const backupCommand: LoneCommand = {
     const folder = resolve(given);
     const began = performance.now();
     try {
-      const { counts, files, absent, damaged } = await backUp(
+      const { counts, files, absent, damaged, unchecked } = await backUp(
         config.databaseUrl,
         await openStorage(config),
         folder,
@@ -27,11 +27,15 @@ export const backupCommand: LoneCommand = {
         console.error(
           `Document ${key} is damaged in the storage: its bytes are not those that were uploaded. An earlier backup may have them.`,
         );
+      for (const key of unchecked)
+        console.error(
+          `Document ${key} is saved, and was not compared: its key is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO.`,
+        );
       const bytes = Object.values(files).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
       console.log(
-        `${folder}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${Object.keys(files).length - 1} of ${counts.documents} documents; ${(bytes / 1e6).toFixed(1)} MB in ${secondsSince(began)} s.`,
+        `${folder}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${Object.keys(files).filter((file) => keyOf(file) !== null).length} of ${counts.documents} documents; ${(bytes / 1e6).toFixed(1)} MB in ${secondsSince(began)} s.`,
       );
-      return damaged.length > 0 ? 1 : 0;
+      return damaged.length + unchecked.length > 0 ? 1 : 0;
     } catch (error) {
       const sentence = sentenceOf(error);
       if (sentence === null) throw error;

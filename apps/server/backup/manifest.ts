@@ -4,24 +4,29 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { isKey } from '../providers/storage/arrive.ts';
+import { envelopeOf, isKey, isName } from '../providers/storage/arrive.ts';
 
 /** Why there is no backup, or why it is not restored: a sentence for the person at the terminal. */
 export class BackupFault extends Error {}
 
 export const DUMP = 'database.dump';
 const MANIFEST = 'manifest.json';
-const FORMAT = 1;
+/** 2: there may be envelopes. */
+export const FORMAT = 2;
 
 const documentFile = /^documents\/([^/]+)$/;
-/** The path of a document within a backup. */
+/** The path of a document within a backup, as it is stored, and that of its envelope when it is encrypted. */
 export const fileOf = (key: string) => `documents/${key}`;
-/** The key of a document by its path within a backup; null for the dump. */
-export const keyOf = (file: string) => documentFile.exec(file)?.[1] ?? null;
+export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
+/** The key of a document by its path within a backup; null for an envelope and the dump. */
+export function keyOf(file: string): string | null {
+  const name = documentFile.exec(file)?.[1] ?? '';
+  return isKey(name) ? name : null;
+}
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const manifestSchema = z.object({
-  format: z.literal(FORMAT),
+  format: z.int().min(1).max(FORMAT),
   /** The program that made it. */
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   /** Major version of the PostgreSQL that was saved. */
@@ -34,7 +39,7 @@ const manifestSchema = z.object({
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
   /** Each file by its path. Only names that we give are taken, since a restore opens them. */
   files: z.record(
-    z.string().refine((file) => file === DUMP || isKey(keyOf(file) ?? '')),
+    z.string().refine((file) => file === DUMP || isName(documentFile.exec(file)?.[1] ?? '')),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
   /** Keys of documents that the database names and the storage did not have. */
@@ -44,6 +49,8 @@ const manifestSchema = z.object({
    * the others, and not restored.
    */
   damaged: z.array(z.string()),
+  /** Keys of documents that were encrypted by a key which the backup did not have: they were copied as they were. */
+  unchecked: z.array(z.string()).default([]),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 

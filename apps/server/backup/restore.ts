@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { readMigrations } from '../platform/database/migrate.ts';
 import { version } from '../platform/version.ts';
-import { NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
+import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
-import { BackupFault, checkFiles, DUMP, keyOf, type Manifest, readManifest } from './manifest.ts';
+import {
+  BackupFault,
+  checkFiles,
+  DUMP,
+  envelopeFileOf,
+  keyOf,
+  type Manifest,
+  readManifest,
+} from './manifest.ts';
 import { severalAtOnce } from './severalAtOnce.ts';
 
 /**
@@ -51,16 +60,19 @@ export async function restore(
   let written = 0;
   await severalAtOnce(Object.entries(files), async ([file, { sizeBytes, sha256 }]) => {
     const key = keyOf(file);
-    if (key === null || (await isStored(storage, key, sha256))) return;
+    if (key === null) return;
+    const envelope = envelopeFileOf(key);
+    if (await isStored(storage, key, { sha256, isEncrypted: envelope in files })) return;
     await storage
-      .put(
+      .putStored(
+        key,
         createReadStream(join(folder, file)),
+        envelope in files ? await readFile(join(folder, envelope), 'utf8') : null,
         async (arrived) => {
           if (arrived.sha256.toString('hex') !== sha256)
             throw new BackupFault(`${file} of the backup was changed while it was restored.`);
         },
         sizeBytes,
-        key,
       )
       .catch((error: unknown) => {
         if (!(error instanceof StorageFull)) throw error;
@@ -75,12 +87,22 @@ export async function restore(
   return { written };
 }
 
-async function isStored(storage: Storage, key: string, sha256: string): Promise<boolean> {
+/**
+ * Whether the storage has what the backup has: the document, however it is stored, when that is plain in the backup; else the same
+ * encrypted bytes, with an envelope that opens with a key of ours.
+ */
+async function isStored(
+  storage: Storage,
+  key: string,
+  { sha256, isEncrypted }: { sha256: string; isEncrypted: boolean },
+): Promise<boolean> {
   const hash = createHash('sha256');
   try {
-    await pipeline(await storage.read(key), hash);
+    if (isEncrypted) await storage.how(key);
+    const bytes = isEncrypted ? (await storage.readStored(key)).bytes : await storage.read(key);
+    await pipeline(bytes, hash);
   } catch (error) {
-    if (error instanceof NotStored) return false;
+    if (error instanceof NotStored || error instanceof DocumentFault) return false;
     throw error;
   }
   return hash.digest('hex') === sha256;

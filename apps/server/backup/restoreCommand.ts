@@ -11,7 +11,7 @@ import { tellReconciliation } from '../settlement/commands.ts';
 import { keepReconciliation, reconcile } from '../settlement/reconcile.ts';
 import { wire } from '../wire.ts';
 import { secondsSince, sentenceOf } from './backupCommand.ts';
-import { DUMP, type Manifest } from './manifest.ts';
+import { keyOf, type Manifest } from './manifest.ts';
 import { examineBackup, restore } from './restore.ts';
 
 export const restoreCommand: LoneCommand = {
@@ -49,7 +49,7 @@ export const restoreCommand: LoneCommand = {
 };
 
 function told({ takenAt, version, counts, files, absent, damaged }: Manifest): string {
-  const documents = Object.keys(files).filter((file) => file !== DUMP).length;
+  const documents = Object.keys(files).filter((file) => keyOf(file) !== null).length;
   return [
     `A backup of ${takenAt}, version ${version}: ${counts.joins} joins, ${counts.payments} payments, ${counts.memberships} memberships, ${documents} documents.`,
     ...absent.map((key) => `Document ${key} was not in the storage when it was made.`),

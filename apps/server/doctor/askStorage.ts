@@ -2,13 +2,25 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../platform/config/config.ts';
 import type { Answer } from '../providers/answer.ts';
+import { isKey } from '../providers/storage/arrive.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
-import { StorageFull } from '../providers/storage/storage.ts';
+import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** Keeps a small file as a document is kept, reads it and removes it. Never throws for what the storage does. */
-export async function askStorage(config: Config): Promise<{ place: string; answer: Answer<null> }> {
+/** Of so many documents it is looked whether their keys are there. */
+const SAMPLE = 10;
+
+export interface StorageState {
+  /** Why a document of a few that were looked at cannot be read; null when each can. */
+  unreadable: string | null;
+}
+
+/**
+ * Keeps a small file as a document is kept, reads it and removes it, and looks whether a few documents could be read. Never throws for
+ * what the storage does.
+ */
+export async function askStorage(config: Config): Promise<{ place: string; answer: Answer<StorageState> }> {
   const { storage: settings } = config;
   const place =
     settings.kind === 'folder' ? settings.folder : `the bucket ${settings.bucket}/${settings.prefix}`;
@@ -19,11 +31,27 @@ export async function askStorage(config: Config): Promise<{ place: string; answe
     await storage.remove(key);
     return {
       place,
-      answer: read === PROBE ? { said: null } : { down: 'what is read is not what was written' },
+      answer:
+        read === PROBE
+          ? { said: { unreadable: await unreadableOf(storage) } }
+          : { down: 'what is read is not what was written' },
     };
   } catch (error) {
     return { place, answer: { down: reasonOf(error) } };
   }
+}
+
+async function unreadableOf(storage: Storage): Promise<string | null> {
+  let left = SAMPLE;
+  for await (const key of storage.olderThan(new Date()))
+    try {
+      if (isKey(key) && left-- > 0) await storage.how(key);
+      if (left === 0) break;
+    } catch (error) {
+      if (error instanceof DocumentFault) return error.notice;
+      if (!(error instanceof NotStored)) throw error;
+    }
+  return null;
 }
 
 function reasonOf(error: unknown): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import Stripe from 'stripe';
@@ -9,10 +10,14 @@ import { HUBSPOT_ACCESS_TOKEN, STRIPE_SECRET_KEY } from '../../../emulators/keys
 import { S3_BUCKET, startS3Emulator } from '../../../emulators/s3/server.ts';
 import { control, forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
+import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import type { Config } from '../platform/config/config.ts';
+import { idOfKey } from '../providers/storage/envelope.ts';
+import { openStorage } from '../providers/storage/openStorage.ts';
 import { stripeApiVersion } from '../providers/stripe/account.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
+import { askStorage } from './askStorage.ts';
 import { diagnose } from './doctorCommand.ts';
 
 // One account for all tests, which put it in order before each; only the doctor looks, and it changes nothing.
@@ -272,7 +277,7 @@ test('the command itself ends with 0 when nothing is missing, and prints every c
   const { code, output } = await operator(['doctor'], {});
   assert.equal(code, 0, output);
   const checks = output.split('\n').filter((line) => /^(ok|missing|could not be checked) /.test(line));
-  assert.equal(checks.length, 19, output);
+  assert.equal(checks.length, 20, output);
 });
 
 test('a database that is down, empty, or of a newer version is found without touching it', async () => {
@@ -308,6 +313,24 @@ test('a database that is down, empty, or of a newer version is found without tou
 /** The staff command line as a process of its own, on the emulators. */
 const operator = (args: string[], env: Record<string, string>) =>
   runOperator({ ...settingsOf(server), PUBLIC_URL, ...env }, args);
+
+test('a document whose key is missing is found, and the key named by its id', async (t) => {
+  const folder = temporaryFolder(t);
+  const settings = { ...server.deps.config, storage: { kind: 'folder', folder } } as const;
+  const [old, other] = ['0f'.repeat(32), 'a5'.repeat(32)];
+  const storage = await openStorage({ ...settings, documentKeys: [old] });
+  await storage.put(Readable.from([Buffer.from('x')]), async () => {});
+  const unreadable = async (...documentKeys: [string, ...string[]]) => {
+    const { answer } = await askStorage({ ...settings, documentKeys });
+    assert.ok('said' in answer);
+    return answer.said.unreadable;
+  };
+  assert.equal(await unreadable(other, old), null);
+  assert.match(
+    (await unreadable(other))!,
+    new RegExp(`^Documents are encrypted with the key ${idOfKey(old)}`),
+  );
+});
 
 test('a bucket is written to, read and left as it was; one that refuses us is missing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));

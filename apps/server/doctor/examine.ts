@@ -11,7 +11,7 @@ import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
-import { askStorage } from './askStorage.ts';
+import { askStorage, type StorageState } from './askStorage.ts';
 
 /** Which providers are emulators. */
 export interface StandIns {
@@ -27,6 +27,7 @@ export interface Facts {
   /** Where the server takes webhooks, the preferred address first. */
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
+  hasDocumentKey: boolean;
   /** Whose X-Forwarded-For is believed. */
   trustProxy: Config['trustProxy'];
   /** How a call to the public address arrives, whose caller claims to be at {@link CLAIMED_ADDRESS}. */
@@ -43,7 +44,7 @@ export interface Facts {
   /** Joins that HubSpot refuses by a rule of the account, by its reason, the most frequent first. */
   ruleRefusals: Answer<readonly RuleRefusal[]>;
   /** Where documents are kept, and what came of keeping one, reading it and removing it. */
-  storage: { place: string; answer: Answer<null> };
+  storage: { place: string; answer: Answer<StorageState> };
   /** Null: letters are sent by other means. */
   mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */
@@ -79,6 +80,7 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
     publicUrl: config.publicUrl,
     webhookUrls: [config.publicUrl, config.apiUrl].filter(Boolean).map((url) => `${url}/api/webhooks/stripe`),
     hasLinkSecret: config.linkSecrets !== null,
+    hasDocumentKey: config.documentKeys !== null,
     trustProxy: config.trustProxy,
     arrival,
     keys: {

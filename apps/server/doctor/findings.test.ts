@@ -31,6 +31,7 @@ const live: Facts = {
   publicUrl: 'https://join.society.example',
   webhookUrls: ['https://join.society.example/api/webhooks/stripe'],
   hasLinkSecret: true,
+  hasDocumentKey: true,
   trustProxy: ['10.0.0.1'],
   arrival: {
     said: { address: '203.0.113.9', peer: '10.0.0.1', forwarded: `${CLAIMED_ADDRESS}, 203.0.113.9` },
@@ -59,7 +60,7 @@ const live: Facts = {
     tried: null,
   },
   ruleRefusals: { said: [] },
-  storage: { place: '/data/documents', answer: { said: null } },
+  storage: { place: '/data/documents', answer: { said: { unreadable: null } } },
   attachDocuments: true,
   mail: {
     server: 'mail.society.example:465',
@@ -78,6 +79,7 @@ const local: Partial<Facts> = {
   publicUrl: 'http://127.0.0.1:3000',
   webhookUrls: ['http://127.0.0.1:3000/api/webhooks/stripe'],
   hasLinkSecret: false,
+  hasDocumentKey: false,
   keys: { live: false, restricted: false, publishableLive: false },
 };
 const stripe = (change: Partial<Facts['stripe']>): Partial<Facts> => ({
@@ -118,6 +120,14 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     /https:\/\//,
   ],
   ['live keys in local mode', { mode: 'local' }, 'Mode', 'missing', /MODE=live/],
+  ['live keys without a document key', { hasDocumentKey: false }, 'Document key', 'missing', /not encrypted/],
+  [
+    'documents under a key that is not there',
+    { storage: { place: '/documents', answer: { said: { unreadable: 'Documents need the key x.' } } } },
+    'Documents',
+    'missing',
+    /need the key x/,
+  ],
   ['live keys without a link secret', { hasLinkSecret: false }, 'Link secret', 'missing', /LINK_SECRET/],
   ['test keys without one', local, 'Link secret', 'ok', /kept in the database/],
   [
@@ -523,7 +533,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(7, -4)
+    .slice(8, -4)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

@@ -37,6 +37,7 @@ function ofSettings(facts: Facts): Finding[] {
         ),
     ofDatabase(facts.database),
     ofStorage(facts.storage),
+    ofEncryption(facts),
     ofArrival(facts),
   ];
 }
@@ -94,9 +95,19 @@ function ofDatabase(answer: Facts['database']): Finding {
 
 function ofStorage({ place, answer }: Facts['storage']): Finding {
   const storage = about('Documents');
+  if ('said' in answer && answer.said.unreadable !== null) return storage.missing(answer.said.unreadable);
   return 'said' in answer
     ? storage.ok(`A file was written to ${place}, read and removed.`)
     : storage.missing(
         `They cannot be kept in ${place} (${reasonOf(answer)}). Check STORAGE_URL; docs/operations.md has the permissions of a bucket.`,
       );
+}
+
+function ofEncryption({ hasDocumentKey, keys, mode }: Facts): Finding {
+  const encryption = about('Document key');
+  if (hasDocumentKey)
+    return encryption.ok('DOCUMENT_KEY is set: documents are encrypted, also before they are whole.');
+  const text =
+    'Documents are not encrypted. Set DOCUMENT_KEY when all servers are of 0.6.0: npm run operator -- rotate document-key';
+  return keys.live || mode === 'live' ? encryption.missing(text) : encryption.ok(text);
 }

@@ -5,6 +5,8 @@ import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { DocumentFault } from '../providers/storage/storage.ts';
+import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
 /** Few at a time: each is a file, and contacts go first. */
@@ -20,6 +22,7 @@ interface Row {
   media_type: DocumentType;
   size_bytes: string;
   storage_key: string;
+  sha256: Buffer;
   created_at: Date;
   first_name: string | null;
   last_name: string | null;
@@ -51,6 +54,10 @@ export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<num
     } catch (error) {
       if (error instanceof CrmRefused) await refused(deps, row, error.message);
       else if (error instanceof CrmUnavailable) await postpone(deps, row, error.retryAfterMs);
+      else if (error instanceof DocumentFault) {
+        await tellUnreadable(deps, error);
+        await postpone(deps, row, 0);
+      }
       // The file cannot be read, or is gone: the others go on.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
@@ -81,7 +88,7 @@ async function takeRows({ database }: Deps): Promise<Row[]> {
     update document set crm_attempts = crm_attempts + 1,
       crm_next_try_at = now() + make_interval(secs => 120 + size_bytes / 50000)
     from due where document.id = due.id
-    returning document.id, kind, name, media_type, size_bytes, storage_key, created_at, first_name, last_name, due.contact_id,
+    returning document.id, kind, name, media_type, size_bytes, storage_key, sha256, created_at, first_name, last_name, due.contact_id,
       crm_file_id, crm_attempts`.execute(database);
   return rows;
 }
@@ -98,7 +105,7 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
         path,
         mediaType: row.media_type,
         sizeBytes: Number(row.size_bytes),
-        bytes: await deps.storage.read(row.storage_key),
+        bytes: await deps.storage.read(row.storage_key, row.sha256),
       }));
     await deps.database.updateTable('document').set({ crm_file_id: fileId }).where('id', '=', id).execute();
   }

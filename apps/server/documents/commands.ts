@@ -166,15 +166,16 @@ export const documentsFetchCommand: Command = {
     if (!isUuid(id) || !path || more.length > 0) return misused(documentsFetchCommand);
     const row = await database
       .selectFrom('document')
-      .select(['storage_key', 'media_type'])
+      .select(['storage_key', 'media_type', 'sha256'])
       .where('id', '=', id)
       .executeTakeFirst();
     if (!row) {
       console.error(`There is no document ${id}.`);
       return 1;
     }
-    if (!(await saveDocument(deps, row.storage_key, path))) {
-      console.error(`${path} is there already.`);
+    const refused = await saveDocument(deps, { key: row.storage_key, sha256: row.sha256 }, path);
+    if (refused !== null) {
+      console.error(refused);
       return 1;
     }
     console.log(`Written to ${path}, as ${row.media_type}.`);

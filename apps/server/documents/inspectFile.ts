@@ -1,20 +1,37 @@
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import type { Bytes, Inflated, InflateLimits } from '#documents/bytes.ts';
 import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts';
+import { type DataKey, pieceReader } from '../providers/storage/encryption.ts';
 
-/** The type of a file by its content. Constant memory. Reads synchronously: for a process of its own. */
-export async function inspectFile(path: string, size: number): Promise<Inspection> {
+/**
+ * The type of a file by its content; `size` is that of the document, also when the file is encrypted. Constant memory. Reads
+ * synchronously: for a process of its own.
+ */
+export async function inspectFile(
+  path: string,
+  size: number,
+  dataKey: DataKey | null = null,
+): Promise<Inspection> {
   const fd = openSync(path, 'r');
+  const readFile = (start: number, length: number, memory?: Uint8Array) => {
+    const buffer = memory ?? Buffer.allocUnsafe(length);
+    return buffer.subarray(0, readSync(fd, buffer, 0, length, start));
+  };
+  const readDecrypted =
+    dataKey && pieceReader((start, length) => readFile(start, length) as Buffer, size, dataKey);
   const bytes: Bytes = {
     size,
     read: async (start, length, memory) => {
       const wanted = Math.max(0, Math.min(length, size - start));
-      const buffer = memory ?? Buffer.allocUnsafe(wanted);
-      return buffer.subarray(0, readSync(fd, buffer, 0, wanted, start));
+      if (readDecrypted === null) return readFile(start, wanted, memory);
+      const piece = readDecrypted(start, wanted);
+      if (memory === undefined) return piece;
+      memory.set(piece);
+      return memory.subarray(0, piece.length);
     },
-    inflate: (start, length, limits) => inflate(path, bytes, start, length, limits),
+    inflate: (start, length, limits) => inflate(bytes, start, length, limits),
   };
   try {
     return await inspectDocument(bytes);
@@ -23,9 +40,13 @@ export async function inspectFile(path: string, size: number): Promise<Inspectio
   }
 }
 
+async function* piecesOf(bytes: Bytes, start: number, length: number): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < start + length; at += CHUNK_BYTES)
+    yield await bytes.read(at, Math.min(CHUNK_BYTES, start + length - at));
+}
+
 /** Data that cannot be inflated ends the count. */
 async function inflate(
-  path: string,
   bytes: Bytes,
   start: number,
   length: number,
@@ -43,7 +64,7 @@ async function inflate(
       take(inflateRawSync(await bytes.read(start, length), { maxOutputLength: mostBytes + 1 }));
     else
       await pipeline(
-        createReadStream(path, { start, end: start + length - 1 }),
+        piecesOf(bytes, start, length),
         createInflateRaw({ chunkSize: CHUNK_BYTES }),
         async (chunks: AsyncIterable<Uint8Array>) => {
           for await (const chunk of chunks) {

@@ -5,7 +5,7 @@ import { documentFaults } from '#documents/faults.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { type Arrived, StorageDown, StorageFull, type StoredFile } from '../providers/storage/storage.ts';
-import { NoVerdict, piecesOf } from './scanner.ts';
+import { NoVerdict } from './scanner.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
@@ -81,7 +81,7 @@ export async function receiveUpload(
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));
-      await scan(deps, piecesOf(file.handle, file.sizeBytes));
+      await scan(deps, file.pieces());
       return mediaType;
     });
     return { file: { ...stored, name }, fields };
@@ -118,8 +118,15 @@ async function restOf<T>(rest: Promise<T>): Promise<T> {
   });
 }
 
-async function inspect(deps: Deps, { path, sizeBytes }: Arrived, sender: string): Promise<DocumentType> {
-  const inspection = await deps.inspector.inspect({ path, sizeBytes }, sender);
+async function inspect(
+  deps: Deps,
+  { path, sizeBytes, dataKey }: Arrived,
+  sender: string,
+): Promise<DocumentType> {
+  const inspection = await deps.inspector.inspect(
+    { path, sizeBytes, dataKey: dataKey && { key: dataKey.key.toString('hex'), name: dataKey.name } },
+    sender,
+  );
   if ('type' in inspection) return inspection.type;
   if (inspection.fault === 'unchecked')
     deps.log.error({ sizeBytes }, 'an upload was refused: looking at it took too long');

@@ -37,6 +37,7 @@ async function subjectOn(t: TestContext, where: string): Promise<Subject> {
   return subject;
 }
 
+/** What is in a bucket here is encrypted, too. */
 async function aBucket(t: TestContext): Promise<Record<string, string>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-bucket-'));
   const s3 = await startS3Emulator({ dataDir });
@@ -45,6 +46,7 @@ async function aBucket(t: TestContext): Promise<Record<string, string>> {
     rmSync(dataDir, { recursive: true });
   });
   return {
+    DOCUMENT_KEY: randomBytes(32).toString('hex'),
     STORAGE_URL: `s3://${S3_BUCKET}/documents?endpoint=${s3.url}`,
     STORAGE_ACCESS_KEY_ID: s3.keys.accessKeyId,
     STORAGE_SECRET_ACCESS_KEY: s3.keys.secretAccessKey,

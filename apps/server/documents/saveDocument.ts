@@ -1,14 +1,32 @@
-import { createWriteStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Deps } from '../deps.ts';
+import { DocumentFault, NotStored } from '../providers/storage/storage.ts';
+import { tellUnreadable } from './tellUnreadable.ts';
 
-/** Writes what the storage has under a key to a new file that only its owner reads; false when there is a file already. */
-export async function saveDocument({ storage }: Deps, key: string, path: string): Promise<boolean> {
+/**
+ * Writes a document to a new file that only its owner reads. Returns null, or a sentence when there is none to be written or the path is
+ * taken. `sha256` is that of the database, when it knows the document.
+ */
+export async function saveDocument(
+  deps: Pick<Deps, 'storage' | 'database' | 'log'>,
+  { key, sha256 }: { key: string; sha256?: Buffer },
+  path: string,
+): Promise<string | null> {
+  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null;
+    throw error;
+  });
+  if (file === null) return `${path} is there already.`;
   try {
-    await pipeline(await storage.read(key), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-    return true;
+    await pipeline(await deps.storage.read(key, sha256), file.createWriteStream());
+    return null;
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error;
-    return false;
+    await file.close();
+    await rm(path);
+    if (error instanceof NotStored) return `Document ${key} is not in the storage.`;
+    if (!(error instanceof DocumentFault)) throw error;
+    await tellUnreadable(deps, error);
+    return error.message;
   }
 }

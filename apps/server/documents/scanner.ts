@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
@@ -11,7 +10,6 @@ export interface Scanner {
 }
 
 const PATIENCE_MS = 60_000;
-const PIECE_BYTES = 65_536;
 
 /** A ClamAV daemon at `url` (tcp://host:port), by its INSTREAM command: chunks with their lengths, then a length of 0. */
 export function clamd(url: string): Scanner {
@@ -43,15 +41,6 @@ export function clamd(url: string): Scanner {
       return found;
     },
   };
-}
-
-/** The file in chunks. A read stream would close its handle. */
-export async function* piecesOf(file: FileHandle, sizeBytes: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
-    const buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, sizeBytes - at));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    yield buffer.subarray(0, bytesRead);
-  }
 }
 
 async function* framed(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer | string> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import { repeat } from '../platform/background.ts';
-import { keyOfPart } from '../providers/storage/arrive.ts';
+import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
 /** An upload in progress keeps writing; a file unchanged for a day was cut off, or should have its row. */
@@ -17,14 +17,14 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Removes partial files of uploads that were cut off, and tells staff of whole documents without a row. Those are kept: a crash
- * between document and row leaves one, but so does a database restored from an older backup (docs/decisions/0025). Returns
- * how many files were removed.
+ * Removes what uploads that were cut off have left: partial files, and envelopes without a document. Tells staff of whole documents
+ * without a row. Those are kept: a crash between document and row leaves one, but so does a database restored from an older backup
+ * (docs/decisions/0025). Returns how many files were removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
   for await (const name of restingFiles(deps)) {
-    if (keyOfPart(name) === null) continue;
+    if (isKey(name)) continue;
     await deps.storage.remove(name);
     removed++;
   }
@@ -54,7 +54,7 @@ export async function* unknownDocuments(
     return rows.map(({ key }) => key);
   };
   for await (const name of restingFiles(deps)) {
-    if (keyOfPart(name) !== null) continue;
+    if (!isKey(name)) continue;
     keys.push(name);
     if (keys.length === BATCH) yield* await unknown();
   }

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts';
 import { type Command, misused } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { holdDocument } from './encryptDocuments.ts';
 import { saveDocument } from './saveDocument.ts';
 import { unknownDocuments } from './sweepDocuments.ts';
 
@@ -30,12 +31,16 @@ export const documentsUnknownCommand: Command = {
       return 1;
     }
     if (!isFetch) {
-      await deps.storage.remove(key);
+      await deps.database.transaction().execute(async (trx) => {
+        await holdDocument(trx, key);
+        await deps.storage.remove(key);
+      });
       console.log(`${key} is removed.`);
       return 0;
     }
-    if (!(await saveDocument(deps, key, path))) {
-      console.error(`${path} is there already.`);
+    const refused = await saveDocument(deps, { key }, path);
+    if (refused !== null) {
+      console.error(refused);
       return 1;
     }
     console.log(`Written to ${path}.`);

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import Fastify from 'fastify';
 import Stripe from 'stripe';
+import { commands } from '../commands.ts';
 import { sealedPasses } from '../pass/passes.ts';
+import { commandNamed } from '../platform/command.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { browserCookie } from '../platform/http/browserCookie.ts';
 import { stripeProvider } from '../providers/stripe/provider.ts';
 import { signedLinks } from './links.ts';
-import { rotateCommand } from './rotateCommand.ts';
 
 const OLD = 'o'.repeat(32);
 const NEW = 'n'.repeat(32);
@@ -99,10 +100,12 @@ const settings = (linkSecret: { LINK_SECRET?: string; LINK_SECRET_ALSO?: string 
   });
 
 async function rotate(t: TestContext, linkSecret: Parameters<typeof settings>[0], ...args: string[]) {
+  const { command, rest } = commandNamed(commands, ['rotate', ...args])!;
+  assert.ok('runAlone' in command);
   const printed: string[] = [];
   for (const name of ['log', 'error'] as const)
     t.mock.method(console, name, (text: string) => printed.push(text));
-  const code = await rotateCommand.runAlone(args, settings(linkSecret));
+  const code = await command.runAlone(rest, settings(linkSecret));
   t.mock.restoreAll();
   return { code, printed: printed.join('\n') };
 }
@@ -120,7 +123,7 @@ test('staff are told the steps, each of which is a setting that is accepted', as
   assert.notEqual(next, OLD);
   assert.equal((await rotate(t, { LINK_SECRET: OLD, LINK_SECRET_ALSO: NEW }, 'link-secret')).code, 1);
   assert.equal((await rotate(t, {}, 'link-secret')).code, 1);
-  assert.equal((await rotate(t, { LINK_SECRET: OLD }, 'webhook')).code, 2);
+  assert.equal((await rotate(t, { LINK_SECRET: OLD }, 'link-secret', 'webhook')).code, 2);
 });
 
 test('a secret may have any characters; one on its way is as long, and does not come alone', () => {

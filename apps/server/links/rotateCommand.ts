@@ -5,8 +5,8 @@ import { type LoneCommand, misused } from '../platform/command.ts';
 export const rotateCommand: LoneCommand = {
   usage: 'rotate link-secret',
   summary: 'Say how LINK_SECRET is exchanged for a new one while servers run. It changes nothing itself.',
-  async runAlone([what, ...more], { linkSecrets }) {
-    if (what !== 'link-secret' || more.length > 0) return misused(rotateCommand);
+  async runAlone(args, { linkSecrets }) {
+    if (args.length > 0) return misused(rotateCommand);
     if (linkSecrets === null) {
       console.error('No LINK_SECRET is set: the database keeps one that nobody has seen.');
       return 1;

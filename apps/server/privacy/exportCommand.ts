@@ -33,14 +33,18 @@ export const personExportCommand: Command = {
     const data = Object.fromEntries(sections.map(({ title, rows }) => [title, rows]));
     await write('data.json', `${JSON.stringify({ ...about, data }, null, 2)}\n`);
     if (documents.length > 0) await mkdir(join(to, 'documents'), { mode: 0o700 });
-    for (const { storageKey, fileName } of documents)
-      await saveDocument(deps, storageKey, join(to, 'documents', fileName));
+    let written = 0;
+    for (const { storageKey: key, sha256, fileName } of documents) {
+      const refused = await saveDocument(deps, { key, sha256 }, join(to, 'documents', fileName));
+      if (refused === null) written++;
+      else console.error(refused);
+    }
     console.log(
-      `Written to ${to}: index.html, data.json and ${documents.length} document${documents.length === 1 ? '' : 's'}. It is all about one person: give it to nobody else.`,
+      `Written to ${to}: index.html, data.json and ${written} of ${documents.length} document${documents.length === 1 ? '' : 's'}. It is all about one person: give it to nobody else.`,
     );
     for (const id of person.others)
       console.log(`Not in it: contact ${id}, which a join names and which has another email.`);
-    return 0;
+    return written === documents.length ? 0 : 1;
   },
 };
 

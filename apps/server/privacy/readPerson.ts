@@ -11,6 +11,7 @@ export interface Section {
 /** A document, and under which name it is written beside the page. */
 export interface ExportedDocument {
   storageKey: string;
+  sha256: Buffer;
   fileName: string;
 }
 
@@ -48,8 +49,10 @@ export async function readPerson(
   const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirContact}`);
   const written = documents
     .filter(({ removed_at }) => removed_at === null)
-    .map(({ storage_key, name }) => ({
+    .map(({ storage_key, sha256, name }) => ({
       storageKey: String(storage_key),
+      // As JSON has it: \x and hexadecimal digits.
+      sha256: Buffer.from(String(sha256).slice(2), 'hex'),
       // The id keeps two of one name apart; what a file system may not take is left out.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));

@@ -6,7 +6,7 @@ import { type Providers, readProviders } from './providers.ts';
 import { readProxies } from './proxies.ts';
 import { settingReader } from './reader.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
-import { readStorage, type StorageSettings } from './storage.ts';
+import { readDocumentKeys, readStorage, type StorageSettings } from './storage.ts';
 import { memoryOfProcess, readWatchSettings, type WatchSettings } from './watch.ts';
 
 export interface Config extends WatchSettings {
@@ -31,6 +31,8 @@ export interface Config extends WatchSettings {
   /** The pages about every call are served. */
   apiDocs: boolean;
   storage: StorageSettings;
+  /** 64 hexadecimal digits each; the first one encrypts documents, each of them decrypts. Null: documents are stored as they are. */
+  documentKeys: Secrets | null;
   /** Null: the society sends its letters by other means. */
   mail: MailSettings | null;
   /** Free space to keep on the disk that receives documents. */
@@ -121,6 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
   const clamdUrl = address('CLAMD_URL', ['tcp:']) ?? null;
   const storage = readStorage(settings, dataDir);
+  const documentKeys = readDocumentKeys(settings);
   const mail = readMail(settings, mode);
   const limits = choice('LIMITS', 'on', ['on', 'off']) === 'on' ? readLimits(settings) : null;
   const uploadMaxBytes =
@@ -143,6 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     hstsSubdomains: flag('HSTS_SUBDOMAINS'),
     apiDocs: choice('API_DOCS', mode === 'live' ? '0' : '1', ['0', '1']) === '1',
     storage,
+    documentKeys,
     mail,
     storageReserveBytes: integer('STORAGE_RESERVE_BYTES', 268_435_456, 0, Number.MAX_SAFE_INTEGER),
     uploadMaxBytes,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { SettingReader } from './reader.ts';
+import { readSecrets, type Secrets } from './secrets.ts';
 
 /** Where documents are kept: STORAGE_URL. */
 export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
@@ -14,6 +15,16 @@ export interface S3Settings {
   endpoint: string | null;
   /** Null: where the SDK's own settings say. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
+}
+
+/** DOCUMENT_KEY, and DOCUMENT_KEY_ALSO while keys are exchanged. */
+export function readDocumentKeys(settings: SettingReader): Secrets | null {
+  const keys = readSecrets(settings, 'DOCUMENT_KEY');
+  if (keys?.some((key) => !/^[0-9a-f]{64}$/i.test(key)))
+    settings.fault(
+      'DOCUMENT_KEY must be 64 hexadecimal digits, as `openssl rand -hex 32` makes them, and DOCUMENT_KEY_ALSO, too.',
+    );
+  return keys;
 }
 
 /** A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=… with its pair of keys, or none. */

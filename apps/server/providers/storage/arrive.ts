@@ -1,24 +1,36 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { access, constants, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, mkdir, open, opendir, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
 /** Most bytes of one upload that wait in memory to be written. */
 const WAITING_BYTES = 524_288;
+const PIECE_BYTES = 65_536;
 const PART = '.part';
+const ENVELOPE = '.envelope';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The file name of an incomplete upload. */
-export const partOf = (key: string) => key + PART;
-/** The key of an incomplete upload by its file name; null for other names. */
-export function keyOfPart(name: string): string | null {
-  const key = name.endsWith(PART) ? name.slice(0, -PART.length) : '';
+export const isKey = (name: string) => KEY.test(name);
+/** The name of a document's envelope, which is kept beside it. */
+export const envelopeOf = (key: string) => key + ENVELOPE;
+/** The key of the document whose envelope has this name; null for other names. */
+export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);
+/** Whether a document or an envelope has this name, when it is whole. */
+export const isName = (name: string) => isKey(name) || keyOfEnvelope(name) !== null;
+/** The file name of what has not arrived as a whole. */
+export const partOf = (name: string) => name + PART;
+/** The name that an incomplete file was to have; null for other files. */
+export function nameOfPart(file: string): string | null {
+  const name = file.endsWith(PART) ? file.slice(0, -PART.length) : '';
+  return isName(name) ? name : null;
+}
+
+function keyBefore(ending: string, name: string): string | null {
+  const key = name.endsWith(ending) ? name.slice(0, -ending.length) : '';
   return isKey(key) ? key : null;
 }
-export const isKey = (name: string) => KEY.test(name);
 
 /**
  * Writes bytes into a folder under a temporary name, then calls `keep` to make the file permanent. The temporary file is deleted on any
@@ -26,14 +38,14 @@ export const isKey = (name: string) => KEY.test(name);
  */
 export async function arrive(
   { folder, room }: { folder: string; room: Room },
-  bytes: Readable,
+  bytes: AsyncIterable<Buffer>,
   expectedBytes: number | null,
   keep: (file: Arrived) => Promise<void>,
-  key: string = randomUUID(),
+  name: string = randomUUID(),
 ): Promise<StoredFile> {
   const claim = await room.claim(expectedBytes);
   try {
-    return await arriveIn(folder, bytes, claim, keep, key);
+    return await arriveIn(folder, bytes, claim, keep, name);
   } catch (error) {
     const { code } = error as { code?: string };
     throw code === 'ENOSPC' || code === 'EDQUOT' ? new StorageFull(undefined, { cause: error }) : error;
@@ -44,21 +56,32 @@ export async function arrive(
 
 async function arriveIn(
   folder: string,
-  bytes: Readable,
+  bytes: AsyncIterable<Buffer>,
   claim: Claim,
   keep: (file: Arrived) => Promise<void>,
-  key: string,
+  name: string,
 ): Promise<StoredFile> {
-  const path = resolve(folder, partOf(key));
+  // Not of the same name: what a killed process left must not be in the way of whoever puts it again.
+  const path = resolve(folder, partOf(randomUUID()));
   try {
-    const stored = { key, ...(await write(path, bytes, claim)) };
+    const stored = { key: name, ...(await write(path, bytes, claim)) };
     // Nothing more is written while the file is inspected and forwarded.
     claim.release();
     await using handle = await open(path, 'r+');
-    await keep({ ...stored, handle, path });
+    await keep({ ...stored, handle, path, dataKey: null, pieces: () => piecesOf(handle) });
     return stored;
   } finally {
     await rm(path, { force: true });
+  }
+}
+
+/** A file from its beginning. A read stream would close its handle. */
+async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let at = 0; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 
@@ -72,21 +95,25 @@ export async function reachFolder(folder: string): Promise<void> {
 export async function* filesOlderThan(folder: string, time: Date): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for await (const entry of await opendir(folder)) {
-    if (!entry.isFile() || !(isKey(entry.name) || keyOfPart(entry.name))) continue;
+    if (!entry.isFile() || !(isName(entry.name) || nameOfPart(entry.name))) continue;
     const { mtime } = await stat(resolve(folder, entry.name)).catch(() => ({ mtime: time }));
     if (mtime < time) yield entry.name;
   }
 }
 
 /** Writes the stream to a new file and computes its hash. */
-async function write(path: string, bytes: Readable, claim: Claim): Promise<Omit<StoredFile, 'key'>> {
+async function write(
+  path: string,
+  bytes: AsyncIterable<Buffer>,
+  claim: Claim,
+): Promise<Omit<StoredFile, 'key'>> {
   const file = (await open(path, 'wx', 0o600)).createWriteStream({ highWaterMark: WAITING_BYTES });
   const hash = createHash('sha256');
   let sizeBytes = 0;
   /** Bytes reported to the claim as written. */
   let toldBytes = 0;
   async function* hashed() {
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    for await (const chunk of bytes) {
       await claim.take(chunk.length);
       hash.update(chunk);
       sizeBytes += chunk.length;

@@ -1,20 +1,20 @@
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { access, open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { arrive, filesOlderThan, reachFolder } from './arrive.ts';
 import { roomOf } from './room.ts';
-import { NotStored, type Storage } from './storage.ts';
+import { type ByteStore, NotStored } from './storage.ts';
 
 /**
  * A folder on this machine. A file is written under a temporary name, synced, renamed, and its folder synced. `reserveBytes` of the disk
  * stay free, since a database on a full disk stops.
  */
-export function folderStorage(folder: string, reserveBytes: number): Storage {
+export function folderStorage(folder: string, reserveBytes: number): ByteStore {
   const room = roomOf(folder, reserveBytes);
   return {
     reach: () => reachFolder(folder),
     room: () => room.left(),
-    put: (bytes, check, expectedBytes = null, key) =>
+    put: (bytes, check, expectedBytes = null, name) =>
       arrive(
         { folder, room },
         bytes,
@@ -25,15 +25,23 @@ export function folderStorage(folder: string, reserveBytes: number): Storage {
           await rename(file.path, resolve(folder, file.key));
           await syncFolder(folder);
         },
-        key,
+        name,
       ),
-    async read(key) {
-      const handle = await open(resolve(folder, key)).catch((error: NodeJS.ErrnoException) => {
-        throw error.code === 'ENOENT' ? new NotStored(key, { cause: error }) : error;
+    async read(name) {
+      const handle = await open(resolve(folder, name)).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'ENOENT' ? new NotStored(name, { cause: error }) : error;
       });
       return createReadStream('', { fd: handle });
     },
-    remove: (key) => rm(resolve(folder, key), { force: true }),
+    has: (name) =>
+      access(resolve(folder, name)).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ENOENT') return false;
+          throw error;
+        },
+      ),
+    remove: (name) => rm(resolve(folder, name), { force: true }),
     olderThan: (time) => filesOlderThan(folder, time),
   };
 }

@@ -1,14 +1,20 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../platform/config/config.ts';
+import { encryptedStorage } from './encryptedStorage.ts';
+import { documentKeys as keysOf } from './envelope.ts';
 import { folderStorage } from './folderStorage.ts';
-import type { Storage } from './storage.ts';
+import type { ByteStore, Storage } from './storage.ts';
 
-/** The storage that STORAGE_URL names. The S3 client is loaded only if needed. */
-export async function openStorage({
-  storage,
-  storageReserveBytes,
-  dataDir,
-}: Pick<Config, 'storage' | 'storageReserveBytes' | 'dataDir'>): Promise<Storage> {
+type Settings = Pick<Config, 'storage' | 'storageReserveBytes' | 'dataDir' | 'documentKeys'>;
+
+/** The storage that STORAGE_URL names, encrypted when there are keys. */
+export async function openStorage(settings: Settings): Promise<Storage> {
+  const { documentKeys } = settings;
+  return encryptedStorage(await openByteStore(settings), documentKeys === null ? null : keysOf(documentKeys));
+}
+
+/** The S3 client is loaded only if needed. */
+async function openByteStore({ storage, storageReserveBytes, dataDir }: Settings): Promise<ByteStore> {
   if (storage.kind === 'folder') return folderStorage(storage.folder, storageReserveBytes);
   const { s3Storage } = await import('./s3Storage.ts');
   return s3Storage(storage, resolve(dataDir, 'incoming'), storageReserveBytes);

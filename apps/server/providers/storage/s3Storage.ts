@@ -16,9 +16,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { S3Settings } from '../../platform/config/storage.ts';
-import { arrive, filesOlderThan, isKey, keyOfPart, partOf, reachFolder } from './arrive.ts';
+import { arrive, filesOlderThan, isName, nameOfPart, partOf, reachFolder } from './arrive.ts';
 import { roomOf } from './room.ts';
-import { type Arrived, NotStored, type Storage, StorageDown } from './storage.ts';
+import { type Arrived, type ByteStore, NotStored, StorageDown } from './storage.ts';
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
@@ -33,7 +33,7 @@ const UPLOADS_AT_ONCE = 4;
  * A bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they become objects, with the
  * bucket's default access and a checksum for each part that the service verifies.
  */
-export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): Storage {
+export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
   const { bucket, prefix, region, endpoint, credentials } = settings;
   const client = new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
@@ -99,7 +99,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       await asDown(client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })));
     },
     room: () => room.left(),
-    put: (bytes, check, expectedBytes = null, key) =>
+    put: (bytes, check, expectedBytes = null, name) =>
       arrive(
         { folder: incoming, room },
         bytes,
@@ -108,19 +108,26 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
           await check(file);
           await asDown(atOnce(() => upload(file)));
         },
-        key,
+        name,
       ),
-    async read(key) {
-      const { Body } = await asDown(client.send(new GetObjectCommand(nameOf(key)))).catch((error: Error) => {
-        throw error.cause instanceof NoSuchKey ? new NotStored(key, { cause: error.cause }) : error;
+    async read(name) {
+      const { Body } = await asDown(client.send(new GetObjectCommand(nameOf(name)))).catch((error: Error) => {
+        throw error.cause instanceof NoSuchKey ? new NotStored(name, { cause: error.cause }) : error;
       });
       return Body as Readable;
     },
+    async has(name) {
+      // A HEAD has no body in which the service could say why it refuses.
+      const { Contents = [] } = await asDown(
+        client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
+      );
+      return Contents[0]?.Key === prefix + name;
+    },
     async remove(name) {
-      const key = keyOfPart(name);
-      if (key === null) return void (await asDown(client.send(new DeleteObjectCommand(nameOf(name)))));
+      const whole = nameOfPart(name);
+      if (whole === null) return void (await asDown(client.send(new DeleteObjectCommand(nameOf(name)))));
       await rm(resolve(incoming, name), { force: true });
-      await asDown(takeBack(key));
+      await asDown(takeBack(whole));
     },
     async *olderThan(time) {
       yield* filesOlderThan(incoming, time);
@@ -130,12 +137,12 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       )) {
         for (const { Key = '', LastModified } of Contents) {
           const name = Key.slice(prefix.length);
-          if (isKey(name) && LastModified && LastModified < time) yield name;
+          if (isName(name) && LastModified && LastModified < time) yield name;
         }
       }
       for await (const { Key, Initiated } of unfinished(prefix)) {
-        const key = Key.slice(prefix.length);
-        if (isKey(key) && Initiated < time) yield partOf(key);
+        const name = Key.slice(prefix.length);
+        if (isName(name) && Initiated < time) yield partOf(name);
       }
     },
   };

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -12,12 +12,12 @@ import { arrive } from './arrive.ts';
 import { folderStorage } from './folderStorage.ts';
 import { roomOf } from './room.ts';
 import { s3Storage } from './s3Storage.ts';
-import { type Storage, StorageDown, StorageFull } from './storage.ts';
+import { type ByteStore, StorageDown, StorageFull } from './storage.ts';
 
 interface Arranged {
-  storage: Storage;
+  storage: ByteStore;
   /** The same with another reserve of its disk. */
-  reserving(bytes: number): Storage;
+  reserving(bytes: number): ByteStore;
   /** Where bytes arrive. */
   folder: string;
   /** The names of all that is kept, whole or not. */
@@ -37,9 +37,9 @@ const inFolder = (folder: string) => (existsSync(folder) ? readdirSync(folder) :
 async function leavePart(folder: string): Promise<string> {
   let left = '';
   let name = '';
-  await arrive({ folder, room: roomOf(folder, 0) }, Readable.from([letters]), null, async ({ path, key }) => {
+  await arrive({ folder, room: roomOf(folder, 0) }, Readable.from([letters]), null, async ({ path }) => {
     left = path;
-    name = `${key}.part`;
+    name = basename(path);
   });
   writeFileSync(left, letters);
   return name;
@@ -91,7 +91,7 @@ async function inABucket(t: TestContext): Promise<Arranged & { s3: S3Emulator }>
 const letters = Buffer.from('abcdefghij'.repeat(20_000));
 const anything = async () => {};
 const later = () => new Date(Date.now() + 60_000);
-async function olderThan(storage: Storage, time: Date): Promise<string[]> {
+async function olderThan(storage: ByteStore, time: Date): Promise<string[]> {
   const found: string[] = [];
   for await (const name of storage.olderThan(time)) found.push(name);
   return found.sort();
@@ -122,10 +122,10 @@ for (const [where, arrange] of [
   test(`${where}, what the check throws about a file leaves nothing of it, and it was never there`, async (t) => {
     const { storage, names } = await arrange(t);
     const refusal = new Error('no');
-    const put = storage.put(Readable.from([letters]), async ({ sizeBytes, key, path }) => {
+    const put = storage.put(Readable.from([letters]), async ({ sizeBytes, path }) => {
       assert.equal(sizeBytes, letters.length);
       assert.deepEqual(readFileSync(path), letters);
-      assert.deepEqual(names(), [`${key}.part`]);
+      assert.deepEqual(names(), [basename(path)]);
       throw refusal;
     });
     await assert.rejects(put, refusal);
@@ -201,6 +201,17 @@ test('uploads that nobody finishes are found in the bucket and taken back, of th
   assert.deepEqual(await olderThan(storage, later()), [key]);
   assert.equal(s3.bucket.uploads.size, 2);
   assert.ok(names().includes(key), 'the file beside them stays');
+});
+
+test('what a killed process left of a file is not in the way of whoever puts it again', async (t) => {
+  for (const arrange of [inAFolder, inABucket]) {
+    const { storage, folder } = await arrange(t);
+    const name = '00000000-0000-4000-8000-000000000001';
+    await storage.reach();
+    writeFileSync(join(folder, `${name}.part`), 'half of it');
+    await storage.put(Readable.from([letters]), anything, null, name);
+    assert.deepEqual(await buffer(await storage.read(name)), letters);
+  }
 });
 
 for (const [what, fault] of [

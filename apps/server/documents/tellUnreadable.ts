@@ -1,0 +1,12 @@
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import type { DocumentFault } from '../providers/storage/storage.ts';
+
+/** A line in the log for each document that cannot be read, and a notice once for each cause. */
+export async function tellUnreadable(
+  { database, log }: Pick<Deps, 'database' | 'log'>,
+  err: DocumentFault,
+): Promise<void> {
+  log.error({ err }, 'a document cannot be read');
+  await tellStaff(database, null, 'unreadable_document', err.notice);
+}

@@ -1,0 +1,157 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { DocumentFault } from './storage.ts';
+
+/**
+ * How a document is encrypted (docs/decisions/0044): {@link MAGIC}, then its bytes in chunks, each with AES-256-GCM (NIST SP 800-38D)
+ * and its tag behind it. The nonce is the chunk's number and whether it is the last one, as in the STREAM construction (Hoang,
+ * Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", 2015); a data key encrypts
+ * one document once, so no nonce comes twice. The document's name in the storage is authenticated with each chunk. So chunks that
+ * are changed, missing, moved, or of another document are found before a byte of them is given out.
+ */
+
+/** What no document begins with that is taken: it tells encrypted ones from plain ones. */
+export const MAGIC = Buffer.from('induct sealed 1\n');
+export const CHUNK_BYTES = 65_536;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+
+/** How many bytes are stored of a document of this size. */
+export function encryptedSize(sizeBytes: number): number {
+  return MAGIC.length + sizeBytes + TAG_BYTES * Math.max(1, Math.ceil(sizeBytes / CHUNK_BYTES));
+}
+
+/** What encrypts one document: the key is used for no other, and once. */
+export interface DataKey {
+  /** 32 bytes. */
+  key: Buffer;
+  /** The document's name in the storage. */
+  name: string;
+}
+
+/** The bytes as they are stored. */
+export async function* encrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
+  yield MAGIC;
+  for await (const { chunk, number, isLast } of chunksOf(bytes, CHUNK_BYTES)) {
+    const cipher = createCipheriv(CIPHER, dataKey.key, nonceOf(number, isLast));
+    cipher.setAAD(boundTo(dataKey));
+    yield Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
+  }
+}
+
+/** The document again, from the bytes that are stored. Throws {@link DocumentFault}. */
+export async function* decrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
+  for await (const { chunk, number, isLast } of chunksOf(
+    behindMagic(bytes, dataKey),
+    CHUNK_BYTES + TAG_BYTES,
+  ))
+    yield decryptChunk(chunk, number, isLast, dataKey);
+}
+
+async function* behindMagic(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
+  let head: Buffer | null = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    if (head === null) {
+      yield piece;
+      continue;
+    }
+    head = Buffer.concat([head, piece]);
+    if (head.length < MAGIC.length) continue;
+    if (!isEncrypted(head)) break;
+    yield head.subarray(MAGIC.length);
+    head = null;
+  }
+  if (head !== null) throw changed(dataKey);
+}
+
+/** Whether a file that begins so is encrypted. */
+export function isEncrypted(head: Buffer): boolean {
+  return head.subarray(0, MAGIC.length).equals(MAGIC);
+}
+
+/**
+ * Reads pieces of an encrypted file of `sizeBytes` (unencrypted), wherever they begin. `readStored` reads the file itself. The chunk
+ * of the piece before is kept, so that many small pieces cost no more than one large one.
+ */
+export function pieceReader(
+  readStored: (start: number, length: number) => Buffer,
+  sizeBytes: number,
+  dataKey: DataKey,
+): (start: number, length: number) => Buffer {
+  const last = Math.max(0, Math.ceil(sizeBytes / CHUNK_BYTES) - 1);
+  let kept: { number: number; chunk: Buffer } = { number: -1, chunk: Buffer.alloc(0) };
+  const chunkAt = (number: number) => {
+    if (kept.number !== number) {
+      const stored = readStored(
+        MAGIC.length + number * (CHUNK_BYTES + TAG_BYTES),
+        Math.min(CHUNK_BYTES, sizeBytes - number * CHUNK_BYTES) + TAG_BYTES,
+      );
+      kept = { number, chunk: decryptChunk(stored, number, number === last, dataKey) };
+    }
+    return kept.chunk;
+  };
+  return (start, length) => {
+    const end = Math.min(start + length, sizeBytes);
+    const pieces: Buffer[] = [];
+    for (let at = start; at < end; ) {
+      const number = Math.floor(at / CHUNK_BYTES);
+      const from = number * CHUNK_BYTES;
+      const piece = chunkAt(number).subarray(at - from, end - from);
+      pieces.push(piece);
+      at += piece.length;
+    }
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  };
+}
+
+function decryptChunk(stored: Buffer, number: number, isLast: boolean, dataKey: DataKey): Buffer {
+  const end = stored.length - TAG_BYTES;
+  if (end < 0) throw changed(dataKey);
+  const decipher = createDecipheriv(CIPHER, dataKey.key, nonceOf(number, isLast), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(boundTo(dataKey));
+  decipher.setAuthTag(stored.subarray(end));
+  try {
+    return Buffer.concat([decipher.update(stored.subarray(0, end)), decipher.final()]);
+  } catch (cause) {
+    throw changed(dataKey, cause);
+  }
+}
+
+function changed({ name }: DataKey, cause?: unknown): DocumentFault {
+  return new DocumentFault(`Document ${name} was changed in the storage, or is not whole.`, { cause });
+}
+
+/** 96 bits: 0, the chunk's number, 1 for the last chunk. */
+function nonceOf(number: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUInt32BE(number, 7);
+  nonce[11] = isLast ? 1 : 0;
+  return nonce;
+}
+
+function boundTo({ name }: DataKey): Buffer {
+  return Buffer.concat([MAGIC, Buffer.from(name)]);
+}
+
+/** Chunks of `size` bytes; the last one has what is left, and there always is one. */
+async function* chunksOf(
+  bytes: AsyncIterable<Buffer>,
+  size: number,
+): AsyncGenerator<{ chunk: Buffer; number: number; isLast: boolean }> {
+  let number = 0;
+  let waiting: Buffer[] = [];
+  let length = 0;
+  for await (const piece of bytes) {
+    waiting.push(piece);
+    length += piece.length;
+    // A whole chunk is the last one unless a byte follows.
+    if (length <= size) continue;
+    let all = Buffer.concat(waiting);
+    for (; all.length > size; all = all.subarray(size))
+      yield { chunk: all.subarray(0, size), number: number++, isLast: false };
+    waiting = [all];
+    length = all.length;
+  }
+  yield { chunk: Buffer.concat(waiting), number, isLast: true };
+}

@@ -1,0 +1,98 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import type { Secrets } from '../../platform/config/secrets.ts';
+import type { DataKey } from './encryption.ts';
+import { DocumentFault } from './storage.ts';
+
+/**
+ * A document's envelope: its data key, encrypted by a key of the installation (AES-256-GCM, a random nonce, bound to the
+ * document's name and the key's id). One line of text: what it is, the key's id, and nonce, data key and tag as Base64.
+ */
+const ENVELOPE = /^induct envelope 1 ([0-9a-f]{8}) ([A-Za-z0-9+/]{80})\n$/;
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export interface DocumentKeys {
+  /** The id of the key that new envelopes are made with. */
+  currentId: string;
+  /** Ids of the others, which open envelopes alone. */
+  otherIds: readonly string[];
+  /** A new data key for a document, and its envelope. */
+  make(name: string): { dataKey: DataKey; envelope: string };
+  /** Throws {@link DocumentFault}. */
+  open(envelope: string, name: string): DataKey;
+  /** The envelope by the current key; null when it is that already. Throws {@link DocumentFault}. */
+  rewrap(envelope: string, name: string): string | null;
+}
+
+/** Says which key it is without telling it: eight hexadecimal digits. */
+export function idOfKey(secret: string): string {
+  return createHash('sha256')
+    .update(`induct document key\n${secret.toLowerCase()}`)
+    .digest('hex')
+    .slice(0, 8);
+}
+
+/** The id of the key that an envelope needs. Throws {@link DocumentFault} for what is no envelope. */
+export function keyIdOf(envelope: string, name: string): string {
+  const id = ENVELOPE.exec(envelope)?.[1];
+  if (id === undefined) throw changed(name);
+  return id;
+}
+
+/** Keys of 64 hexadecimal digits, the current one first. */
+export function documentKeys(secrets: Secrets): DocumentKeys {
+  const keys = new Map(secrets.map((secret) => [idOfKey(secret), Buffer.from(secret, 'hex')]));
+  const [currentId, ...otherIds] = keys.keys() as Iterable<string> as [string, ...string[]];
+  const wrap = ({ key, name }: DataKey) => {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, keys.get(currentId)!, nonce);
+    cipher.setAAD(boundTo(currentId, name));
+    const wrapped = Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
+    return `induct envelope 1 ${currentId} ${wrapped.toString('base64')}\n`;
+  };
+  const open = (envelope: string, name: string): DataKey => {
+    const id = keyIdOf(envelope, name);
+    const key = keys.get(id);
+    if (key === undefined) throw lacksKey(name, id);
+    const wrapped = Buffer.from(ENVELOPE.exec(envelope)![2]!, 'base64');
+    const decipher = createDecipheriv(CIPHER, key, wrapped.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(boundTo(id, name));
+    decipher.setAuthTag(wrapped.subarray(-TAG_BYTES));
+    try {
+      const dataKey = decipher.update(wrapped.subarray(NONCE_BYTES, -TAG_BYTES));
+      return { key: Buffer.concat([dataKey, decipher.final()]), name };
+    } catch (cause) {
+      throw changed(name, cause);
+    }
+  };
+  return {
+    currentId,
+    otherIds,
+    make(name) {
+      const dataKey = { key: randomBytes(32), name };
+      return { dataKey, envelope: wrap(dataKey) };
+    },
+    open,
+    rewrap: (envelope, name) => (keyIdOf(envelope, name) === currentId ? null : wrap(open(envelope, name))),
+  };
+}
+
+export function lacksKey(name: string, id: string): DocumentFault {
+  return new DocumentFault(
+    `Document ${name} is encrypted with the key ${id}, which is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO.`,
+    {
+      keyNotice: `Documents are encrypted with the key ${id}, which is neither DOCUMENT_KEY nor DOCUMENT_KEY_ALSO, and cannot be read: docs/operations.md, "Encrypted documents".`,
+    },
+  );
+}
+
+function changed(name: string, cause?: unknown): DocumentFault {
+  return new DocumentFault(`The envelope of document ${name} was changed in the storage.`, { cause });
+}
+
+function boundTo(id: string, name: string): Buffer {
+  return Buffer.from(`induct envelope 1 ${id} ${name}`);
+}
