@@ -52,7 +52,7 @@ test('after a total loss a backup brings back every paid member, every document,
   const send = async (client: Client, uuid: string) => {
     const bytes = pdf({ size: SIZE, trailer: `/Of (${randomUUID()})` });
     const answer = await postPdf(client, pathOf('uploadTranscript', { uuid }), { bytes });
-    assert.equal(answer.status, 200, answer.message);
+    assert.equal(answer.status, 200, await answer.text());
     return createHash('sha256').update(bytes).digest('hex');
   };
   const joinAndSend = async () => {
