@@ -88,6 +88,16 @@ test('what was said to be sent is taken back, is to be sent again, and what was 
   assert.equal((await run(t, ordersShipCommand, uuid)).code, 0);
 });
 
+test('one thing of a parcel is taken back, and the rest of it stays sent', async (t) => {
+  const { uuid } = await join({ items: [PIN] });
+  await run(t, ordersShipCommand, uuid);
+  const { out, code } = await run(t, ordersUnshipCommand, uuid, '--item', '30');
+  assert.deepEqual({ out, code }, { out: 'Lapel Pin is taken back.\n', code: 0 });
+  const [, cord, pin] = of((await run(t, ordersListCommand, '--all')).out, uuid);
+  assert.match(cord!, /^Honor Cord \(product 2\) {2}sent on /);
+  assert.equal(pin, 'Lapel Pin (product 30)  to send');
+});
+
 test('what is refunded is not sent; what is refunded after it was sent is shown', async (t) => {
   const refunded = await join({ items: [PIN, STOLE] });
   await run(t, ordersShipCommand, refunded.uuid, '--item', '31');
