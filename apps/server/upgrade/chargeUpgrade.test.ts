@@ -84,6 +84,21 @@ test('an intent at an earlier price is cancelled, and the upgrade is sold at the
   ]);
 });
 
+test('a press that another tab overtakes with another price on its screen charges nothing', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { payments } = server.deps;
+  const create = payments.createIntent.bind(payments);
+  const overtaken = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
+    overtaken.mock.restore();
+    changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+    return create(...given);
+  });
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4700, status: 'open' }]);
+});
+
 test('an intent that was cancelled in the dashboard is left, and the upgrade is sold with a new one', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
