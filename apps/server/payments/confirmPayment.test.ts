@@ -72,6 +72,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
 
   for (const [other, sentence] of [
     [{ amountReceivedCents: 5000 }, /received 5000 usd, its snapshot says 6500 usd/],
+    [{ amountReceivedCents: 6600 }, /received 6600 usd, its snapshot says 6500 usd/],
     [{ currency: 'cad' }, /received 6500 cad, its snapshot says 6500 usd/],
   ] as const) {
     const received = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, ...other }));
