@@ -218,6 +218,15 @@ test('a member may still be sold an upgrade by link', async () => {
     body: { hubspotContactId: '105', mainProductId: 10 },
   });
   assert.deepEqual(await lines(client, data.joinSessionUuid), [['membership_upgrade', '45.00']]);
+  const { products } = (await client.call('getCheckoutDetails', { params: { uuid: data.joinSessionUuid } }))
+    .data;
+  const removed = await client.call('deleteSessionProduct', {
+    params: { sessionProductUuid: products[0]!.sessionProductUuid! },
+  });
+  assert.deepEqual(
+    [removed.status, removed.message],
+    [409, 'The membership can be changed but not removed.'],
+  );
 });
 
 test('a product that left the catalogue stays in open orders, is shown, can be removed, and is charged at its price', async (t) => {

@@ -9,7 +9,7 @@ import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
-import { shipOrder } from './shipOrder.ts';
+import { shipOrder, unshipOrder } from './shipOrder.ts';
 
 const server = await sharedServer({ OPERATOR_NAME: 'Robin\u001b[31m' });
 
@@ -86,6 +86,29 @@ test('what was said to be sent is taken back, is to be sent again, and what was 
   assert.match(out, /^to {2}12 Oak Street, Austin, Texas, 78701, United States$/m);
   assert.match(out, /Honor Cord: said to be sent on .* by Robin\[31m, taken back on .* by Robin\[31m/);
   assert.equal((await run(t, ordersShipCommand, uuid)).code, 0);
+});
+
+test('one thing of a parcel is taken back, and the rest of it stays sent', async (t) => {
+  const { uuid } = await join({ items: [PIN] });
+  await run(t, ordersShipCommand, uuid);
+  const { out, code } = await run(t, ordersUnshipCommand, uuid, '--item', '30');
+  assert.deepEqual({ out, code }, { out: 'Lapel Pin is taken back.\n', code: 0 });
+  const [, cord, pin] = of((await run(t, ordersListCommand, '--all')).out, uuid);
+  assert.match(cord!, /^Honor Cord \(product 2\) {2}sent on /);
+  assert.equal(pin, 'Lapel Pin (product 30)  to send');
+
+  const items = [30];
+  await shipOrder(server.deps, uuid, { items, by: 'Kim', note: null });
+  await unshipOrder(server.deps, uuid, { items, by: 'Kim' });
+  const { rows } = await sql<{ unshipped_by: string | null }>`
+    select unshipped_by from shipment where session_uuid = ${uuid} and product_id = 30 order by id`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(
+    rows.map(({ unshipped_by }) => unshipped_by),
+    ['Robin\u001b[31m', 'Kim'],
+    'what was said before stays as it was said',
+  );
 });
 
 test('what is refunded is not sent; what is refunded after it was sent is shown', async (t) => {

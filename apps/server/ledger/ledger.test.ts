@@ -8,7 +8,9 @@ import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
 
-const server = await sharedServer();
+/** What Stripe's clock is behind ours, in milliseconds. */
+let behind = 0;
+const server = await sharedServer({}, { stripeClock: () => Date.now() - behind });
 
 const DONATION = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
@@ -235,4 +237,14 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
     }),
     { numRuns: 6 },
   );
+});
+
+test('what was paid in these days is named by the payout that took it after them', async (t) => {
+  behind = 3 * 86_400_000;
+  const { intentId } = await join();
+  behind = 0;
+  const payout = await server.stripeControl('payouts', {});
+  const { out } = await runCommand(t, server, ledgerCommand, ['--from', day(-4), '--to', day(-2), '--csv']);
+  const own = readCsv(out).filter((row) => row['payment intent'] === intentId);
+  assert.deepEqual(new Set(own.map((row) => row.payout)), new Set([payout.id]));
 });

@@ -7,6 +7,7 @@ import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { paidOrders } from '../refunds/paidOrders.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -72,6 +73,7 @@ test('what counts is what Stripe received, not what the intent asked for', async
 
   for (const [other, sentence] of [
     [{ amountReceivedCents: 5000 }, /received 5000 usd, its snapshot says 6500 usd/],
+    [{ amountReceivedCents: 6600 }, /received 6600 usd, its snapshot says 6500 usd/],
     [{ currency: 'cad' }, /received 6500 cad, its snapshot says 6500 usd/],
   ] as const) {
     const received = t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, ...other }));
@@ -85,6 +87,33 @@ test('what counts is what Stripe received, not what the intent asked for', async
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();
   assert.equal((await membershipsOf(server, uuid)).length, 1);
+});
+
+test('what was paid is what Stripe took the intent for, though we never heard that it had changed', async () => {
+  const client = server.client();
+  const uuid = await orderFor({ personalEmail: 'unheard@example.com' });
+  const { id, revision } = await openIntent(client, uuid);
+  await client.call('setSessionProduct', {
+    params: { uuid },
+    body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021' },
+  });
+  await server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${id}` });
+  const body = { amount: 9000, currency: 'usd', billingEmail: '' };
+  assert.equal((await client.call('createPaymentIntent', { params: { uuid }, body })).status, 503);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  const [paid] = await paidOrders(server.deps.database, [id]);
+  assert.deepEqual(
+    [paid?.amountCents, paid?.lines.map(({ type, priceCents }) => [type, priceCents])],
+    [
+      9000,
+      [
+        ['membership', 6500],
+        ['donation', 2500],
+      ],
+    ],
+    `revision ${revision + 1}`,
+  );
 });
 
 test('what was disputed or refunded before it was confirmed is followed at once', async () => {

@@ -1,4 +1,4 @@
-import { type QueryCreator, sql, type Transaction } from 'kysely';
+import { type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
@@ -42,10 +42,15 @@ export function unwritten(intent: Intent, { uuid, kind, revision }: NamedOrder) 
     intent_id: intent.id,
     session_uuid: uuid,
     kind,
-    attempt: sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`,
+    attempt: nextAttempt(uuid, kind),
     client_secret: intent.clientSecret,
     customer_id: intent.customerId ?? '',
     amount_cents: intent.amountCents,
     revision,
   };
+}
+
+/** Of a new row: after the attempts of all intents of its join, however they ended meanwhile. */
+export function nextAttempt(uuid: string, kind: NamedOrder['kind']): RawBuilder<number> {
+  return sql<number>`(select coalesce(max(attempt), 0) + 1 from payment where session_uuid = ${uuid} and kind = ${kind})`;
 }

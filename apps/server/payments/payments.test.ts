@@ -132,6 +132,20 @@ test('an authentication that was left does not lock the order: a change cancels 
   assert.equal((await reportPayment(client, uuid, next)).data.status, 'succeeded');
 });
 
+test('Checkout that is opened again leaves an authentication alone, however long ago it began', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const intent = await openIntent(client, uuid);
+  await beginPayment(client, uuid, intent.revision);
+  await payByCard(server, intent.id, 'pm_card_authenticationRequired');
+  await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).status, 200);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
+  assert.deepEqual([body.status as unknown, await stateOf(server, uuid)], ['requires_action', 'paying']);
+});
+
 test('a left payment that succeeds while a change cancels it is paid for, and the change is refused', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -4,8 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { readMigrations } from '../platform/database/migrate.ts';
 import { reconcileCommand } from '../settlement/commands.ts';
@@ -222,4 +223,24 @@ test('an upgrade whose holder has joined anew is left behind no more', async () 
   assert.deepEqual(await alone(), ['upgrade_alone']);
   await paidJoin(server, server.client(), 'HONOR102');
   assert.deepEqual(await alone(), []);
+});
+
+test('a refund of a payment that bought nothing is for none of its lines, whatever staff say', async (t) => {
+  const client = server.client();
+  const { id } = await openIntent(client, await orderingJoin(client, 'HONOR103'));
+  await paidJoin(server, server.client(), 'HONOR103');
+  await payByCard(server, id);
+  await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 3 });
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await server.stripeFault(null);
+  const refund = await inDashboard(id, 1000);
+  const { out, code } = await run(t, refundAssignCommand, refund, '--membership');
+  assert.equal(code, 1);
+  assert.match(out, new RegExp(`^Payment ${id} bought nothing that refund ${refund} could be for\\.$`, 'm'));
+  const { lines } = await server.deps.database
+    .selectFrom('refund')
+    .select('lines')
+    .where('stripe_id', '=', refund)
+    .executeTakeFirstOrThrow();
+  assert.equal(lines, null);
 });

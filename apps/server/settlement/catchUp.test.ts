@@ -229,6 +229,18 @@ test('after a long outage the events of all of it are listed', async () => {
   assert.equal(await stateOf(server, uuid), 'paid');
 });
 
+test('an event that shows up after later ones have been listed is acted on', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await catchUp();
+  behind = 8 * 60_000;
+  await payByCard(server, id);
+  behind = 0;
+  assert.ok((await catchUp()) > 0);
+  assert.equal(await stateOf(server, uuid), 'paid');
+});
+
 test('two servers do not fetch the same: the turn is one of theirs', async () => {
   await sql`update schedule set due_at = now()`.execute(server.deps.database);
   await server.stripeFault({ kind: 'slow', ms: 200, path: '/v1/events' });

@@ -15,7 +15,9 @@ import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
 
-const server = await sharedServer({}, { hubspotLimits: 'off' });
+/** What Stripe's clock is behind ours, in milliseconds: so much has passed since it happened. */
+let behind = 0;
+const server = await sharedServer({}, { hubspotLimits: 'off', stripeClock: () => Date.now() - behind });
 
 const tables = [
   'contact',
@@ -148,6 +150,32 @@ test('joins that were paid after the backup are made again from what Stripe know
   );
   assert.equal((await joinsOf('early@example.com'))[0]?.uuid, before.uuid);
   assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).out.slice(0, 10), '0 payments');
+});
+
+test('a join that is made again was paid when Stripe took its money, and its upgrade when that was paid', async (t) => {
+  const restore = await dump();
+  const hour = 3_600_000;
+  const client = server.client();
+  behind = 5 * hour;
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026', {
+    personalEmail: 'dated@example.com',
+  });
+  behind = 3 * hour;
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  behind = 0;
+  await restore();
+  assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
+  const { rows } = await sql<{ kind: string; paid: Date; join: Date }>`
+    select kind, succeeded_at as paid, paid_at as join from payment join join_session on uuid = session_uuid
+    where uuid = ${uuid} order by kind`.execute(server.deps.database);
+  const hoursAgo = (date: Date) => Math.round((Date.now() - date.getTime()) / hour);
+  assert.deepEqual(
+    rows.map(({ kind, paid, join }) => [kind, hoursAgo(paid), hoursAgo(join)]),
+    [
+      ['join', 5, 5],
+      ['upgrade', 3, 5],
+    ],
+  );
 });
 
 test('a join that is made again is the one that was lost, by whatever way it came', async (t) => {

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -217,6 +225,17 @@ test('payments that Stripe does not know, as after a change of accounts', async 
     insert into membership (session_uuid, product_id, type, payment_intent) values (${paid}, 1, 'membership', 'pi_elsewhere2')`);
   await foundAndRepaired(t, 'open_here_only', 'paid_here_only');
   assert.deepEqual(await standingsOf(paid), ['void']);
+});
+
+test('an order is open again once its payment, which was cancelled at Stripe, is settled', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  assert.equal((await beginPayment(client, uuid, revision)).status, 200);
+  await server.stripe('POST', `/v1/payment_intents/${id}/cancel`);
+  assert.equal(await stateOf(server, uuid), 'paying');
+  assert.equal((await run(t, settleCommand, id)).code, 0);
+  assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
 test('money without a member, and a member of something else', async (t) => {

@@ -12,6 +12,8 @@ import {
   membershipTypesOf,
   saveOtherCard,
 } from '../../../tests/harness/upgrades.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
+import { giveUpUnwritten } from '../settlement/catchUp.ts';
 
 const server = await sharedServer();
 
@@ -82,6 +84,67 @@ test('an intent at an earlier price is cancelled, and the upgrade is sold at the
     'canceled',
     'succeeded',
   ]);
+});
+
+test('a press that another tab overtakes with another price on its screen charges nothing', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { payments } = server.deps;
+  const create = payments.createIntent.bind(payments);
+  const overtaken = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
+    overtaken.mock.restore();
+    changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+    assert.equal((await charge(client, uuid, intentId, { charge: false })).status, 200);
+    return create(...given);
+  });
+  assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4700, status: 'open' }]);
+});
+
+test('a press that is overtaken by one at another price, which is declined and given up, buys what it was made for', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { payments } = server.deps;
+  const create = payments.createIntent.bind(payments);
+  const overtaken = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
+    overtaken.mock.restore();
+    changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+    await declineSavedCard(server, uuid, 'insufficient_funds');
+    const declined = (await charge(client, uuid, intentId)).data;
+    assert.equal(declined.status, 'failed');
+    await declineSavedCard(server, uuid, null);
+    await cancelIntent(server.deps, idOf(declined.clientSecret));
+    return create(...given);
+  });
+  const pressed = await charge(client, uuid, intentId, { amount: 4500 });
+  assert.deepEqual([pressed.status, pressed.data?.status], [200, 'succeeded']);
+  const charges = (await chargesOf(server, uuid)).map(({ amount_cents, status }) => [amount_cents, status]);
+  assert.deepEqual(charges.sort(), [
+    [4500, 'succeeded'],
+    [4700, 'canceled'],
+  ]);
+});
+
+test('a decline is told as one also when an intent that nobody wrote down has been given up meanwhile', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await charge(client, uuid, intentId, { charge: false });
+  const unwritten = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '4500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': uuid,
+    'metadata[kind]': 'upgrade',
+    'metadata[revision]': '1',
+  });
+  assert.ok(await giveUpUnwritten(server.deps, unwritten.body.id));
+  await declineSavedCard(server, uuid, 'insufficient_funds');
+  const declined = await charge(client, uuid, intentId);
+  assert.deepEqual([declined.status, declined.data?.status], [200, 'failed']);
+  await declineSavedCard(server, uuid, null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
 });
 
 test('an intent that was cancelled in the dashboard is left, and the upgrade is sold with a new one', async () => {

@@ -9,6 +9,7 @@ import { cancelIntent, markCanceled } from '../payments/cancelIntent.ts';
 import { ensureCustomer, readPayer, type SavedCard } from '../payments/cardCustomer.ts';
 import { noteFailure, tooManyDeclined } from '../payments/cardFailures.ts';
 import { confirmIntent } from '../payments/confirmPayment.ts';
+import { nextAttempt } from '../payments/paymentRow.ts';
 import { countingFailures } from '../payments/providerFailures.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
@@ -143,7 +144,7 @@ async function chargeSavedCard(
   async function endAttempt(): Promise<void> {
     await deps.database
       .updateTable('payment')
-      .set({ attempt: attempt + 1, updated_at: sql`now()` })
+      .set({ attempt: nextAttempt(uuid, 'upgrade'), updated_at: sql`now()` })
       .where('intent_id', '=', intentId)
       .where('attempt', '=', attempt)
       .where('status', '=', 'open')
@@ -211,7 +212,7 @@ async function openUpgrade(
       select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
     ), opened as (
       insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
-      select ${intent.id}, uuid, 'upgrade', ${attempt}::int, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
+      select ${intent.id}, uuid, 'upgrade', ${nextAttempt(uuid, 'upgrade')}, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
       on conflict do nothing returning session_uuid
     )
     insert into order_snapshot (session_uuid, kind, revision, amount_cents, items)

@@ -94,6 +94,20 @@ test('an upgrade is only offered while the membership that this join bought is a
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
 });
 
+test('an upgrade of a membership that is disputed is not offered', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await server.deps.database
+    .updateTable('membership')
+    .set({ standing: 'disputed' })
+    .where('session_uuid', '=', uuid)
+    .execute();
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.deepEqual([data.isEligibleForUpgrade, data.upgradeOption, data.card], [false, null, null]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), []);
+});
+
 test('a self-nominator is sent to the transcript after the upgrade', async () => {
   const client = server.client();
   const uuid = (
