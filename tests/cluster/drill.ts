@@ -124,7 +124,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     await Promise.race([go(), broken]);
     const { failures } = joiners;
     const gaps = prober.gaps(from);
-    const lengths = gaps.map((gap) => `${seconds(gap.to - gap.from)} s`).join(' and ') || 'at no time';
+    const lengths = gaps.map((gap) => `${seconds(gap.to - gap.from)} s`).join(' and ') || '0 s';
     const [first, last] = [failures.map((each) => each.from), failures.map(({ to }) => to)];
     const lasted = failures.length === 0 ? 0 : Math.max(...last) - Math.min(...first);
     const proxys = failures.filter(({ isOurs }) => !isOurs).length;
@@ -235,7 +235,7 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
     const reconciled = await reconcile(deps, { graceMinutes: 0 });
     const { acknowledged, lost } = await prober.count();
     say(
-      `${joined.length} joins acknowledged, ${paid.length} payments at Stripe, ${members.length} memberships; ${hashes.length} documents acknowledged, ${documents.length} kept; ${acknowledged} single commits acknowledged, ${lost.length} lost; reconcile: ${reconciled.differences.length} differences; ${seconds(performance.now() - began)} s`,
+      `${joined.length} joins acknowledged (${joiners.undecided.length} not at once: ${[...new Set(joiners.undecided)].join(', ') || 'none'}), ${paid.length} payments at Stripe, ${members.length} memberships; ${hashes.length} documents acknowledged, ${documents.length} kept; ${acknowledged} single commits acknowledged, ${lost.length} lost; reconcile: ${reconciled.differences.length} differences; ${seconds(performance.now() - began)} s`,
     );
     return [
       ...joined.filter((id) => !held.has(id)).map((id) => `the join of ${id} was acknowledged and is lost`),

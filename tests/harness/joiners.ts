@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { paidJoin } from './steps.ts';
+import { paidJoin, reportPayment } from './steps.ts';
 import { browser, type Client, type TestServer } from './testServer.ts';
 
 /** After which a person presses again (ms). */
@@ -20,6 +20,8 @@ export interface Joiners {
   failures: Failure[];
   /** The payment intents of those who were told that they are members. */
   readonly joined: string[];
+  /** How payments that were made stood to those who came back and were not told yet that they succeeded. */
+  readonly undecided: string[];
   /** Rejects when one of them cannot go on. */
   readonly broken: Promise<never>;
   /** Lets everybody finish the join that they are at. */
@@ -41,11 +43,15 @@ export function startJoiners(
   const people = Array.from({ length: count }, async (_, lane) => {
     for (let number = 0; !isOver; number++) {
       const client = persistent(browser(url));
-      const { uuid, intentId } = await paidJoin(server, client, undefined, {
+      const { uuid, intentId, clientSecret } = await paidJoin(server, client, undefined, {
         firstName: `Jordan ${'IVX'[lane % 3]}${lane}`,
         lastName: `Rivera ${number}`,
         personalEmail: `joiner.${lane}.${number}@example.com`,
       });
+      // As the page does while its payment is under way: what was asked within a second is answered by what is recorded.
+      const report = () => reportPayment(client, uuid, { id: intentId, clientSecret });
+      while ((await report()).data.status !== 'succeeded')
+        await pause(AGAIN_MS, undefined, { signal: left.signal });
       joined.push(intentId);
       await afterwards(client, uuid);
     }
@@ -57,6 +63,7 @@ export function startJoiners(
   const joiners: Joiners = {
     failures: [],
     joined,
+    undecided: [],
     broken,
     async finish() {
       isOver = true;
@@ -75,8 +82,11 @@ export function startJoiners(
           const from = performance.now();
           const answered = await client.call(name, options).catch(({ message }: Error) => message);
           if (typeof answered === 'string') failed(name, answered, false, from);
-          else if (answered.status === 200) return answered;
-          else failed(name, answered.message!, true, from);
+          else if (answered.status === 200) {
+            const { status } = { ...(answered.data as { status?: string }) };
+            if (name === 'postPayment' && status !== 'succeeded') joiners.undecided.push(status!);
+            return answered;
+          } else failed(name, answered.message!, true, from);
           await pause(AGAIN_MS, undefined, { signal: left.signal });
         }
       },

@@ -29,6 +29,12 @@ export function addressesOf(databaseUrl: string): string[] {
   return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
 }
 
+/** Whether a host may turn out to be a standby: one of several, or one of which `target_session_attrs` says that it must take writes. */
+export function maybeStandby(databaseUrl: string): boolean {
+  const addresses = addressesOf(databaseUrl);
+  return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');
+}
+
 /** Where the database is, without the password: `h1:5432, h2:5433`. */
 export function placeOf(databaseUrl: string): string {
   return addressesOf(databaseUrl)

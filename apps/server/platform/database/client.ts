@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
-import { addressesOf } from '../config/databaseUrl.ts';
+import { maybeStandby } from '../config/databaseUrl.ts';
 import { watchPool } from '../metrics.ts';
 import { type Patience, patience, Silence } from './patience.ts';
 import { Primary, refuseReadOnly } from './primary.ts';
@@ -28,7 +28,7 @@ export function connect(
     waits = patience.ofCalls,
   }: { name?: string; connections?: number; actor?: string | null; waits?: Patience } = {},
 ): Database {
-  const primary = addressesOf(url).length > 1 ? new Primary(url) : null;
+  const primary = maybeStandby(url) ? new Primary(url) : null;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,

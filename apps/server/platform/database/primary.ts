@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { addressesOf, placeOf } from '../config/databaseUrl.ts';
+import { addressesOf, maybeStandby, placeOf } from '../config/databaseUrl.ts';
 import { patience } from './patience.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
@@ -14,12 +14,13 @@ export interface PrimaryConnection {
 
 /**
  * Connects to the host of a DATABASE_URL that takes writes. Several are asked at once, so that one that is silent delays nobody
- * (docs/decisions/0045). Throws what the only host says; for several, what is wrong with user, password or database, or a
+ * (docs/decisions/0045). A single one is asked where `target_session_attrs` says so: a proxy may lead to a standby for a moment, which has
+ * what was never acknowledged. Throws what a single host says that is not asked; else what is wrong with user, password or database, or a
  * {@link DatabaseUnavailable} that names each host.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
+  if (!maybeStandby(databaseUrl)) return open(databaseUrl, times);
   const addresses = addressesOf(databaseUrl);
-  if (addresses.length === 1) return open(databaseUrl, times);
   const ms = patience.ofWork.connectMs;
   const attempts = addresses.map(async (address) => {
     const opened = await open(address, { connectionTimeoutMillis: ms, ...times });

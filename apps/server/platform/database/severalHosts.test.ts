@@ -41,6 +41,15 @@ const portAsked = async (database: Database) =>
   (await sql<{ port: number }>`select inet_server_port() as port`.execute(database)).rows[0]!.port;
 const write = (database: Database) => sql`create temporary table written ()`.execute(database);
 
+/** What the primary takes; its connections hear of it a moment later. */
+const setReadOnly = async (value: 'on' | 'off') => {
+  await pair.ask(pair.primary, `alter system set default_transaction_read_only = ${value}`);
+  await pair.ask(pair.primary, 'select pg_reload_conf()');
+};
+const isReadOnly = async (database: Database) =>
+  (await sql<{ told: string }>`select current_setting('transaction_read_only') as told`.execute(database))
+    .rows[0]!.told === 'on';
+
 test('of several hosts the one that takes writes is asked, whatever their order', async (t) => {
   for (const hosts of [
     [pair.standby, pair.primary],
@@ -53,6 +62,13 @@ test('of several hosts the one that takes writes is asked, whatever their order'
     await client.end();
     assert.equal(Number(new URL(address).port), portOf(pair.primary));
   }
+});
+
+test('a single address that asks for writes is not used while it leads to a standby, as a proxy may after a failover', async (t) => {
+  const database = connect(atSeveral('induct', pair.standby));
+  t.after(() => database.destroy());
+  await assert.rejects(portAsked(database), /no host takes writes/);
+  await assert.rejects(connectToPrimary(atSeveral('induct', pair.standby)), /no host takes writes/);
 });
 
 test('a host that is silent, or is not there, delays nobody', async (t) => {
@@ -79,10 +95,6 @@ test('where no host takes writes, each is named with its reason; a wrong passwor
 });
 
 test('a connection to a host that takes no writes any more is given up', async (t) => {
-  const setReadOnly = async (value: 'on' | 'off') => {
-    await pair.ask(pair.primary, `alter system set default_transaction_read_only = ${value}`);
-    await pair.ask(pair.primary, 'select pg_reload_conf()');
-  };
   t.after(() => setReadOnly('off'));
   const alone = connect(pair.primary.url, { connections: 1 });
   const several = connect(atSeveral('induct', pair.standby, pair.primary), { connections: 1 });
@@ -92,11 +104,7 @@ test('a connection to a host that takes no writes any more is given up', async (
   const [pid] = [await pidOf(alone), await pidOf(several)];
 
   await setReadOnly('on');
-  // A connection hears of it a moment later.
-  const isTold = async (database: Database) =>
-    (await sql<{ told: string }>`select current_setting('transaction_read_only') as told`.execute(database))
-      .rows[0]!.told === 'on';
-  await until(async () => (await isTold(alone)) && (await isTold(several)), PATIENCE_MS);
+  await until(async () => (await isReadOnly(alone)) && (await isReadOnly(several)), PATIENCE_MS);
   await assert.rejects(write(alone), DatabaseUnavailable);
   await assert.rejects(write(several), DatabaseUnavailable);
   assert.notEqual(await pidOf(alone), pid);
@@ -112,6 +120,18 @@ test('a connection to a host that takes no writes any more is given up', async (
     PATIENCE_MS,
   );
   await write(several);
+});
+
+test('a new connection to a host that has stopped to take writes is not used', async (t) => {
+  const several = connect(atSeveral('induct', pair.standby, pair.primary), { connections: 2 });
+  t.after(() => several.destroy());
+  t.after(() => setReadOnly('off'));
+  await several.connection().execute(async (first) => {
+    await portAsked(first);
+    await setReadOnly('on');
+    await until(() => isReadOnly(first), PATIENCE_MS);
+    await assert.rejects(portAsked(several), /^Error: it takes no writes/);
+  });
 });
 
 test('when the primary dies and the standby is promoted, a server goes on with the new one and has lost nothing', async (t) => {
