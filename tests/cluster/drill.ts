@@ -208,7 +208,12 @@ async function play(scope: Scope, seed: number, say: (line: string) => void): Pr
   const next = deck(faults);
   for (const _ of faults) await next()();
 
-  await Promise.race([joiners.finish(), broken]);
+  const isFinished = await Promise.race([
+    joiners.finish().then(() => true),
+    broken,
+    pause(PATIENCE_MS, false, { ref: false }),
+  ]);
+  if (!isFinished) differences.push(`a join cannot be finished: ${joiners.failures.slice(-1).map(told)}`);
   await prober.stop();
   differences.push(...(await account()));
   for (const [index, server] of servers.entries())
