@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { otherConnections, startInterruptible } from '../../tests/harness/interruptible.ts';
+import { type Failure, startJoiners } from '../../tests/harness/joiners.ts';
 import { nginxProgram, startNginx } from '../../tests/harness/nginx.ts';
 import { type ServerProcess, startServerProcess, withSettings } from '../../tests/harness/serverProcess.ts';
-import { paidJoin } from '../../tests/harness/steps.ts';
-import { browser, type Client } from '../../tests/harness/testServer.ts';
 import { until } from '../../tests/harness/until.ts';
 import { freePort } from '../../tools/local/ports.ts';
 import { NO_DATABASE } from './platform/http/errors.ts';
@@ -18,33 +17,7 @@ const ROUNDS = isLong ? 5 : 1;
 /** How long the database hangs, and how long it is gone (ms). */
 const HANGS_MS = isLong ? 20_000 : 4_000;
 const GONE_MS = isLong ? 60_000 : 4_000;
-/** After which a person presses again (ms). */
-const AGAIN_MS = 300;
 const PATIENCE_MS = 120_000;
-
-/** What stood in the way of a call: a sentence of ours, or nothing that we said. */
-interface Failure {
-  call: string;
-  text: string;
-  isOurs: boolean;
-}
-
-/** Somebody who presses again until the call is done. */
-function persistent(url: string, failed: (failure: Failure) => void, signal: AbortSignal): Client {
-  const client = browser(url);
-  return {
-    ...client,
-    async call(name, options) {
-      for (;;) {
-        const answered = await client.call(name, options).catch(({ message }: Error) => message);
-        if (typeof answered === 'string') failed({ call: name, text: answered, isOurs: false });
-        else if (answered.status === 200) return answered;
-        else failed({ call: name, text: answered.message!, isOurs: true });
-        await pause(AGAIN_MS, undefined, { signal });
-      }
-    },
-  };
-}
 
 test('two servers behind nginx lose nothing and nobody, whatever is restarted, killed, hung or gone', {
   skip: !nginxProgram && 'nginx is not installed (apt-get install nginx-light)',
@@ -63,33 +36,16 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
   const nginx = await startNginx(ports);
   t.after(() => nginx.close());
 
-  let failures: Failure[] = [];
-  let joined = 0;
-  let isOver = false;
-  const left = new AbortController();
-  t.after(() => left.abort());
-  const joining = Array.from({ length: JOINERS }, async (_, lane) => {
-    for (let number = 0; !isOver; number++) {
-      const client = persistent(nginx.url, (failure) => failures.push(failure), left.signal);
-      await paidJoin(arranged, client, undefined, {
-        firstName: `Jordan ${'IVX'[lane % 3]}${lane}`,
-        lastName: `Rivera ${number}`,
-        personalEmail: `joiner.${lane}.${number}@example.com`,
-      });
-      joined += 1;
-    }
-  });
-  // One that cannot go on ends the test.
-  const broken = Promise.race(joining).then(() => {
-    if (!isOver) throw new Error('A joiner has stopped.');
-  });
+  const joiners = startJoiners(arranged, nginx.url, JOINERS);
+  t.after(() => joiners.leave());
+  const { joined, broken } = joiners;
   /** What failed while this was done, and until two joins a joiner went through after it. */
   const during = async (work: () => Promise<unknown>): Promise<Failure[]> => {
-    failures = [];
+    joiners.failures = [];
     await Promise.race([work(), broken]);
-    const sofar = joined;
-    await Promise.race([until(() => joined >= sofar + 2 * JOINERS, PATIENCE_MS), broken]);
-    return failures;
+    const sofar = joined.length;
+    await Promise.race([until(() => joined.length >= sofar + 2 * JOINERS, PATIENCE_MS), broken]);
+    return joiners.failures;
   };
 
   for (let round = 0; round < ROUNDS; round++) {
@@ -131,13 +87,12 @@ test('two servers behind nginx lose nothing and nobody, whatever is restarted, k
       [null, null],
     );
   }
-  isOver = true;
-  await Promise.all(joining);
+  await joiners.finish();
 
   const members = await database.admin<{ count: number }>(
     `select count(*)::int from membership where type = 'membership' and standing = 'active'`,
   );
-  assert.deepEqual(members, [{ count: joined }]);
+  assert.deepEqual(members, [{ count: joined.length }]);
   const { differences } = await reconcile(arranged.deps, { graceMinutes: 0 });
   assert.deepEqual(differences, []);
 });

@@ -18,7 +18,7 @@ const places = [
   ...(process.env.PATH ?? '').split(delimiter),
 ];
 /** The folder of a PostgreSQL with its client tools, the newest of those that are installed. */
-const bin = places
+export const postgresPrograms = places
   .filter((place) => programs.every((program) => isProgram(join(place, program))))
   .map((place) => ({ place, major: majorOf(place) }))
   .filter(({ major }) => major >= OLDEST_MAJOR)
@@ -31,7 +31,7 @@ function majorOf(place: string): number {
 
 /** Why a test that saves or restores a database is skipped; false when it can run. */
 export const lacksPostgres: string | false =
-  bin === undefined && 'no PostgreSQL with pg_dump is installed here (postgresql, 15 or newer)';
+  postgresPrograms === undefined && 'no PostgreSQL with pg_dump is installed here (postgresql, 15 or newer)';
 
 export interface InstalledPostgres {
   url: string;
@@ -47,7 +47,7 @@ export interface InstalledPostgres {
 /** A PostgreSQL of this system, thrown away in the end: its databases are not durable. */
 export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'induct-postgres-'));
-  const account = choosePostgresAccount({ dataDir, native: dirname(bin!) });
+  const account = choosePostgresAccount({ dataDir, native: dirname(postgresPrograms!) });
   const cluster = account.place(join(dataDir, 'cluster'));
   mkdirSync(cluster, { mode: 0o700 });
   account.give(cluster);
@@ -93,8 +93,8 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   let databases = 0;
   return {
     url: address('postgres'),
-    major: majorOf(bin!),
-    path: [bin!, process.env.PATH].join(delimiter),
+    major: majorOf(postgresPrograms!),
+    path: [postgresPrograms!, process.env.PATH].join(delimiter),
     async emptyDatabase() {
       const name = `empty_${++databases}`;
       await ask(`create database ${name}`);

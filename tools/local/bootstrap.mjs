@@ -17,6 +17,7 @@ const commands = [
   'operator',
   'test',
   'faults',
+  'cluster',
   'drift',
   'check',
   'gallery',

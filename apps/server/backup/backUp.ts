@@ -4,7 +4,8 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectToPrimary } from '../platform/database/primary.ts';
 import { version } from '../platform/version.ts';
 import { DocumentFault, NotStored, type Storage } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
@@ -31,9 +32,8 @@ interface StoredDocument {
  * Throws {@link BackupFault}, and whatever the storage throws.
  */
 export async function backUp(databaseUrl: string, storage: Storage, folder: string): Promise<Manifest> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  client.on('error', () => {});
-  await client.connect();
+  // pg_dump has to ask the same host: no other one knows the snapshot.
+  const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     const postgres = majorOf(rows[0]!.server_version_num);
@@ -43,7 +43,7 @@ export async function backUp(databaseUrl: string, storage: Storage, folder: stri
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
     await makeFolder(folder);
-    const files: Manifest['files'] = { [DUMP]: await dump(databaseUrl, snapshot.id, join(folder, DUMP)) };
+    const files: Manifest['files'] = { [DUMP]: await dump(address, snapshot.id, join(folder, DUMP)) };
     await client.query('commit');
     const { documents, id: _, ...told } = snapshot;
     const copies = await copyDocuments(storage, documents, folder);
@@ -102,10 +102,10 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function dump(databaseUrl: string, snapshot: string, path: string): Promise<Written> {
+async function dump(address: string, snapshot: string, path: string): Promise<Written> {
   // Another role may own the database to which it is restored.
   const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`];
-  const { process, ended } = startTool('pg_dump', args, databaseUrl);
+  const { process, ended } = startTool('pg_dump', args, address);
   const [written] = await Promise.all([writeFile(process.stdout!, path), ended]);
   return written;
 }

@@ -27,6 +27,7 @@ import { paidJoin } from '../../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../../tests/harness/temporaryFolder.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { freePort } from '../../../tools/local/ports.ts';
 import type { LoneCommand } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
 import { migrate, readMigrations } from '../platform/database/migrate.ts';
@@ -113,6 +114,26 @@ async function refuses(t: TestContext, folder: string, sentence: RegExp, args = 
   assert.deepEqual(await rowsOf(to.databaseUrl!, tables), []);
   assert.equal(existsSync(to.documents) && readdirSync(to.documents).length > 0, false);
 }
+
+test('a backup and a restore ask the one of several hosts that takes writes', { skip }, async (t) => {
+  const { databaseUrl } = server.deps.config;
+  const nobody = await freePort();
+  // In the form of libpq, which its tools would take to mean any host.
+  const atSeveral = (url: string) => url.replace('@', `@127.0.0.1:${nobody},`);
+  const folder = join(temporaryFolder(t), 'backup');
+  const saved = await run(t, backupCommand, [folder], { databaseUrl: atSeveral(databaseUrl) });
+  assert.equal(saved.code, 0, saved.out);
+  const to = await elsewhere(t);
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], {
+    ...to,
+    databaseUrl: atSeveral(to.databaseUrl!),
+  });
+  assert.equal(code, 0, out);
+  assert.equal(
+    (await rowsOf(to.databaseUrl!, 'select from join_session')).length,
+    manifestOf(folder).counts.joins,
+  );
+});
 
 test('a backup is the database, every document and a manifest, for its owner alone, and comes back as it was', {
   skip,

@@ -26,15 +26,15 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts the tool on a database. The password goes by its environment, since arguments are seen by everybody on the machine.
+ * Starts the tool on a database at a single host. The password goes by its environment, since arguments are seen by everybody on the machine.
  * `ended` rejects with a {@link BackupFault} that has the tool's own words.
  */
 export function startTool(
   tool: Tool,
   args: readonly string[],
-  databaseUrl: string,
+  databaseAddress: string,
 ): { process: ChildProcess; ended: Promise<void> } {
-  const address = new URL(databaseUrl);
+  const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
   // Known to the driver alone.

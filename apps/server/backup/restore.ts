@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import pg from 'pg';
 import { readMigrations } from '../platform/database/migrate.ts';
+import { connectToPrimary } from '../platform/database/primary.ts';
 import { version } from '../platform/version.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
@@ -81,7 +81,9 @@ export async function restore(
     written++;
   });
   const args = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
-  const { process, ended } = startTool('pg_restore', [...args, join(folder, DUMP)], databaseUrl);
+  const { client, address } = await connectToPrimary(databaseUrl);
+  await client.end();
+  const { process, ended } = startTool('pg_restore', [...args, join(folder, DUMP)], address);
   process.stdout!.resume();
   await ended;
   return { written };
@@ -110,9 +112,7 @@ async function isStored(
 
 /** The server's major version, and whether the database holds nothing; what extensions brought does not count. */
 async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  client.on('error', () => {});
-  await client.connect();
+  const { client } = await connectToPrimary(databaseUrl);
   try {
     const version = await client.query<{ server_version_num: string }>('show server_version_num');
     const { rows } = await client.query<{ is_empty: boolean }>(

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { askPerson, type LoneCommand, misused, readArgs } from '../platform/command.ts';
 import type { Config } from '../platform/config/config.ts';
+import { addressesOf, placeOf } from '../platform/config/databaseUrl.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { postpone } from '../platform/database/schedule.ts';
 import { createLog } from '../platform/http/logging.ts';
@@ -26,8 +27,9 @@ export const restoreCommand: LoneCommand = {
     try {
       const manifest = await examineBackup(config.databaseUrl, folder);
       console.log(told(manifest));
-      const { pathname, host } = new URL(config.databaseUrl);
-      if (!read.values.yes && !(await askPerson(`Restore it to the database ${host}${pathname}?`))) {
+      const { pathname } = new URL(addressesOf(config.databaseUrl)[0]!);
+      const place = `${placeOf(config.databaseUrl)}${pathname}`;
+      if (!read.values.yes && !(await askPerson(`Restore it to the database ${place}?`))) {
         console.log('Nothing was changed: say yes, or give --yes.');
         return 1;
       }

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { migrationState } from '../platform/database/migrate.ts';
+import { connectToPrimary } from '../platform/database/primary.ts';
 import type { Answer } from '../providers/answer.ts';
 
 export interface DatabaseState {
@@ -13,7 +14,7 @@ export interface DatabaseState {
   foreign: string | null;
 }
 
-const TIMEOUT_MS = 5_000;
+const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
 /** Looks at the database and changes nothing, least of all its tables. */
 export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
@@ -31,40 +32,25 @@ export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,
 ): Promise<Answer<Said>> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  // A connection that breaks also rejects the query under way, which is what we tell.
-  client.on('error', () => {});
   try {
-    await client.connect();
-    return { said: await ask(client) };
+    const { client } = await connectToPrimary(databaseUrl, TIMES);
+    try {
+      return { said: await ask(client) };
+    } finally {
+      await client.end().catch(() => {});
+    }
   } catch (error) {
     return { down: sentenceOf(error) };
-  } finally {
-    await client.end().catch(() => {});
   }
 }
 
 /** The secret that signs links where none is set; null when there is none yet, or no database that answers. */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  client.on('error', () => {});
-  try {
-    await client.connect();
+  const answer = await askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<{ value: string }>("select value from secret where name = 'link'");
     return rows[0]?.value ?? null;
-  } catch {
-    return null;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
+  return 'said' in answer ? answer.said : null;
 }
 
 /** Where a name leads to several addresses, Node reports one error for each, under one that says nothing. */

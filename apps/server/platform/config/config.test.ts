@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigFaults, readConfig, settingsOf } from './config.ts';
+import { addressesOf, placeOf } from './databaseUrl.ts';
 
 const emulated = {
   DATABASE_URL: 'postgres://localhost/x',
@@ -65,6 +66,18 @@ test('with all keys set everything is real', () => {
   assert.equal(readConfig(live).mode, 'live');
 });
 
+test('a database may have several hosts, each with a port or without', () => {
+  const databaseUrl = 'postgres://u:p%40@a,[::1]:5433,b:5434/x?target_session_attrs=read-write';
+  assert.equal(readConfig({ ...emulated, DATABASE_URL: databaseUrl }).databaseUrl, databaseUrl);
+  assert.deepEqual(addressesOf(databaseUrl), [
+    'postgres://u:p%40@a/x?target_session_attrs=read-write',
+    'postgres://u:p%40@[::1]:5433/x?target_session_attrs=read-write',
+    'postgres://u:p%40@b:5434/x?target_session_attrs=read-write',
+  ]);
+  assert.equal(placeOf(databaseUrl), 'a:5432, [::1]:5433, b:5434');
+  assert.deepEqual(addressesOf('postgres://u:a,b@c/x'), ['postgres://u:a,b@c/x']);
+});
+
 test('setup makes the secret of webhooks, and does without; nothing else does', () => {
   const { STRIPE_WEBHOOK_SECRET: _, ...without } = real;
   assert.equal(readConfig(settingsOf('setup', without)).providers.stripe.secretKey, real.STRIPE_SECRET_KEY);
@@ -122,6 +135,17 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a network that is none', { ...emulated, TRUST_PROXY: '10.0.0.0/33' }, /"10.0.0.0\/33" is no address/],
   ['live mode without https', { ...live, PUBLIC_URL: 'http://join.society.example' }, /https/],
   ['no database', { ...emulated, DATABASE_URL: '' }, /DATABASE_URL is missing/],
+  [
+    'a database that is none',
+    { ...emulated, DATABASE_URL: 'mysql://a/x' },
+    /DATABASE_URL must be an address/,
+  ],
+  ['a host that is none', { ...emulated, DATABASE_URL: 'postgres://a,b:port/x' }, /DATABASE_URL must be an/],
+  [
+    'a database that is only read',
+    { ...emulated, DATABASE_URL: 'postgres://a,b/x?target_session_attrs=standby' },
+    /target_session_attrs=standby, and Induct writes/,
+  ],
   ['a port that is none', { ...emulated, PORT: '70000' }, /PORT must be a whole number/],
   ['a mode that is none', { ...emulated, MODE: 'prod' }, /MODE must be one of local, live/],
   ['a short link secret', { ...emulated, LINK_SECRET: 'short' }, /at least 32/],

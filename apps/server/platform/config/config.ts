@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import { readDatabaseUrl } from './databaseUrl.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { type MailSettings, readMail } from './mail.ts';
 import { type Providers, readProviders } from './providers.ts';
@@ -18,6 +19,7 @@ export interface Config extends WatchSettings {
   apiUrl: string;
   /** From which addresses (CIDR) X-Forwarded-* is believed: the proxies'. False: from none. */
   trustProxy: false | string[];
+  /** May name several hosts: `connectToPrimary`. */
   databaseUrl: string;
   /** How long a starting server waits for an unreachable database. */
   databaseWaitSeconds: number;
@@ -100,7 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const trustProxy = readProxies(settings, mode);
 
   const isEmbedded = get('DATABASE_URL') === 'embedded';
-  const databaseUrl = isEmbedded ? undefined : address('DATABASE_URL', ['postgres:', 'postgresql:']);
+  const databaseUrl = isEmbedded ? undefined : readDatabaseUrl(settings);
   if (isEmbedded)
     fault(
       'DATABASE_URL=embedded is for `npm start` and `npm run operator`, which bring the database: this program needs a PostgreSQL address.',

@@ -1,7 +1,9 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
+import { maybeStandby } from '../config/databaseUrl.ts';
 import { watchPool } from '../metrics.ts';
 import { type Patience, patience, Silence } from './patience.ts';
+import { Primary, refuseReadOnly } from './primary.ts';
 import type { Tables } from './types.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
@@ -14,7 +16,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * At most `connections` to the database, shown under `name` among the metrics. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
+ * At most `connections` to the database, of several hosts to the one that takes writes, shown under `name` among the metrics. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
  * it may have been executed.
  */
 export function connect(
@@ -26,6 +28,7 @@ export function connect(
     waits = patience.ofCalls,
   }: { name?: string; connections?: number; actor?: string | null; waits?: Patience } = {},
 ): Database {
+  const primary = maybeStandby(url) ? new Primary(url) : null;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -33,36 +36,44 @@ export function connect(
     application_name: 'induct',
     // Detects connections whose other end has vanished.
     keepAlive: true,
+    // The host may have become a standby since it was asked.
+    ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
     // A checked-out client that breaks fails its statement; without a listener its `error` event would end the process.
-    client.on('error', () => {});
+    client.on('error', () => primary?.doubt());
     // Queued first on the connection: when it fails, so does the statement after it.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
   // The same for idle clients; the pool drops them.
-  pool.on('error', () => {});
+  pool.on('error', () => primary?.doubt());
   return new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: patientPool(pool, new Silence(waits)) }),
+    dialect: new PostgresDialect({ pool: patientPool(pool, new Silence(waits), primary) }),
   });
 }
 
 /** Messages of pg and its pool, which give no error code. */
 const NO_ANSWER = 'Query read timeout';
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
+/** SQLSTATE `read_only_sql_transaction`: the host is a standby by now. */
+const READ_ONLY = '25006';
 
 /**
  * A pool for Kysely whose connections prepare their statements. A connection whose statement timed out is closed: later statements
- * would wait behind it.
+ * would wait behind it. So is one that takes no writes.
  */
-function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
+function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
+  const checkOut = async () => {
+    if (primary) pool.options.connectionString = await primary.address(silence.connectMs);
+    pool.options.connectionTimeoutMillis = silence.connectMs;
+    return pool.connect();
+  };
   return {
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      pool.options.connectionTimeoutMillis = silence.connectMs;
-      const client = await pool.connect().catch((error: Error) => {
+      const client = await checkOut().catch((error: Error) => {
         if (error.message === NO_CONNECTION_FREE) {
           const { max, connectionTimeoutMillis } = pool.options;
           throw new DatabaseUnavailable(
@@ -70,6 +81,7 @@ function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
             { cause: error },
           );
         }
+        primary?.doubt();
         if (!(error instanceof pg.DatabaseError)) silence.begin();
         throw asUnavailable(error);
       });
@@ -84,7 +96,10 @@ function patientPool(pool: pg.Pool, silence: Silence): PostgresPool {
         } catch (error) {
           const thrown = asUnavailable(error);
           if (error instanceof pg.DatabaseError) silence.end();
-          else fault = thrown;
+          if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) {
+            fault = thrown;
+            primary?.doubt();
+          }
           if ((error as Error).message === NO_ANSWER) silence.begin();
           throw thrown;
         }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
+import { connectToPrimary } from './primary.ts';
 
 /** Key of the advisory lock held while migrating, so that servers that start together do not both migrate. */
 const migrating = 7_368_275;
@@ -39,10 +40,7 @@ export async function migrate(
   databaseUrl: string,
   { migrations = folder, version = ours }: { migrations?: string; version?: string } = {},
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  // As in client.ts: without a listener a broken connection would end the process.
-  client.on('error', () => {});
-  await client.connect();
+  const { client } = await connectToPrimary(databaseUrl);
   try {
     await client.query('select pg_advisory_lock($1)', [migrating]);
     const { waiting, foreign } = await migrationState(client, { migrations, version });

@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { type LoneCommand, misused, readArgs } from '../command.ts';
 import { migrate, migrationState } from './migrate.ts';
 import { describeMigration, planMigrations } from './planMigrations.ts';
+import { connectToPrimary } from './primary.ts';
 
 export const migrateCommand: LoneCommand = {
   usage: 'migrate [--plan]',
@@ -33,8 +33,7 @@ export const migrateCommand: LoneCommand = {
 
 /** Why a command may not run on a database, as a sentence; null when it may. Reads only. */
 export async function refusalOfDatabase(databaseUrl: string): Promise<string | null> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  const { client } = await connectToPrimary(databaseUrl);
   try {
     const { waiting, foreign } = await migrationState(client);
     if (foreign || waiting.length === 0) return foreign;

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { migrationState } from './migrate.ts';
+import { connectToPrimary } from './primary.ts';
 import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 
 /** Rows are counted up to here: that a table has more is enough to know. */
@@ -33,10 +34,7 @@ export async function planMigrations(
   databaseUrl: string,
   options: { migrations?: string; version?: string } = {},
 ): Promise<{ planned: PlannedMigration[]; foreign: string | null }> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  // As in client.ts: without a listener a broken connection would end the process.
-  client.on('error', () => {});
-  await client.connect();
+  const { client } = await connectToPrimary(databaseUrl);
   try {
     await client.query('begin transaction read only');
     const { waiting, foreign } = await migrationState(client, options);

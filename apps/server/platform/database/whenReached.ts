@@ -3,7 +3,9 @@ import pg from 'pg';
 import type { Log } from '../../deps.ts';
 import { readSociety } from '../../society/readSociety.ts';
 import type { Config } from '../config/config.ts';
+import { placeOf } from '../config/databaseUrl.ts';
 import { openWaitingRoom, type WaitingRoom } from '../http/waitingRoom.ts';
+import { connectToPrimary } from './primary.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 const FIRST_PAUSE_MS = 250;
@@ -78,14 +80,11 @@ async function attempt<Done>(
 
 /** Only checks that the database answers; what follows has no time limit. */
 async function probe(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+  const { client } = await connectToPrimary(databaseUrl, {
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
   });
-  client.on('error', () => {});
   try {
-    await client.connect();
     await client.query('select');
   } finally {
     void client.end().catch(() => {});
@@ -128,10 +127,4 @@ export function sentenceOf(error: unknown, databaseUrl: string): string | null {
   return away
     ? `The database at ${placeOf(databaseUrl)} cannot be reached: ${(asUnavailable(away) as Error).message}.`
     : null;
-}
-
-/** Where the database is, without the password. */
-function placeOf(databaseUrl: string): string {
-  const { hostname, port } = new URL(databaseUrl);
-  return `${hostname}:${port || 5432}`;
 }

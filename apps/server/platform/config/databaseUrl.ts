@@ -1,0 +1,44 @@
+import type { SettingReader } from './reader.ts';
+
+/** What libpq may be asked for, and Induct takes: it writes. */
+const WRITABLE = ['read-write', 'primary'];
+
+/**
+ * Reads DATABASE_URL, which may name several hosts as libpq has it: `postgres://u:p@h1,h2:5433/db?target_session_attrs=read-write`
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Undefined when it is missing or wrong.
+ */
+export function readDatabaseUrl({ get, fault }: SettingReader): string | undefined {
+  const value = get('DATABASE_URL');
+  if (value === undefined) return undefined;
+  const addresses = addressesOf(value);
+  if (addresses.some((address) => !/^postgres(ql)?:/.test(address) || !URL.canParse(address))) {
+    fault('DATABASE_URL must be an address that begins with postgres:// or postgresql://.');
+    return undefined;
+  }
+  const wanted = new URL(addresses[0]!).searchParams.get('target_session_attrs');
+  if (wanted !== null && !WRITABLE.includes(wanted))
+    fault(
+      `DATABASE_URL says target_session_attrs=${wanted}, and Induct writes: leave it out, or say read-write.`,
+    );
+  return value.replace(/\/$/, '');
+}
+
+/** An address for each host of a DATABASE_URL, in its order. */
+export function addressesOf(databaseUrl: string): string[] {
+  const [, before, hosts, after] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(databaseUrl) ?? [];
+  return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
+}
+
+/** Whether a host may turn out to be a standby: one of several, or one of which `target_session_attrs` says that it must take writes. */
+export function maybeStandby(databaseUrl: string): boolean {
+  const addresses = addressesOf(databaseUrl);
+  return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');
+}
+
+/** Where the database is, without the password: `h1:5432, h2:5433`. */
+export function placeOf(databaseUrl: string): string {
+  return addressesOf(databaseUrl)
+    .map((address) => new URL(address))
+    .map(({ hostname, port }) => `${hostname}:${port || 5432}`)
+    .join(', ');
+}

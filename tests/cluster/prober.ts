@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { patience } from '../../apps/server/platform/database/patience.ts';
+import { connectToPrimary } from '../../apps/server/platform/database/primary.ts';
+
+const TIMES = { connectionTimeoutMillis: 2_000, query_timeout: 3_000 };
+
+export interface Gap {
+  from: number;
+  to: number;
+}
+
+/** Commits a number ten times a second, to see when nothing can be written and that nothing acknowledged is lost. */
+export class Prober {
+  readonly #url: string;
+  /** Numbers, and when each was acknowledged (ms, `performance.now`). */
+  readonly #acknowledged = new Map<number, number>();
+  #isOver = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async start(): Promise<void> {
+    const { client } = await connectToPrimary(this.#url);
+    await client.query('create table probe (number int primary key)').finally(() => client.end());
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    let client: pg.Client | null = null;
+    for (let number = 0; !this.#isOver; number++) {
+      try {
+        client ??= (await connectToPrimary(this.#url, TIMES)).client;
+        await client.query('insert into probe values ($1)', [number]);
+        this.#acknowledged.set(number, performance.now());
+      } catch {
+        void client?.end().catch(() => {});
+        client = null;
+      }
+      await pause(100);
+    }
+    void client?.end().catch(() => {});
+  }
+
+  /** The times since this moment (ms) in which nothing was acknowledged for longer than a call may wait. */
+  gaps(since: number): Gap[] {
+    const times = [since, ...[...this.#acknowledged.values()].filter((time) => time > since)];
+    return times
+      .slice(1)
+      .map((to, index) => ({ from: times[index]!, to }))
+      .filter(({ from, to }) => to - from > patience.ofCalls.statementMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+  }
+
+  /** How many were acknowledged, and those of them that are not there. */
+  async count(): Promise<{ acknowledged: number; lost: number[] }> {
+    const { client } = await connectToPrimary(this.#url);
+    const { rows } = await client
+      .query<{ number: number }>('select number from probe')
+      .finally(() => client.end());
+    const there = new Set(rows.map(({ number }) => number));
+    const numbers = [...this.#acknowledged.keys()];
+    return { acknowledged: numbers.length, lost: numbers.filter((number) => !there.has(number)) };
+  }
+}

@@ -1,0 +1,2 @@
+/** `npm run test:cluster`. */
+import '../../tests/cluster/main.ts';
