@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -63,4 +64,11 @@ test('a server that ends when a connection breaks in the middle of a transaction
 test('a variant whose text has gone says so, and no server starts with it', () => {
   for (const variant of Object.values(variants))
     assert.throws(() => broken('export const confirmPayment = null;', variant), /to break any more/);
+});
+
+test('every variant finds in the server what it breaks', () => {
+  for (const variant of Object.values(variants)) {
+    const source = readFileSync(new URL(`../../apps/server/${variant.file}`, import.meta.url), 'utf8');
+    assert.notEqual(broken(source, variant), source);
+  }
 });

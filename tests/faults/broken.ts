@@ -38,7 +38,7 @@ export const variants = {
   /** Nobody hears that a connection broke while it was taken. */
   'no listener': {
     file: 'platform/database/client.ts',
-    changes: [["    client.on('error', () => {});", '']],
+    changes: [["    client.on('error', () => primary?.doubt());", '']],
   },
 } as const satisfies Record<string, Break>;
 
