@@ -11,6 +11,8 @@ import {
   type CountedAttempt,
   countingAttempt,
   forgiveAttempt,
+  inTurn,
+  mayAttempt,
   tooManyAttempts,
 } from './codeAttempts.ts';
 
@@ -24,10 +26,20 @@ export interface Eligibility {
 /** A code may be right and only its look-up held up: calling it invalid would turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
+/** What the mirror knows of a code; all null but `is_within` of one that it does not know. */
+interface FoundCode {
+  code: string | null;
+  contact_id: string | null;
+  expired: boolean | null;
+  is_member: boolean | null;
+  is_by_mirror_alone: boolean | null;
+  is_within: boolean;
+}
+
 /**
  * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Attempts with codes that are not
  * known here are counted by address before HubSpot is asked, and forgiven when it knows the code; a code that is known
- * costs one statement and no count, unless it leads to a member by HubSpot's word alone: then HubSpot is asked anew.
+ * costs one statement that only reads, unless it leads to a member by HubSpot's word alone: then HubSpot is asked anew.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -40,14 +52,18 @@ export async function checkEligibility(
 
   let found = await find();
   if (!found.is_within) throw tooManyAttempts(deps);
-  if (!found.code) {
-    // Addresses that have tried another code lately leave HubSpot's searches to others first.
-    const isSuspect = found.is_suspect || isSlip(code);
-    const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
-    if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
-    if (learned === 'known') {
-      await forgiveAttempt(deps.database, attempt, found);
-      found = await find();
+  if (!found.code || found.expired) {
+    const counted = await inTurn(count);
+    if (!counted.is_within) throw tooManyAttempts(deps);
+    if (!found.code) {
+      // Addresses that have tried another code lately leave HubSpot's searches to others first.
+      const isSuspect = counted.is_suspect || isSlip(code);
+      const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
+      if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
+      if (learned === 'known') {
+        await forgiveAttempt(deps.database, attempt, counted);
+        found = await find();
+      }
     }
   }
 
@@ -64,22 +80,20 @@ export async function checkEligibility(
   if (found.is_member) return { status: 'failed', message: ALREADY_MEMBER, contactId: null };
   return { status: 'success', message: 'Your invitation was found.', contactId: found.contact_id };
 
-  async function find() {
-    const { rows } = await sql<
-      CountedAttempt & {
-        code: string | null;
-        contact_id: string | null;
-        expired: boolean;
-        is_member: boolean;
-        is_by_mirror_alone: boolean;
-      }
-    >`
-      with invited as (
-        select code, contact_id, coalesce(expires_at <= now(), false) as expired,
-          ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
-        from invitation where code = ${code}
-      ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited where not expired)`)}
-      select invited.*, attempt.* from attempt left join invited on true`.execute(deps.database);
+  async function find(): Promise<FoundCode> {
+    const { rows } = await sql<FoundCode>`
+      select code, contact_id, expires_at <= now() as expired,
+        ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
+        ${mayAttempt(deps, attempt)} as is_within
+      from (select) as always left join invitation on code = ${code}`.execute(deps.database);
+    return rows[0]!;
+  }
+
+  async function count(): Promise<CountedAttempt> {
+    // What was found is decided anew: the code may have been learnt meanwhile.
+    const { rows } = await sql<CountedAttempt>`
+      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and (expires_at is null or expires_at > now()))`)}
+      select * from attempt`.execute(deps.database);
     return rows[0]!;
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
+import pLimit from 'p-limit';
 import { isMinted, isSlip } from '#core/mintedCode.ts';
 import type { Deps } from '../deps.ts';
 import type { Limit } from '../platform/config/limits.ts';
@@ -38,9 +39,9 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts an attempt before anything is told of it, in the very statement that looks the code up: common table expressions
- * for it, the last one named `attempt`, of one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not
- * counted: a school stands behind one address. One that is over the limit is not counted either, so that a window ends.
+ * Counts an attempt before anything is told of it: common table expressions for a statement, the last one named `attempt`, of
+ * one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted: a school stands behind one address.
+ * One that is over the limit is not counted either, so that a window ends.
  */
 export function countingAttempt(
   deps: Deps,
@@ -76,6 +77,12 @@ export function countingAttempt(
       from counts
     )`;
 }
+
+/**
+ * Takes turns with statements that count attempts. Each is a write that waits for the disk: without turns, a burst of guesses
+ * would hold every connection of the pool, and the joins beside them would wait.
+ */
+export const inTurn = pLimit(1);
 
 /** Whether the address may try the code at all, for a statement that only acts on right ones. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {

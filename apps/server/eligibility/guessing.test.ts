@@ -5,6 +5,7 @@ import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
 /** Each guess that is looked at waits for HubSpot's budget of searches: few are enough. */
@@ -80,6 +81,23 @@ test('guesses that cannot be checked, since HubSpot is down, are limited as well
   const answers: Answer[] = [];
   for (const code of codes('DOWN', 20)) answers.push(await check(code));
   assert.deepEqual(counted(answers), { 503: LIMIT, 429: 20 - LIMIT });
+});
+
+test('guesses whose count must wait leave the database to others', async () => {
+  await known('KNOWN', 10);
+  await outage();
+  const guesses: Promise<Answer>[] = [];
+  await server.deps.database.transaction().execute(async (holder) => {
+    await sql`lock table limit_count in exclusive mode`.execute(holder);
+    guesses.push(...codes('BURST', 40).map((code, n) => check(code, `198.51.100.${n}`)));
+    const waiting = async () =>
+      (await sql`select from pg_locks where not granted`.execute(holder)).rows.length;
+    await until(async () => (await waiting()) > 0, 5_000);
+    for (const code of codes('KNOWN', 10))
+      assert.equal((await check(code, '203.0.113.9')).data?.status, 'success');
+    assert.equal(await waiting(), 1);
+  });
+  assert.deepEqual(counted(await Promise.all(guesses)), { 503: 40 });
 });
 
 test('guesses at a school code are counted where a join is started, and with those that were checked', async () => {

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
   countingAttempt,
+  inTurn,
   mayAttempt,
   tooManyAttempts,
 } from '../eligibility/codeAttempts.ts';
@@ -194,7 +195,7 @@ async function startOrRefuse(
   { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
   const start = async () => (await insert.execute(deps.database)).rows[0];
-  const find = async () => (await invited.execute(deps.database)).rows[0];
+  const find = async () => (await inTurn(() => invited.execute(deps.database))).rows[0];
   let started = await start();
   if (started) return started;
   let found = await find();

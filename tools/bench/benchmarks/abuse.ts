@@ -50,7 +50,7 @@ export async function benchmarkAbuse(bench: Bench): Promise<string> {
     figures.push(abuse);
     return sample;
   };
-  const { report } = await compare(world, {
+  const compared = await compare(world, {
     title: 'joins, ms',
     ours: abused,
     other: join,
@@ -70,7 +70,10 @@ export async function benchmarkAbuse(bench: Bench): Promise<string> {
   const last = figures.at(-1)!;
   return section(
     'Abuse',
-    [atMost('joins that failed beside abuse or alone', 0, spreadOf([failed]))],
+    [
+      atMost('joins that failed beside abuse or alone', 0, spreadOf([failed])),
+      atMost('p95 of a join beside abuse, times that without', 2, compared.ratio('a join, p95')),
+    ],
     `${JOINS} joins over ${overMs / 1000} s. Strangers ask for ${job.connections} connections that say nothing or never end, guess ${job.guesses} codes from ${job.addresses} addresses, 64 at a time, then send ${job.floods} bodies of 2 MB and as many headers of 100 kB; after ${job.limitMs / 1000} s the rest is left out. Limits are on. Their process has the lowest priority.`,
     table(
       ['strangers', ''],
@@ -81,6 +84,6 @@ export async function benchmarkAbuse(bench: Bench): Promise<string> {
         ['too large, by answer', statuses(last.floods)],
       ],
     ),
-    report,
+    compared.report,
   );
 }
