@@ -11,6 +11,7 @@ import {
   type CountedAttempt,
   countingAttempt,
   forgiveAttempt,
+  IS_IN_DATE,
   inTurn,
   mayAttempt,
   tooManyAttempts,
@@ -26,11 +27,11 @@ export interface Eligibility {
 /** A code may be right and only its look-up held up: calling it invalid would turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** What the mirror knows of a code; all null but `is_within` of one that it does not know. */
+/** What the mirror knows of a code; of one that it does not know all is null but `expired`, false, and `is_within`. */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
-  expired: boolean | null;
+  expired: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
   is_within: boolean;
@@ -82,7 +83,7 @@ export async function checkEligibility(
 
   async function find(): Promise<FoundCode> {
     const { rows } = await sql<FoundCode>`
-      select code, contact_id, expires_at <= now() as expired,
+      select code, contact_id, not ${IS_IN_DATE} as expired,
         ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone,
         ${mayAttempt(deps, attempt)} as is_within
       from (select) as always left join invitation on code = ${code}`.execute(deps.database);
@@ -92,7 +93,7 @@ export async function checkEligibility(
   async function count(): Promise<CountedAttempt> {
     // What was found is decided anew: the code may have been learnt meanwhile.
     const { rows } = await sql<CountedAttempt>`
-      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and (expires_at is null or expires_at > now()))`)}
+      with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
       select * from attempt`.execute(deps.database);
     return rows[0]!;
   }

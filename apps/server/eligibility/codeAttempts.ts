@@ -84,6 +84,9 @@ export function countingAttempt(
  */
 export const inTurn = pLimit(1);
 
+/** Whether an invitation's code still opens a join: a condition on its row. */
+export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
+
 /** Whether the address may try the code at all, for a statement that only acts on right ones. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);

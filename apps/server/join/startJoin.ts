@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import {
   type CodeAttempt,
   countingAttempt,
+  IS_IN_DATE,
   inTurn,
   mayAttempt,
   tooManyAttempts,
@@ -105,9 +106,10 @@ export async function startLinkedJoin(
       where not exists (select from continued) and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
       returning uuid, programme
     ) ${CONTINUED_OR_STARTED}`,
-    sql`
-    select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
-    from contact where id = ${presentId(given.contactId)}`,
+    () =>
+      sql<Invited>`
+        select ${isMemberNow('contact.id')} as is_member, false as is_by_mirror_alone, true as is_invited, true as is_within
+        from contact where id = ${presentId(given.contactId)}`.execute(deps.database),
     given,
   );
 }
@@ -137,7 +139,7 @@ async function startByCode(
   // A school's code is shared by design: only a personal one is counted.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
-  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and (expires_at is null or expires_at > now())`;
+  const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${IS_IN_DATE}`;
   return startOrRefuse(
     deps,
     sql`
@@ -151,12 +153,16 @@ async function startByCode(
         and ${codeUnderLimit} and ${joinsUnderLimit(deps, 'address_hash', addressHash)}
       returning uuid, programme
     ) ${CONTINUED_OR_STARTED}`,
-    sql`
-    with invited as (
-      select true as is_invited, ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
-      from invitation where ${isOpen}
-    ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
-    select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within from attempt left join invited on true`,
+    () =>
+      inTurn(() =>
+        sql<Invited>`
+          with invited as (
+            select true as is_invited, ${isMemberNow('invitation.contact_id')} as is_member, ${isMemberByMirrorAlone('invitation.contact_id')} as is_by_mirror_alone
+            from invitation where ${isOpen}
+          ), ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invited)`)}
+          select coalesce(is_invited, false) as is_invited, is_member, is_by_mirror_alone, is_within
+          from attempt left join invited on true`.execute(deps.database),
+      ),
     { contactId, address },
   );
 }
@@ -185,17 +191,17 @@ interface Invited {
 }
 
 /**
- * The join that `insert` starts. When it starts none, `invited` says why: nobody's invitation, a member, or else a limit is
+ * The join that `insert` starts. When it starts none, `askInvited` says why: nobody's invitation, a member, or else a limit is
  * full. Before a member by the mirror's word alone is refused, HubSpot is asked anew.
  */
 async function startOrRefuse(
   deps: Deps,
   insert: RawBuilder<StartedJoin>,
-  invited: RawBuilder<Invited>,
+  askInvited: () => Promise<{ rows: Invited[] }>,
   { contactId, address }: { contactId: string | null; address: string },
 ): Promise<StartedJoin> {
   const start = async () => (await insert.execute(deps.database)).rows[0];
-  const find = async () => (await inTurn(() => invited.execute(deps.database))).rows[0];
+  const find = async () => (await askInvited()).rows[0];
   let started = await start();
   if (started) return started;
   let found = await find();
