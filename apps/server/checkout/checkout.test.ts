@@ -175,6 +175,7 @@ test('a checkout link sells the default membership, or what it names, at its pri
   assert.equal((await client.call('getCheckoutDetails', { params: { uuid } })).data.isCheckoutOnly, true);
 });
 
+const joins = () => server.deps.database.selectFrom('join_session').select('uuid').execute();
 const refusedLinks: [object, number, RegExp][] = [
   [{ overrideMainPriceCents: 1999 }, 400, /costs at least \$20\.00/],
   [{ mainProductId: 30 }, 404, /cannot be bought/],
@@ -185,12 +186,14 @@ const refusedLinks: [object, number, RegExp][] = [
   [{ hubspotContactId: '105' }, 409, /already a member/],
 ];
 for (const [change, expected, sentence] of refusedLinks)
-  test(`a checkout link with ${JSON.stringify(change)} is refused with ${expected}`, async () => {
+  test(`a checkout link with ${JSON.stringify(change)} is refused with ${expected}, and starts no join`, async () => {
+    const before = await joins();
     const { status, message } = await server
       .client()
       .call('initiateCheckout', { body: { hubspotContactId: '103', ...change } });
     assert.equal(status, expected);
     assert.match(message ?? '', sentence);
+    assert.deepEqual(await joins(), before);
   });
 
 test('who comes by a checkout link is told what the fee buys and who is eligible; who saw the membership screen is not', async () => {

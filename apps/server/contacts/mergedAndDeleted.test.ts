@@ -3,13 +3,26 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { membershipsOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from './crmId.ts';
 import { followMerges } from './followContacts.ts';
 import { syncContacts } from './syncContacts.ts';
@@ -217,4 +230,42 @@ test('a contact that was merged into one that is merged again stands for the las
     const { rows } = await sql<{ id: string }>`select ${presentId(id)} as id`.execute(server.background);
     assert.equal(rows[0]!.id, '9003', id);
   }
+});
+
+test('two contacts who are both paying when they are merged pay on, and are followed once they have paid', async () => {
+  const [one, two] = [await person(), await person()];
+  const paying = [];
+  for (const { id, code } of [one, two]) {
+    const client = server.client();
+    const uuid = await orderingJoin(client, code, { personalEmail: `${code}@example.com` });
+    const intent = await openIntent(client, uuid);
+    assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
+    paying.push({ id, client, uuid, intent });
+  }
+  const merged = await merge(one.id, two.id);
+  assert.equal(await server.deps.contacts.refresh(two.id), 'known');
+  for (const { id, uuid } of paying) assert.equal((await contactOf(uuid)).contact_id, id);
+  const { client, uuid, intent } = paying[0]!;
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, uuid, intent)).data.status, 'succeeded');
+  await server.deps.contacts.refresh(two.id);
+  const [membership] = await membershipsOf(server, uuid);
+  assert.deepEqual([(await contactOf(uuid)).contact_id, membership?.contact_id], [merged, merged]);
+});
+
+test('all memberships of merged contacts that have ended are those of the one that they are now', async () => {
+  const [one, two] = [await person(), await person()];
+  const joins: string[] = [];
+  for (const { code } of [one, two]) {
+    const { uuid } = await paidJoin(server, server.client(), code, { personalEmail: `${code}@example.com` });
+    await refundJoin(server.deps, uuid, membershipOnly);
+    joins.push(uuid);
+  }
+  const merged = await merge(one.id, two.id);
+  await server.deps.contacts.refresh(two.id);
+  for (const uuid of joins)
+    assert.deepEqual(
+      (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id),
+      [merged],
+    );
 });

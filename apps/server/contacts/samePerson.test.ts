@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
   orderingJoin,
+  paidJoin,
   payByCard,
   payOrder,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
+import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
@@ -94,4 +98,69 @@ test('a join whose money went back is not linked: it makes nobody former who is 
   const { code } = await runCommand(t, server, linkCommand, [uuid, id]);
   await deliver(server);
   assert.deepEqual([code, await statusOf(id)], [1, 'prospect']);
+});
+
+test('a join is linked to a contact who holds nothing of what it still holds', async (t) => {
+  const upgraded = async (code: string, personalEmail: string) => {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
+    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+    return uuid;
+  };
+  // Of theirs the upgrade is left, of this one the membership.
+  const theirs = await upgraded('HONOR103', 'first.try@example.com');
+  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
+  const uuid = await upgraded('LINCOLN2026', 'second.try@example.com');
+  await refundJoin(server.deps, uuid, { ...everything, membership: false });
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, '103']);
+  assert.equal(code, 0, out);
+  await deliver(server);
+  assert.equal(await statusOf('103'), 'member');
+});
+
+test('a join that HubSpot refused is sent again to the contact that it is linked to', async (t) => {
+  const id = await contactOf('refused.before@example.com', { membership_status: 'prospect' });
+  const uuid = await paidSchoolJoin({ personalEmail: 'refused.before@example.com' });
+  await sql`update join_session set crm_refusal = 'refused', crm_attempts = 5 where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  assert.equal(await statusOf(id), 'prospect');
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, id])).code, 0);
+  await deliver(server);
+  assert.equal(await statusOf(id), 'member');
+});
+
+test('what HubSpot was told while a membership ended does not make its contact a member again', async (t) => {
+  await deliver(server);
+  const id = await contactOf('ended.meanwhile@example.com');
+  const client = server.client();
+  const uuid = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
+    .joinSessionUuid;
+  const intent = await openIntent(client, uuid);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid }, body })).status, 200);
+  await payByCard(server, intent.id);
+  await reportPayment(client, uuid, intent);
+  const real = server.hubspot.updateContacts.bind(server.hubspot);
+  const told = t.mock.method(
+    server.hubspot,
+    'updateContacts',
+    async (...args: Parameters<typeof real>) => {
+      const outcomes = await real(...args);
+      await refundJoin(server.deps, uuid, everything);
+      return outcomes;
+    },
+    { times: 1 },
+  );
+  await pushDue({ ...server.deps, database: server.background }, server.hubspot);
+  assert.deepEqual([told.mock.callCount(), await statusOf(id)], [1, 'member']);
+  const { is_member } = await server.deps.database
+    .selectFrom('contact')
+    .select('is_member')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  assert.equal(is_member, false);
+  await deliver(server);
+  assert.equal(await statusOf(id), 'former');
 });

@@ -114,6 +114,28 @@ test('declined cards whose webhooks come late, all together, are all counted', a
   await forget();
 });
 
+test('a decline that is reported after the next card has paid is counted, and the card that paid is not', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  assert.equal((await payByCard(server, id, 'pm_card_chargeDeclined')).status, 402);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  const declined = body.latest_charge as unknown as string;
+  assert.equal((await payByCard(server, id)).status, 200);
+  await handleEvent(server.deps, {
+    id: `evt_${id}_late`,
+    type: 'payment_intent.payment_failed',
+    createdAt: new Date(),
+    intentId: id,
+    metadata: body.metadata as unknown as Record<string, string>,
+    failedChargeId: declined,
+  });
+  const counted = await sql<{ charge_id: string }>`
+    select charge_id from card_failure where session_uuid = ${uuid}`.execute(server.deps.database);
+  assert.deepEqual(counted.rows, [{ charge_id: declined }]);
+  await forget();
+});
+
 /** Three declined cards of a join that Stripe reports, as of a time by its own clock. */
 async function declinedAt(client: Client, createdAt: Date): Promise<string> {
   const uuid = await orderingJoin(client);

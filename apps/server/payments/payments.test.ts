@@ -398,6 +398,8 @@ test('two intents of one join that both pay: the second goes back, whoever joins
 
 test('one contact pays in one place at a time; a payment that was left elsewhere gives way', async () => {
   const [here, there] = [server.client(), server.client()];
+  // A window in which nobody pays stands in nobody's way.
+  await startJoin(server.client(), 'HONOR104');
   const [one, two] = [await orderingJoin(here, 'HONOR104'), await orderingJoin(there, 'HONOR104')];
   const [first, second] = [await openIntent(here, one), await openIntent(there, two)];
   assert.equal((await beginPayment(here, one, first.revision)).status, 200);

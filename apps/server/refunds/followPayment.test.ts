@@ -14,6 +14,7 @@ import {
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { handleEvent } from '../payments/handleEvent.ts';
 import { followPayment } from './followPayment.ts';
 import { promiseRefund } from './giveBack.ts';
@@ -292,4 +293,28 @@ test('a refund that is due is replaced by none of another amount, and by none th
     { amount_cents: 1000, status: 'succeeded', reason: 'dashboard' },
     { amount_cents: 6500, status: 'due', reason: 'requested' },
   ]);
+});
+
+test('an upgrade whose refund fails at the bank after all is held again beside its membership', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR103');
+  const charged = await charge(client, uuid, intentId);
+  assert.equal(charged.data.status, 'succeeded');
+  const { intent_id: upgrade } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, upgrade: true });
+  const standings = async () => (await standingsOf(server, uuid)).map(({ standing }) => standing);
+  assert.deepEqual(await standings(), ['active', 'refunded']);
+  const { payments } = server.deps;
+  const { refunds } = await payments.moneyBack(upgrade);
+  const failed = async () => ({
+    refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+    dispute: null,
+  });
+  await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, upgrade);
+  assert.deepEqual(await standings(), ['active', 'active']);
 });

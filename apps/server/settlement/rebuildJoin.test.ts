@@ -229,6 +229,30 @@ test('an order that has changed since its payment keeps its later revision when 
   assert.ok(revision > intent.revision, `${revision}`);
 });
 
+test('an order that the backup has as it was before its last change gets the revision that was paid', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'before.change@example.com' });
+  const revisionNow = async () =>
+    (
+      await server.deps.database
+        .selectFrom('join_session')
+        .select('revision')
+        .where('uuid', '=', uuid)
+        .executeTakeFirstOrThrow()
+    ).revision;
+  const restore = await dump();
+  const before = await revisionNow();
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '12.50' } });
+  const intent = await openIntent(client, uuid);
+  await payByCard(server, intent.id);
+  await restore();
+  assert.deepEqual([await revisionNow(), intent.revision > before], [before, true]);
+  const settled = await runCommand(t, server, settleCommand, [intent.id]);
+  assert.equal(settled.code, 0, settled.out);
+  // Another order under the number of the one that was paid would be taken for it.
+  assert.equal(await revisionNow(), intent.revision);
+});
+
 test('what Stripe does not tell is not made up: the payment is to be given back', async (t) => {
   const { body } = await server.stripe('POST', '/v1/payment_intents', {
     amount: '6500',

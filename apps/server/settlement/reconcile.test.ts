@@ -87,6 +87,25 @@ test('a payment that nobody confirmed is told ten minutes after it was paid, how
   await foundAndRepaired(t, 'unconfirmed');
 });
 
+test('an intent that is open at Stripe alone is told ten minutes after it was made, though a card was declined just now', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  behind = 60 * 60_000;
+  t.after(() => {
+    behind = 0;
+  });
+  const { id } = await openIntent(client, uuid);
+  behind = 0;
+  await payByCard(server, id, 'pm_card_chargeDeclined');
+  await change(sql`update payment set status = 'canceled' where intent_id = ${id}`);
+  const { differences } = await reconcile(server.deps);
+  assert.deepEqual(
+    differences.map(({ kind, subject }) => [kind, subject]),
+    [['open_there_only', id]],
+  );
+  await foundAndRepaired(t, 'open_there_only');
+});
+
 test('a payment that nobody wrote down', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
