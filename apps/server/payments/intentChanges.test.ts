@@ -44,18 +44,28 @@ async function ageChange(uuid: string): Promise<void> {
     where uuid = ${uuid} and intent_changing_since is not null`.execute(server.deps.database);
 }
 
-/** Holds each change of an intent before it reaches Stripe; `arrived` resolves when it has come so far. */
-function holdChanges(t: TestContext) {
+/**
+ * Holds each change of an intent before it reaches Stripe, the first one on its way back if so asked; `arrived` resolves when it has
+ * come so far.
+ */
+function holdChanges(t: TestContext, { firstOnItsWayBack = false } = {}) {
   const { payments } = server.deps;
   const real = payments.updateIntent.bind(payments);
   const held: { letGo: () => void }[] = [];
   const waiting: (() => void)[] = [];
-  t.mock.method(payments, 'updateIntent', async (...args: Parameters<typeof real>) => {
-    await new Promise<void>((letGo) => {
+  const hold = () =>
+    new Promise<void>((letGo) => {
       held.push({ letGo });
       waiting.shift()?.();
     });
-    return real(...args);
+  let isFirst = true;
+  t.mock.method(payments, 'updateIntent', async (...args: Parameters<typeof real>) => {
+    const isOnItsWayBack = isFirst && firstOnItsWayBack;
+    isFirst = false;
+    if (!isOnItsWayBack) await hold();
+    const answer = await real(...args);
+    if (isOnItsWayBack) await hold();
+    return answer;
   });
   return {
     arrived: () =>
@@ -66,37 +76,38 @@ function holdChanges(t: TestContext) {
   };
 }
 
-test('a change that ends late leaves the mark of another one alone: what is begun is what is charged', async (t) => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  const changes = holdChanges(t);
+for (const way of ['to Stripe', 'back from Stripe'])
+  test(`a change held on its way ${way} leaves the mark of another one alone: what is begun is what is charged`, async (t) => {
+    const client = server.client();
+    const uuid = await orderingJoin(client);
+    const first = await openIntent(client, uuid);
+    const changes = holdChanges(t, { firstOnItsWayBack: way === 'back from Stripe' });
 
-  await donate(client, uuid, 25);
-  const late = openIntent(client, uuid).catch(() => {});
-  const lateAtStripe = await changes.arrived();
-  await ageChange(uuid);
-  const second = await openIntent(client, uuid);
-  assert.notEqual(second.id, first.id);
+    await donate(client, uuid, 25);
+    const late = openIntent(client, uuid).catch(() => {});
+    const lateAtStripe = await changes.arrived();
+    await ageChange(uuid);
+    const second = await openIntent(client, uuid);
+    assert.notEqual(second.id, first.id);
 
-  const line = await donate(client, uuid, 50);
-  const dear = openIntent(client, uuid).catch(() => {});
-  const dearAtStripe = await changes.arrived();
-  lateAtStripe.letGo();
-  await late;
-  changes.end();
+    const line = await donate(client, uuid, 50);
+    const dear = openIntent(client, uuid).catch(() => {});
+    const dearAtStripe = await changes.arrived();
+    lateAtStripe.letGo();
+    await late;
+    changes.end();
 
-  await client.call('deleteSessionProduct', { params: { sessionProductUuid: line }, body: {} });
-  await ageChange(uuid);
-  const shown = await openIntent(client, uuid);
-  assert.equal(shown.amount, 9000);
-  assert.equal((await beginPayment(client, uuid, shown.revision)).status, 200);
-  dearAtStripe.letGo();
-  await dear;
-  assert.equal((await atStripe(shown.id)).amount, 9000);
-  await payByCard(server, shown.id);
-  assert.equal((await reportPayment(client, uuid, shown)).data.status, 'succeeded');
-});
+    await client.call('deleteSessionProduct', { params: { sessionProductUuid: line }, body: {} });
+    await ageChange(uuid);
+    const shown = await openIntent(client, uuid);
+    assert.equal(shown.amount, 9000);
+    assert.equal((await beginPayment(client, uuid, shown.revision)).status, 200);
+    dearAtStripe.letGo();
+    await dear;
+    assert.equal((await atStripe(shown.id)).amount, 9000);
+    await payByCard(server, shown.id);
+    assert.equal((await reportPayment(client, uuid, shown)).data.status, 'succeeded');
+  });
 
 for (const [from, to] of [
   [1, 2],
