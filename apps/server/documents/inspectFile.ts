@@ -61,11 +61,17 @@ async function inflate(
   try {
     // A stream for each of a thousand small parts would cost more than all of their content.
     if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
-      take(inflateRawSync(await bytes.read(start, length), { maxOutputLength: mostBytes + 1 }));
+      take(
+        inflateRawSync(await bytes.read(start, length), {
+          maxOutputLength: mostBytes + 1,
+          // zlib's default of 16 kB, allocated for each of a thousand small parts, costs more than inflating them.
+          chunkSize: Math.max(LEAST_CHUNK_BYTES, Math.min(mostBytes + 1, CHUNK_BYTES)),
+        }),
+      );
     else
       await pipeline(
         piecesOf(bytes, start, length),
-        createInflateRaw({ chunkSize: CHUNK_BYTES }),
+        createInflateRaw({ chunkSize: INFLATED_CHUNK_BYTES }),
         async (chunks: AsyncIterable<Uint8Array>) => {
           for await (const chunk of chunks) {
             take(chunk);
@@ -82,3 +88,7 @@ async function inflate(
 
 const AT_ONCE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** zlib refuses less. */
+const LEAST_CHUNK_BYTES = 64;
+/** Half of the processor time that pieces of 64 kB take. */
+const INFLATED_CHUNK_BYTES = 256 * 1024;
