@@ -91,7 +91,10 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
 
 /** Creates the folder if it does not exist. */
 export async function freeBytes(folder: string): Promise<number> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { bavail, bsize } = await statfs(folder);
+  const { bavail, bsize } = await statfs(folder).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return statfs(folder);
+  });
   return bavail * bsize;
 }
