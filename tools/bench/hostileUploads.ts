@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { request } from 'undici';
 import { hostileDocuments } from '../../tests/harness/documents.ts';
 
 /**
@@ -19,18 +20,33 @@ export interface HostileJob {
 setPriority(19);
 const documents = hostileDocuments();
 
-process.on('message', ({ url, contactId, count, overMs, status }: HostileJob) => {
+/** A form with a document, written once: the processors are to be used by who is measured. */
+async function formOf({ name, content }: (typeof documents)[number], contactId: string) {
+  const form = new FormData();
+  form.append('contactId', contactId);
+  form.append('file', new Blob([new Uint8Array(content)]), name);
+  const written = new Response(form);
+  return {
+    name,
+    headers: { 'content-type': written.headers.get('content-type')! },
+    body: Buffer.from(await written.arrayBuffer()),
+  };
+}
+
+async function sendAll({ url, contactId, count, overMs, status }: HostileJob): Promise<void> {
+  const forms = await Promise.all(documents.map((document) => formOf(document, contactId)));
   const send = async (index: number) => {
     await pause((index * overMs) / count);
-    const { name, content } = documents[index % documents.length]!;
-    const form = new FormData();
-    form.append('contactId', contactId);
-    form.append('file', new Blob([new Uint8Array(content)]), name);
-    const answer = await fetch(url, { method: 'POST', body: form });
-    await answer.arrayBuffer();
-    if (answer.status !== status) throw new Error(`${name} was answered with ${answer.status}.`);
+    const { name, headers, body } = forms[index % forms.length]!;
+    const answer = await request(url, { method: 'POST', headers, body });
+    await answer.body.dump();
+    if (answer.statusCode !== status) throw new Error(`${name} was answered with ${answer.statusCode}.`);
   };
-  Promise.all(Array.from({ length: count }, (_, index) => send(index))).then(
+  await Promise.all(Array.from({ length: count }, (_, index) => send(index)));
+}
+
+process.on('message', (job: HostileJob) => {
+  sendAll(job).then(
     () => process.send!(''),
     (error: Error) => process.send!(error.message),
   );
