@@ -1,8 +1,8 @@
-import { execFile, fork } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compiledCode } from '../../tools/local/child.ts';
+import { type Child, compiledCode, startChild } from '../../tools/local/child.ts';
 import { settingsFor } from './standIns.ts';
 import type { TestServer } from './testServer.ts';
 
@@ -74,12 +74,16 @@ export function launchServerProcess(
   test: TestServer,
   program = main,
 ): Omit<ServerProcess, 'url'> & { listening: Promise<string> } {
-  const server = fork(program, {
+  let child!: Child;
+  const ready = startChild<{ listening: string }>(program, {
     // Another version's code would stay in the cache for good.
-    env: { ...(program === main && compiledCode), ...settingsOf(test) },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    env: { ...(program !== main && { NODE_COMPILE_CACHE: undefined }), ...settingsOf(test) },
+    output: 'pipe',
+    started: (started) => {
+      child = started;
+    },
   });
+  const server = child.process;
   let output = '';
   for (const stream of [server.stdout!, server.stderr!])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -87,12 +91,13 @@ export function launchServerProcess(
     });
   // The last lines have arrived by then.
   const ended = once(server, 'close');
-  const listening = Promise.race([
-    once(server, 'message').then(([message]) => (message as { listening: string }).listening),
-    ended.then(([code]) => {
-      throw new Error(`The server ended with ${code} before it listened:\n${output}`);
-    }),
-  ]);
+  const listening = ready.then(
+    (started) => started.ready.listening,
+    async (error: Error) => {
+      await ended;
+      throw new Error(`${error.message}\n${output}`);
+    },
+  );
   // It is thrown to whoever waits for it.
   listening.catch(() => {});
   ended.catch(() => {});

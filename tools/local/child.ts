@@ -27,8 +27,8 @@ export async function startChild<Ready>(
   options: {
     env: NodeJS.ProcessEnv;
     args?: string[];
-    /** The descriptor of an open file for what it prints. Default: our own output. */
-    output?: number;
+    /** The descriptor of an open file for what it prints, or `pipe` for whoever reads its streams. Default: our own output. */
+    output?: number | 'pipe';
     started?: (child: Child) => void;
     /** How long it may take to finish what it does when it is asked to end (ms). */
     patience?: number;
