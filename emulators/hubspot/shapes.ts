@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from 'ajv';
+import { shapeFaults } from '../shared/shapeFaults.ts';
 
 const text = { type: 'string' };
 const texts = { type: 'array', items: text };
@@ -222,17 +222,11 @@ const SHAPES = {
 
 export type ShapeName = keyof typeof SHAPES;
 
-const ajv = new Ajv({ strict: false, allErrors: true });
 const checks = Object.fromEntries(
-  Object.entries(SHAPES).map(([name, shape]) => [name, ajv.compile(shape)]),
-) as Record<ShapeName, ValidateFunction>;
+  Object.entries(SHAPES).map(([name, shape]) => [name, shapeFaults(shape)]),
+) as Record<ShapeName, (value: unknown) => string[]>;
 
 /** What is wrong with a body; empty when it has the shape. */
 export function faultsOf(name: ShapeName, body: unknown): string[] {
-  const check = checks[name];
-  if (check(body)) return [];
-  return (check.errors ?? []).slice(0, 5).map((fault) => {
-    const extra = fault.keyword === 'additionalProperties' ? `: ${fault.params.additionalProperty}` : '';
-    return `${fault.instancePath || 'body'} ${fault.message}${extra}`;
-  });
+  return checks[name](body);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { shapeFaults } from '../shared/shapeFaults.ts';
 import { invalid, notEmulated } from './errors.ts';
 import type { FormTree, FormValue } from './form.ts';
 
@@ -131,7 +131,13 @@ function oneOf(values: unknown[]): string {
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} or ${named.at(-1)}`;
 }
 
-const ajv = new Ajv({ strict: false, allErrors: true, schemas: { shapes: document } });
+/** Of an object whose only property is named by the shape that it has. */
+const faultsOfNamed = shapeFaults({
+  definitions: document.definitions,
+  properties: Object.fromEntries(
+    Object.keys(definitions).map((name) => [name, { $ref: `#/definitions/${name}` }]),
+  ),
+});
 const NAMES: Record<string, string> = {
   balance: 'Balance',
   balance_transaction: 'BalanceTransaction',
@@ -165,17 +171,9 @@ export function faultsOfAnswer(answer: unknown): string[] {
   }
   const name = NAMES[value.object ?? ''];
   if (!name) return [`no shape for an object of kind ${value.object}`];
-  const faults = faultsOf(value.deleted ? `Deleted${name}` : name, value);
+  const faults = faultsOfNamed({ [value.deleted ? `Deleted${name}` : name]: value });
   const inner = value.object === 'event' ? faultsOfAnswer((value.data as { object: unknown }).object) : [];
   return [...faults, ...inner];
-}
-
-function faultsOf(name: string, value: unknown): string[] {
-  const check = ajv.getSchema(`shapes#/definitions/${name}`) as ValidateFunction;
-  if (check(value)) return [];
-  return (check.errors ?? [])
-    .slice(0, 5)
-    .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
 }
 
 /** Whether the provider has events of this type. */
