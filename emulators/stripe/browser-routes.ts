@@ -18,10 +18,12 @@ export async function addBrowserRoutes(app: App, perform: Perform): Promise<void
     ['/wallet.js', 'wallet-window'],
   ];
   for (const [path, program] of scripts) {
-    const script = bundle(program);
-    app.get(path, (_, reply) =>
-      reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script),
-    );
+    // Made when a browser wants it: most tests open none.
+    let script: string | undefined;
+    app.get(path, (_, reply) => {
+      script ??= bundle(program);
+      return reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script);
+    });
   }
   const frame = (_: unknown, reply: FastifyReply, script: string, title: string) =>
     reply
