@@ -1,65 +1,71 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { runOperator, settingsOf } from '../../../tests/harness/serverProcess.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { commands } from '../commands.ts';
+import type { Command } from '../platform/command.ts';
+import { commandNamed } from '../platform/command.ts';
 import { sendDue } from './sendLetters.ts';
 
 const server = await sharedServer();
-const operator = (...args: string[]) => runOperator(settingsOf(server), args);
+const operator = (t: TestContext, ...args: string[]) => {
+  const { command, rest } = commandNamed(commands, args)!;
+  return runCommand(t, server, command as Command, rest);
+};
 
-test('staff see why a letter was not sent, read it, and send it when the cause is mended', async () => {
+test('staff see why a letter was not sent, read it, and send it when the cause is mended', async (t) => {
   const { uuid } = await paidJoin(server, server.client());
   const send = () => sendDue(server.deps, server.deps.config.mail!);
   await server.mailFault({ kind: 'status', at: 'rcpt', status: 550, message: '5.1.1 No such user' });
   await send();
-  const list = await operator('letters', 'list');
+  const list = await operator(t, 'letters', 'list');
   assert.match(
-    list.output,
+    list.out,
     new RegExp(
       `^([0-9a-f-]{36})  confirmation  refused .*join ${uuid}  550 5\\.1\\.1 No such user\n1 letters\\.`,
     ),
   );
-  const [id] = list.output.split(' ');
-  const shown = await operator('letters', 'show', id!);
+  const [id] = list.out.split(' ');
+  const shown = await operator(t, 'letters', 'show', id!);
   assert.match(
-    shown.output,
+    shown.out,
     /^From: help@society\.example\nTo: jordan\.rivera@example\.com\nSubject: Your membership is confirmed\n/,
   );
-  assert.match(shown.output, /Total paid {2}\$65\.00/);
-  assert.match((await operator('letters', 'list', uuid)).output, /portal {2}later .*\n.*\n.*\n3 letters/);
-  assert.match((await operator('notices')).output, /the mail server answers 550 5\.1\.1/);
-  assert.match((await operator('letters', 'retry', id!)).output, /^1 will be sent again/);
+  assert.match(shown.out, /Total paid {2}\$65\.00/);
+  assert.match((await operator(t, 'letters', 'list', uuid)).out, /portal {2}later .*\n.*\n.*\n3 letters/);
+  assert.match((await operator(t, 'notices')).out, /the mail server answers 550 5\.1\.1/);
+  assert.match((await operator(t, 'letters', 'retry', id!)).out, /^1 will be sent again/);
   await send();
   assert.equal((await server.letters()).length, 1);
-  assert.deepEqual((await operator('letters', 'retry', id!)).code, 1, 'what was sent is not sent again');
+  assert.deepEqual((await operator(t, 'letters', 'retry', id!)).code, 1, 'what was sent is not sent again');
   assert.match(
-    (await operator('letters', 'list', '--all')).output,
+    (await operator(t, 'letters', 'list', '--all')).out,
     /confirmation {2}sent .*jordan\.rivera@example\.com/,
   );
   await sql`update membership set standing = 'refunded' where session_uuid = ${uuid}`.execute(
     server.background,
   );
-  const portal = (await operator('letters', 'list', uuid)).output
+  const portal = (await operator(t, 'letters', 'list', uuid)).out
     .split('\n')
     .find((line) => / portal /.test(line))!;
   assert.match(
-    (await operator('letters', 'show', portal.split(' ')[0]!)).output,
+    (await operator(t, 'letters', 'show', portal.split(' ')[0]!)).out,
     /^What it says does not hold any more/,
   );
 });
 
-test('staff stop the reminders of an email that asks them to, and undo it', async () => {
+test('staff stop the reminders of an email that asks them to, and undo it', async (t) => {
   const stops = async () => (await sql`select from reminder_stop`.execute(server.background)).rows.length;
-  assert.equal((await operator('letters', 'stop', ' Jordan.Rivera@example.com')).code, 0);
-  assert.equal((await operator('letters', 'stop', 'jordan.rivera@example.com')).code, 0);
+  assert.equal((await operator(t, 'letters', 'stop', ' Jordan.Rivera@example.com')).code, 0);
+  assert.equal((await operator(t, 'letters', 'stop', 'jordan.rivera@example.com')).code, 0);
   assert.equal(await stops(), 1);
-  assert.equal((await operator('letters', 'stop', 'JORDAN.rivera@example.com', '--undo')).code, 0);
+  assert.equal((await operator(t, 'letters', 'stop', 'JORDAN.rivera@example.com', '--undo')).code, 0);
   assert.equal(await stops(), 0);
 });
 
-test('what is not understood is told how it is used', async () => {
+test('what is not understood is told how it is used', async (t) => {
   for (const args of [
     ['show'],
     ['show', 'x'],
@@ -69,8 +75,8 @@ test('what is not understood is told how it is used', async () => {
     ['stop'],
     ['stop', 'x'],
   ]) {
-    const { code, output } = await operator('letters', ...args);
-    assert.deepEqual([code, output.startsWith('Usage: ')], [2, true], args.join(' '));
+    const { code, out } = await operator(t, 'letters', ...args);
+    assert.deepEqual([code, out.startsWith('Usage: ')], [2, true], args.join(' '));
   }
-  assert.equal((await operator('letters', 'show', crypto.randomUUID())).code, 1);
+  assert.equal((await operator(t, 'letters', 'show', crypto.randomUUID())).code, 1);
 });
