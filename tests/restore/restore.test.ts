@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import pg from 'pg';
 import { pathOf } from '#contract/calls.ts';
@@ -32,7 +33,8 @@ test('after a total loss a backup brings back every paid member, every document,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
   // The stand-ins outlive the loss, as Stripe does; joins are played on servers that are processes.
-  const world = await startTestServer({}, { postgresUrl: postgres.url });
+  const settings = { DOCUMENT_KEY: randomBytes(32).toString('hex') };
+  const world = await startTestServer(settings, { postgresUrl: postgres.url });
   const operator = (on: typeof world, ...args: string[]) =>
     runOperator({ ...settingsOf(on), PATH: postgres.path }, args);
   let isMade = false;
@@ -90,7 +92,8 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.equal(backup.code, 0, backup.output);
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
   assert.deepEqual([manifest.absent, manifest.damaged], [[], []], 'each document was there before its row');
-  assert.equal(Object.keys(manifest.files).length - 1, manifest.counts.documents);
+  // The dump of the database, and of each document its bytes and its envelope.
+  assert.equal(Object.keys(manifest.files).length, 1 + 2 * manifest.counts.documents);
 
   // After it: more members, the two who finished paying, and one who only began.
   for (let number = 0; number < JOINS; number++) await joinAndSend();
@@ -128,7 +131,9 @@ test('after a total loss a backup brings back every paid member, every document,
   );
   assert.equal(documents.length, manifest.counts.documents);
   for (const { storage_key, sha256 } of documents) {
-    const bytes = readFileSync(join(world.documents, storage_key));
+    const stored = readFileSync(join(world.documents, storage_key), 'latin1');
+    assert.ok(!stored.includes('%PDF'), 'it is encrypted');
+    const bytes = await buffer(await world.deps.storage.read(storage_key));
     assert.equal(createHash('sha256').update(bytes).digest('hex'), sha256);
     hashes.delete(sha256);
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   globSync,
@@ -189,7 +190,7 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   assert.equal(await unhealthy.ended, 1);
 });
 
-test('a whole join goes through it behind its proxy, with a transcript that is looked into and a certificate; its processes are cleared away', {
+test('a whole join goes through it behind its proxy, with a transcript that is looked into and encrypted, and a certificate; its processes are cleared away', {
   skip,
 }, async (t) => {
   const arranged = await startTestServer();
@@ -197,12 +198,15 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   const { DATABASE_URL, STRIPE_EMULATOR_URL, HUBSPOT_EMULATOR_URL, MAIL_EMULATOR_URL } = settingsOf(
     arranged,
   ) as Record<string, string>;
-  const server = run(t, {
+  const places = volumes(t);
+  const settings = {
     ...{ DATABASE_URL: DATABASE_URL!, STRIPE_EMULATOR_URL: STRIPE_EMULATOR_URL! },
     ...{ HUBSPOT_EMULATOR_URL: HUBSPOT_EMULATOR_URL!, MAIL_EMULATOR_URL: MAIL_EMULATOR_URL! },
     // What stands in is refused by MODE=live.
     ...{ MODE: 'local', PORT: String(port), TRUST_PROXY: '127.0.0.1', LIMITS: 'off' },
-  });
+    DOCUMENT_KEY: randomBytes(32).toString('hex'),
+  };
+  const server = run(t, settings, places);
   // After the server's end: stand-ins wait for whoever is connected.
   t.after(() => arranged.close());
   await whenReady(server, `http://127.0.0.1:${port}`);
@@ -225,6 +229,11 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   const path = `/api/public/join-session/${uuid}/upload-transcript`;
   const uploaded = await postPdf(client, path, { bytes: pdf({ size: 300_000 }) });
   assert.equal(uploaded.status, 200, await uploaded.text());
+  const stored = globSync(['/data', '/documents'].map((place) => `${places[place]}/**/*`)).filter((file) =>
+    statSync(file).isFile(),
+  );
+  assert.ok(stored.some((file) => file.endsWith('.envelope')));
+  for (const file of stored) assert.ok(!readFileSync(file, 'latin1').includes('%PDF'), file);
   const certificate = await client.fetch(`/api/public/join-session/${uuid}/certificate.pdf`);
   assert.equal(certificate.status, 200);
   assert.match(Buffer.from(await certificate.arrayBuffer()).toString('latin1'), /^%PDF/);
