@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { membershipsOf } from '../../../tests/harness/rows.ts';
+import { differencesOf } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { listParcels } from '../fulfilment/orders.ts';
+import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { settlePayment } from './settle.ts';
@@ -17,6 +20,25 @@ async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
   await settlePayment(server.deps, intentId);
   asked.mock.restore();
 }
+
+const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
+
+test('a payment that was held as none for a while buys the membership that it had bought', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const [bought] = await membershipsOf(server, uuid);
+  await settleUnknown(t, intentId);
+  assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
+  await settlePayment(server.deps, intentId);
+  const [again, ...more] = await membershipsOf(server, uuid);
+  assert.deepEqual(
+    [again?.standing, again?.member_number, again?.contact_id, more],
+    ['active', bought!.member_number, '101', []],
+  );
+  assert.deepEqual(await differencesOf(server, intentId), []);
+  // What staff look at can be read.
+  assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
+  await listParcels(server.deps, { all: true });
+});
 
 test('a join that is paid anew, since Stripe did not know its first payment, has letters with its new number', async (t) => {
   const client = server.client();
