@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
-import { paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { settlePayment } from './settle.ts';
 
@@ -55,3 +56,28 @@ test('a join that is paid anew, since Stripe did not know its first payment, has
     .executeTakeFirstOrThrow();
   assert.equal((await readLetter(server.deps, id))?.memberNumber, held!.member_number);
 });
+
+test('a second payment that Stripe does not know takes nothing from the join that the first one paid', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await server.deps.database
+    .updateTable('payment')
+    .set({ status: 'canceled' })
+    .where('intent_id', '=', id)
+    .execute();
+  const { intentId } = await payOrder(server, client, uuid);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const { paid_at } = await sessionOf(uuid);
+  await settleUnknown(t, id);
+  assert.deepEqual(await sessionOf(uuid), { state: 'paid', paid_at });
+  assert.deepEqual([await standings(uuid), await differencesOf(server, intentId)], [['active'], []]);
+});
+
+const sessionOf = (uuid: string) =>
+  server.deps.database
+    .selectFrom('join_session')
+    .select(['state', 'paid_at'])
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
