@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
@@ -39,6 +40,23 @@ test('a payment that was held as none for a while buys the membership that it ha
   // What staff look at can be read.
   assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
   await listParcels(server.deps, { all: true });
+});
+
+test('HubSpot is told that a payment was none, and of the next one', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102', {
+    personalEmail: 'none@example.com',
+  });
+  const told = async () => {
+    await deliver(server);
+    const held = await atHubspot(server, '102', 'membership_status', 'amount_paid', 'paid_at');
+    return [held.membership_status, held.amount_paid, Boolean(held.paid_at)];
+  };
+  assert.deepEqual(await told(), ['member', '65.00', true]);
+  await settleUnknown(t, intentId);
+  assert.deepEqual(await told(), ['former', '0.00', false]);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await told(), ['member', '65.00', true]);
 });
 
 test('a join that is paid anew, since Stripe did not know its first payment, has letters with its new number', async (t) => {
