@@ -3,14 +3,23 @@ import { type TestContext, test } from 'node:test';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { differencesOf } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { listParcels } from '../fulfilment/orders.ts';
 import { findJoins } from '../join/findJoins.ts';
 import { readLetter } from '../letters/takeLetter.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
-import { settlePayment } from './settle.ts';
+import { settleJoin, settlePayment } from './settle.ts';
 
 const server = await sharedServer();
 
@@ -91,6 +100,64 @@ test('a second payment that Stripe does not know takes nothing from the join tha
   await settleUnknown(t, id);
   assert.deepEqual(await sessionOf(uuid), { state: 'paid', paid_at });
   assert.deepEqual([await standings(uuid), await differencesOf(server, intentId)], [['active'], []]);
+});
+
+test('a payment that went back pays for no order when it is settled', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail: 'second@example.com' });
+  const { id } = await openIntent(client, uuid);
+  await paidJoin(server, server.client(), 'HONOR103');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await settlePayment(server.deps, id);
+  assert.deepEqual([await stateOf(server, uuid), await standings(uuid)], ['ordering', []]);
+});
+
+test('a join is settled by its own payment, whatever its upgrade is', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await settleUnknown(t, intentId);
+  await server.deps.database
+    .updateTable('join_session')
+    .set({ state: 'paid' })
+    .where('uuid', '=', uuid)
+    .execute();
+  const { retrieveIntent } = server.deps.payments;
+  t.mock.method(server.deps.payments, 'retrieveIntent', async (id: string) => {
+    if (id === intentId) throw new NotAtStripe('No such payment_intent', { cause: null });
+    return retrieveIntent.call(server.deps.payments, id);
+  });
+  await settleJoin(server.deps, uuid);
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
+test('a join is settled where it stands when nothing is to be brought to what Stripe says', async () => {
+  const client = server.client();
+  const detailed = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', { params: { uuid: detailed }, body: details() });
+  await settleJoin(server.deps, detailed);
+  assert.equal(await stateOf(server, detailed), 'detailed');
+
+  const { uuid } = await paidJoin(server, client);
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  await settleJoin(server.deps, uuid);
+  const { upgrade } = await server.deps.database
+    .selectFrom('join_session')
+    .select('upgrade')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.equal(upgrade, 'skipped');
+
+  const other = server.client();
+  const paying = await orderingJoin(other);
+  const { id, revision } = await openIntent(other, paying);
+  await beginPayment(other, paying, revision);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  await settleJoin(server.deps, paying);
+  assert.equal(await stateOf(server, paying), 'paying', 'its bank is deciding');
 });
 
 const sessionOf = (uuid: string) =>
