@@ -18,13 +18,16 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { keepContacts } from './contacts.ts';
 import { presentId } from './crmId.ts';
 import { followMerges } from './followContacts.ts';
+import { linkJoin } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off', searchLagMs: 0 });
@@ -268,4 +271,81 @@ test('all memberships of merged contacts that have ended are those of the one th
       (await membershipsOf(server, uuid)).map(({ contact_id }) => contact_id),
       [merged],
     );
+});
+
+test('merges that are learned of at once move to each what is theirs: what is held, though an earlier one has ended', async () => {
+  const merges = [];
+  for (let pair = 0; pair < 2; pair++) {
+    const [old, present] = [await person(), await person()];
+    await server.deps.contacts.refresh(present.id);
+    const who = { personalEmail: `${old.code}@example.com` };
+    const ended = await paidJoin(server, server.client(), old.code, who);
+    await refundJoin(server.deps, ended.uuid, membershipOnly);
+    const held = await paidJoin(server, server.client(), old.code, who);
+    merges.push({ old: old.id, present: present.id, joins: [ended.uuid, held.uuid] });
+  }
+  await followMerges(
+    server.background,
+    merges.map(({ old, present }) => ({
+      id: present,
+      properties: { hs_merged_object_ids: old },
+      createdAt: new Date().toISOString(),
+    })),
+  );
+  for (const { present, joins } of merges)
+    for (const uuid of joins) assert.equal((await membershipsOf(server, uuid))[0]?.contact_id, present);
+});
+
+test('of two merged contacts who are members the upgrade of one is the upgrade of the other, and so is a contact that a join made', async () => {
+  const [old, present] = [await person(), await person()];
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, old.code, { personalEmail: 'old@example.com' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  await paidJoin(server, server.client(), present.code, { personalEmail: 'present@example.com' });
+  const made = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'made@example.com' });
+  await deliver(server);
+  const properties = { hs_merged_object_ids: `${old.id};${(await contactOf(made)).own_contact}` };
+  const createdAt = new Date().toISOString();
+  await followMerges(server.background, [{ id: present.id, properties, createdAt }]);
+  assert.deepEqual(
+    (await membershipsOf(server, uuid)).map(({ type, contact_id }) => [type, contact_id]).sort(),
+    [
+      ['membership', old.id],
+      ['membership_upgrade', present.id],
+    ],
+  );
+  assert.equal((await contactOf(made)).own_contact, present.id);
+});
+
+test('a join is linked to the contact that a merged one is now, and all of it is written there', async () => {
+  const [one, two] = [await person(), await person()];
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: 'to.link@example.com' });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  const merged = await merge(one.id, two.id);
+  await linkJoin(server.deps, uuid, two.id);
+  assert.equal((await contactOf(uuid)).contact_id, merged);
+  await deliver(server);
+  const held = await atHubspot(server, merged, 'membership_status', 'amount_paid', 'city');
+  assert.deepEqual([held.membership_status, held.amount_paid, held.city], ['member', '65.00', 'Austin']);
+});
+
+test('what HubSpot says of a contact moves no code of another one, and ends no membership for an upgrade that went back', async () => {
+  const [one, two] = [await person(), await person()];
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, one.code, { personalEmail: 'one@example.com' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  await deliver(server);
+  await refundJoin(server.deps, uuid, { ...membershipOnly, membership: false, upgrade: true });
+  const createdAt = new Date().toISOString();
+  await keepContacts(server.background, server.deps.society.crm.fields, [
+    { id: one.id, properties: { membership_status: 'member' }, createdAt },
+    { id: two.id, properties: { invitation_code: one.code }, createdAt },
+  ]);
+  const { rows } = await sql<{ contact_id: string; is_member: boolean }>`
+    select contact_id, is_member from invitation join contact on id = contact_id where code = ${one.code}`.execute(
+    server.background,
+  );
+  assert.deepEqual(rows, [{ contact_id: one.id, is_member: true }]);
 });

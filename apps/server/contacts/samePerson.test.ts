@@ -14,6 +14,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
 import { pushDue } from './push.ts';
@@ -163,4 +164,35 @@ test('what HubSpot was told while a membership ended does not make its contact a
   assert.equal(is_member, false);
   await deliver(server);
   assert.equal(await statusOf(id), 'former');
+});
+
+test('a second payment that is yet to go back is not told as money that was paid', async () => {
+  const client = server.client();
+  const personalEmail = 'second.payment@example.com';
+  const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+  const { id } = await openIntent(client, uuid);
+  await sql`update payment set status = 'canceled' where intent_id = ${id}`.execute(server.deps.database);
+  await payOrder(server, client, uuid);
+  await payByCard(server, id);
+  await server.stripeFault({ kind: 'status', status: 503, method: 'POST', path: '/v1/refunds', times: 9 });
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await server.stripeFault(null);
+  await deliver(server);
+  const contact = (await server.hubspot.findByEmail(personalEmail))!;
+  assert.equal((await atHubspot(server, contact.id, 'amount_paid')).amount_paid, '65.00');
+});
+
+test("a contact that was there before a join is not the join's, whatever it says", async () => {
+  const personalEmail = 'before@example.com';
+  const before = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  // Of a join that is erased since.
+  await sql`update join_session set owns_hubspot_contact = false where uuid = ${before}`.execute(
+    server.deps.database,
+  );
+  const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  const { rows } = await sql<{ owns: boolean }>`
+    select owns_hubspot_contact as owns from join_session where uuid = ${uuid}`.execute(server.deps.database);
+  assert.deepEqual(rows, [{ owns: false }]);
 });

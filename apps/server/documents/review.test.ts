@@ -6,13 +6,16 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
-import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import {
   documentsAcceptCommand,
   documentsDueCommand,
@@ -21,6 +24,7 @@ import {
   documentsRejectCommand,
   documentsShowCommand,
 } from './commands.ts';
+import { reviewTranscripts } from './review.ts';
 
 const server = await sharedServer();
 
@@ -113,9 +117,9 @@ test('a final rejection gives the membership back, and takes nothing more', asyn
 });
 
 /** A paid join with a transcript and an upgrade. */
-async function upgraded() {
+async function upgraded(code?: string) {
   const client = server.client();
-  const { uuid, intentId } = await paidJoin(server, client);
+  const { uuid, intentId } = await paidJoin(server, client, code);
   assert.equal(await upload(client, uuid), 200);
   const charged = await client.call('createUpgradeCharge', {
     params: { uuid },
@@ -214,6 +218,33 @@ test('a final rejection gives back an upgrade that was bought by a link of its o
   assert.deepEqual(notices, []);
 });
 
+test('a final rejection keeps the fee of who came by a code of their own and bought the upgrade', async (t) => {
+  const { uuid } = await upgraded('HONOR102');
+  changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "7.00"'));
+  const args = [uuid, '--reason', 'below-requirement', '--final'];
+  assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
+  assert.deepEqual(await money(uuid), [
+    ['refunded', 5800],
+    ['refunded', 4500],
+  ]);
+});
+
+test('who accepts a transcript while it is rejected finally accepts nothing', async () => {
+  const { uuid } = await uploaded();
+  const { late } = await server.deps.database.transaction().execute(async (trx) => {
+    await sql`
+      update document set review = 'rejected', reason = 'gpa', is_final = true, reviewed_at = now()
+      where session_uuid = ${uuid}`.execute(trx);
+    const late = reviewTranscripts(server.deps, uuid, { review: 'accepted' });
+    await until(async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
+      return rows.length > 0;
+    }, 10_000);
+    return { late };
+  });
+  assert.equal(await late, 0);
+});
+
 test('a final rejection knows what was given back in the dashboard, and decides nothing while Stripe does not say', async (t) => {
   const { client, uuid, intentId } = await upgraded();
   const args = [uuid, '--reason', 'below-requirement', '--final'];
@@ -271,6 +302,7 @@ test('proof is due 30 days after paying, for who owes it and has none that was n
     await paidAgo(29, 'self_nomination'),
     await paidAgo(31, 'school'),
     await paidAgo(31, 'self_nomination', (uuid, client) => upload(client, uuid)),
+    await paidAgo(31, 'self_nomination', (uuid) => refundJoin(server.deps, uuid, membershipOnly)),
   ];
   const { out } = await runCommand(t, server, documentsDueCommand, []);
   for (const uuid of due)

@@ -63,11 +63,18 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
 
   const part = await run(t, ordersShipCommand, uuid, '--item', '30', '--note', 'TRACK 1\u001b[2J');
   assert.deepEqual(part, { out: 'Lapel Pin is sent.\n', code: 0 });
+  const cord = await run(t, ordersShipCommand, uuid, '--item', '2');
+  assert.deepEqual(cord, { out: 'Honor Cord is sent.\n', code: 0 });
+  assert.deepEqual(
+    of((await run(t, ordersListCommand)).out, uuid).slice(1),
+    ['Engraved Medallion (product 10)  to send'],
+    'the first line of the upgrade is not that of the join',
+  );
   const rest = await run(t, ordersShipCommand, uuid);
   assert.equal(rest.code, 0);
   assert.match(
     rest.out,
-    /^Honor Cord is sent\.\nEngraved Medallion is sent\.\nLapel Pin: sent on .* by Robin\[31m \(TRACK 1\[2J\)\.\n$/,
+    /^Engraved Medallion is sent\.\nHonor Cord: .*\nLapel Pin: sent on .* by Robin\[31m \(TRACK 1\[2J\)\.\n$/,
   );
   const again = await run(t, ordersShipCommand, uuid);
   assert.equal(again.code, 1);
@@ -129,6 +136,30 @@ test('what is refunded is not sent; what is refunded after it was sent is shown'
     (await run(t, ordersShowCommand, refunded.uuid)).out,
     /Honor Cord \(product 2\) {2}not to be sent/,
   );
+});
+
+test('what an upgrade brings is held once its membership has ended, and not for a payment that was none', async (t) => {
+  const { uuid } = await join({ takesUpgrade: true });
+  await sql`
+    with payment as (
+      insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+      values ('pi_none', ${uuid}, 'join', 9, 'canceled', '', '', 6500, 9) returning intent_id)
+    insert into membership (session_uuid, product_id, type, payment_intent, standing)
+    select ${uuid}, 2, 'membership', intent_id, 'void' from payment`.execute(server.deps.database);
+  const medallion = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).at(-1);
+  assert.equal(await medallion(), 'Engraved Medallion (product 10)  to send');
+  await run(t, refundCommand, uuid);
+  assert.equal(
+    await medallion(),
+    'Engraved Medallion (product 10)  held: the membership that it upgrades has ended',
+  );
+  assert.equal((await run(t, ordersShipCommand, uuid, '--item', '10')).code, 0);
+});
+
+test('what somebody bought who was erased is sent nowhere', async (t) => {
+  const { uuid } = await join();
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  assert.deepEqual(of((await run(t, ordersListCommand, '--all')).out, uuid), []);
 });
 
 test('what is disputed is held: listed as such, left out of the packing list, and sent only when it is named', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -97,6 +98,28 @@ test('a join is booked line by line: what was sold, what it cost, what went back
     assert.match(row.date!, /^\d{4}-\d\d-\d\d$/);
     assert.match(row['balance transaction']!, /^txn_/);
   }
+});
+
+test('a refund whose answer was lost is booked as what it was for', async (t) => {
+  const { uuid, intentId } = await join();
+  await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
+  await assert.rejects(runCommand(t, server, refundCommand, [uuid, '--ineligible']));
+  await server.stripeFault(null);
+  const rows = readCsv((await ledger(t, '--csv')).out);
+  assert.deepEqual(entriesOf(rows, intentId).slice(-2), [
+    'refund dues Membership -95.00 0.00 -95.00',
+    'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
+  ]);
+  // And one that gives back the rest later is of what was kept until then, whatever their ids are.
+  await runCommand(t, server, refundCommand, [intentId]);
+  await sql`
+    update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
+    from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
+    where refund.uuid = old`.execute(server.deps.database);
+  assert.equal(
+    entriesOf(readCsv((await ledger(t, '--csv')).out), intentId).at(-1),
+    'refund fee kept Processing fee of Membership -5.00 0.00 -5.00',
+  );
 });
 
 test('what another app took on the same account is left out, counted, and makes up the difference', async (t) => {

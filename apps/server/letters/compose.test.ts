@@ -131,6 +131,18 @@ test('days that are left are counted in full, and one is one day', () => {
 test('a refund of which it is not known what it was for names its amount alone', () => {
   const refund = { status: 'succeeded' as const, amountCents: 500, lines: null };
   assert.match(write('refund', { refund }).text, /\n-+\nReturned {2}\$5\.00\n|\n\n-+\nReturned {2}\$5\.00/);
+  // Nor are lines of only a part of it.
+  const lines = [{ line: 0, productId: 3, name: 'Membership', cents: 300 }];
+  const { text } = write('refund', { refund: { ...refund, lines } });
+  assert.deepEqual(text.match(/\$[\d.]+/g), ['$5.00', '$5.00'], text);
+});
+
+test('what goes back is told as its own amount, and not as one that was paid', () => {
+  const { subject } = write('refund');
+  assert.equal(subject, 'Your refund of $90.00');
+  const second = write('second-payment');
+  assert.match(second.text, /\nGoes back +\$95\.00\n/);
+  assert.doesNotMatch(second.text, /Total paid/);
 });
 
 test('names and words of persons are text: no markup, no link, no line of a header', () => {

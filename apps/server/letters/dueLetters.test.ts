@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
 import { reviewTranscripts } from '../documents/review.ts';
@@ -74,6 +74,24 @@ test('each refund that Stripe has made is told once, wherever it was made', asyn
   await followPayment(server.deps, intentId);
   await followPayment(server.deps, intentId);
   assert.deepEqual(await refunds(), ['refund +0', 'refund +0']);
+});
+
+test('a refund is told when it is made, and not while the bank has yet to make it', async () => {
+  const [ours, elsewhere] = [await undergraduate(server), await undergraduate(server)];
+  await server.stripeControl('refunds', { answer: 'pending' });
+  await refundJoin(server.deps, ours.uuid, membershipOnly);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: elsewhere.intentId });
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  for (const { uuid, intentId } of [ours, elsewhere]) {
+    const told = async () => (await lettersOf(uuid)).filter((letter) => letter.startsWith('refund'));
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await told(), []);
+    const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+    const [{ id }] = (body as unknown as { data: [{ id: string }] }).data;
+    await server.stripeControl(`refunds/${id}/settle`, { status: 'succeeded' });
+    await followPayment(server.deps, intentId);
+    assert.deepEqual(await told(), ['refund +0']);
+  }
 });
 
 test('a decision on a transcript is told once, and a final one again', async () => {

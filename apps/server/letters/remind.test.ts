@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { details, openIntent, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { sendDue } from './sendLetters.ts';
 import { STOP_LINK_INVALID } from './stopLinks.ts';
@@ -68,7 +68,11 @@ const statesOf = async (uuid: string) => {
 };
 
 test('who left a join behind is reminded after an hour and after two days, once each', async () => {
-  const { uuid, email } = await leftJoin();
+  const { client, uuid, email } = await leftJoin();
+  // As far as the card, with the email for the receipt.
+  await order(client, uuid);
+  await openIntent(client, uuid);
+  await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(database);
   assert.deepEqual(await statesOf(uuid), ['reminder-hour later', 'reminder-days later']);
   await after(0.9);
   assert.deepEqual(await remindersTo(email), []);

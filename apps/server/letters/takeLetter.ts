@@ -86,7 +86,7 @@ const readLetters = sql`
       else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
     ${firstName} as "firstName", session.paid_at as "paidAt", ${joinHolds('session.uuid', 'membership')} as "isMember",
-    (select member_number from membership where session_uuid = session.uuid and type = 'membership') as "memberNumber",
+    (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,

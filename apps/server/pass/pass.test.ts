@@ -5,7 +5,14 @@ import { simpleParser } from 'mailparser';
 import pg from 'pg';
 import { NAME_CLOSED, NAME_WRONG, PASS_DAYS, TRIES_USED_UP } from '#core/pass.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payOrder,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { personEraseCommand } from '../privacy/eraseCommand.ts';
@@ -329,9 +336,10 @@ test('"Send me my link" mails one for each person whose join has the email, and 
   const email = 'family@example.com';
   const person = (firstName: string) => ({ firstName, personalEmail: 'Family@example.com' });
   const [client, abandoned] = [server.client(), server.client()];
-  const left = await orderingJoin(abandoned, 'LINCOLN2026', person('Ana'));
+  await orderingJoin(abandoned, 'LINCOLN2026', person('Ana'));
   const { uuid: paid } = await paidJoin(server, client, 'LINCOLN2026', person('Ana'));
   const begun = await orderingJoin(client, 'LINCOLN2026', person('Ben'));
+  const again = await orderingJoin(server.client(), 'LINCOLN2026', person('Ana'));
   assert.deepEqual(
     await linksFor(` ${email} `),
     [paid, begun].sort().map((uuid) => [uuid, 'Family@example.com']),
@@ -339,8 +347,8 @@ test('"Send me my link" mails one for each person whose join has the email, and 
   await refundJoin(deps, paid, { membership: true, ineligible: false, upgrade: false, items: 'none' });
   assert.deepEqual(
     (await linksFor(email)).map(([uuid]) => uuid),
-    [left, begun].sort(),
-    'the one that was left behind takes its place',
+    [again, begun].sort(),
+    'the newest that was left behind takes its place',
   );
   assert.deepEqual(await linksFor('nobody@example.com'), []);
   assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
@@ -352,6 +360,13 @@ test("an email that only a contact has leads to no join of that contact's id", a
   const email = contact.personalEmail ?? contact.email;
   assert.ok(email);
   assert.deepEqual(await linksFor(email), []);
+  // Nor does one that somebody typed for the receipt of a payment that was not made.
+  const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: '104' } });
+  await openIntent(server.client(), checkout.data.joinSessionUuid);
+  await sql`update payment set receipt_email = 'typed@example.com' where session_uuid = ${checkout.data.joinSessionUuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await linksFor('typed@example.com'), []);
 });
 
 test('whether an email is known is told by neither words nor status nor the work that is done', async () => {

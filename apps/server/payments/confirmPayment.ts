@@ -73,7 +73,7 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
         wrote = 'refunded';
         return 'refunded';
       case 'wanted':
-        await writeWanted(deps, trx, intent, named, session, bought);
+        await writeWanted(deps, trx, intent, named, session, { bought, isHereAgain: facts.hasMembership });
         wrote = 'succeeded';
         if (bought.type === 'membership' && others.length > 0)
           await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
@@ -190,14 +190,20 @@ async function writeUnwanted(
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
-/** Payment, membership, its letters and the join, in one statement. */
+/**
+ * Payment, membership, its letters and the join, in one statement. `isHereAgain`: it had bought its membership before, and was
+ * taken for no payment meanwhile: that membership is held again, by its number.
+ */
 async function writeWanted(
   deps: Deps,
   trx: Transaction<Tables>,
   intent: Intent,
   named: NamedOrder,
   session: LockedSession,
-  bought: OrderLine & { type: 'membership' | 'membership_upgrade' },
+  {
+    bought,
+    isHereAgain,
+  }: { bought: OrderLine & { type: 'membership' | 'membership_upgrade' }; isHereAgain: boolean },
 ): Promise<void> {
   const paid =
     named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
@@ -208,11 +214,13 @@ async function writeWanted(
     programme: session.programme,
     isSelfNomination: session.origin === 'self_nomination',
   });
+  const member = isHereAgain
+    ? sql`update membership set standing = 'active', contact_id = ${session.contact_id} where payment_intent = ${intent.id}`
+    : sql`insert into membership (session_uuid, contact_id, product_id, type, payment_intent, has_letters)
+        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, true)`;
   await sql`
     with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
-      member as (
-        insert into membership (session_uuid, contact_id, product_id, type, payment_intent, has_letters)
-        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, true)),
+      member as (${member}),
       told as (${insertLetters(deps, letters)})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }

@@ -40,10 +40,10 @@ export async function eraseJoins(
 
   const { rows: paid } = await sql<{ uuid: string }>`
     select uuid from join_session session where uuid = ${these} and (
-      exists (select from payment where session_uuid = uuid and status in ('succeeded', 'duplicate'))
-      or exists (select from refund join payment using (intent_id) where session_uuid = uuid)
-      or exists (select from shipment where session_uuid = uuid)
-      or exists (select from membership where session_uuid = uuid))`.execute(trx);
+      exists (select from payment where session_uuid = session.uuid and status in ('succeeded', 'duplicate'))
+      or exists (select from refund join payment using (intent_id) where session_uuid = session.uuid)
+      or exists (select from shipment where session_uuid = session.uuid)
+      or exists (select from membership where session_uuid = session.uuid))`.execute(trx);
   const kept = paid.map(({ uuid }) => uuid);
   const gone = joins.filter((uuid) => !kept.includes(uuid));
   const { rows: documents } = await sql<{ storage_key: string }>`

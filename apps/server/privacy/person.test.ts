@@ -109,7 +109,14 @@ test('nothing is erased of a person while money is under way', async (t) => {
     deps.database,
   );
   await refusedWith('a refund of it is not made yet');
+  await sql`update refund set status = 'pending' where intent_id = ${intentId}`.execute(deps.database);
+  await refusedWith('a refund of it is not made yet');
   await sql`update refund set status = 'succeeded' where intent_id = ${intentId}`.execute(deps.database);
+  await sql`update join_session set intent_changing_since = now() - interval '4 minutes' where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  await refusedWith('it is being paid at this moment');
+  await sql`update join_session set intent_changing_since = null where uuid = ${uuid}`.execute(deps.database);
   await sql`update payment set dispute = 'open' where intent_id = ${intentId}`.execute(deps.database);
   await refusedWith('a payment of it is disputed');
   await sql`update payment set dispute = null where intent_id = ${intentId}`.execute(deps.database);
@@ -121,6 +128,72 @@ test('nothing is erased of a person while money is under way', async (t) => {
   const { code, out } = await erase(t, email, '--yes');
   assert.equal(code, 0, out);
   assert.match(out, /Stays: \d+ rows of payments/);
+});
+
+test('money stays without its person, though it bought nothing, went back, or was none after all', async (t) => {
+  const client = server.client();
+  const email = 'nothing.bought@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+  const { id } = await openIntent(client, uuid);
+  const money = async () =>
+    (
+      await sql<{ tables: string[] }>`
+        select array(select 'payment' from payment where session_uuid = ${uuid}
+          union all select 'refund' from refund join payment using (intent_id) where session_uuid = ${uuid}
+          union all select 'membership' from membership where session_uuid = ${uuid}) as tables`.execute(
+        deps.database,
+      )
+    ).rows[0]!.tables;
+  // As a payment that was given back at once, one that was taken back after a refund, and a membership that is void.
+  const statements = [
+    sql`update payment set status = 'duplicate' where intent_id = ${id}`,
+    sql`with gone as (update payment set status = 'canceled' where intent_id = ${id})
+      insert into refund (intent_id, amount_cents, reason, status) values (${id}, 6500, 'requested', 'succeeded')`,
+    sql`with gone as (delete from refund where intent_id = ${id})
+      insert into membership (session_uuid, product_id, type, payment_intent, standing) values (${uuid}, 1, 'membership', ${id}, 'void')`,
+  ];
+  const stayed: string[][] = [];
+  for (const statement of statements) {
+    await statement.execute(deps.database);
+    await sql`update join_session set erased_at = null where uuid = ${uuid}`.execute(deps.database);
+    await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(
+      deps.database,
+    );
+    const { code, out } = await erase(t, email, '--yes');
+    assert.equal(code, 0, out);
+    assert.ok((await joinsLike(uuid))[0]!.erased_at);
+    stayed.push(await money());
+  }
+  assert.deepEqual(stayed, [['payment'], ['payment', 'refund'], ['payment', 'membership']]);
+});
+
+test('what began with a join since its erasure was prepared keeps it', async (t) => {
+  const client = server.client();
+  const email = 'meanwhile@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+  const { forgetNotes } = deps.payments;
+  await openIntent(client, uuid);
+  const forgets = t.mock.method(
+    deps.payments,
+    'forgetNotes',
+    async (...given: Parameters<typeof forgetNotes>) => {
+      forgets.mock.restore();
+      await forgetNotes.apply(deps.payments, given);
+      await openIntent(client, uuid);
+    },
+  );
+  const { code, out } = await erase(t, email, '--yes');
+  assert.deepEqual(
+    [code, out.includes(`Join ${uuid} is not erased: a payment of it is open.`)],
+    [1, true],
+    out,
+  );
+  const { rows } = await sql<{ status: string }>`
+    select status from payment where session_uuid = ${uuid} order by attempt`.execute(deps.database);
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['canceled', 'open'],
+  );
 });
 
 test('a contact of another email stays when a join names it, and is told', async (t) => {
@@ -171,6 +244,11 @@ test('what a restored database has again is erased again by the journal, which n
     deps.database,
   );
   await sql`update payment set receipt_email = ${email} where session_uuid = ${uuid}`.execute(deps.database);
+
+  // The backup is of before its last intent was given up.
+  await sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
+    values ('pi_of_the_backup', ${uuid}, 'join', 9, 'open', '', '', 6500, 9)`.execute(deps.database);
 
   const { code, out } = await erase(t, '--again');
   assert.deepEqual(

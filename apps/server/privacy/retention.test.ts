@@ -8,6 +8,7 @@ import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { dueProofs } from '../documents/review.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
 import { retentionCommand } from './retentionCommand.ts';
 
@@ -66,6 +67,17 @@ test('abandoned joins go after their days, and none that is being paid', async (
   await sql`update join_session set updated_at = now() where uuid = any(${[young, intended]}::uuid[])`.execute(
     deps.database,
   );
+});
+
+test('a join that its joiner goes on with while it is being removed stays', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await cancelIntent(deps, (await openIntent(client, uuid)).id);
+  await age(uuid, 11);
+  changeSociety(t, server, all);
+  t.mock.method(deps.payments, 'forgetNotes', () => age(uuid, 0));
+  assert.deepEqual(await applyRetention(deps), none);
+  assert.ok(await rowOf(uuid));
 });
 
 test('paid joins lose their person after their days, unless something of them is under way', async (t) => {

@@ -180,6 +180,14 @@ test('a membership that ends in the dashboard or by a dispute leaves no upgrade 
       found.map(({ kind, subject, repair }) => [kind, subject, repair]),
       [['upgrade_alone', uuid, repair]],
     );
+    // What the bank has the money of cannot be given back.
+    const upgradeIs = (standing: 'disputed' | 'active') =>
+      sql`update membership set standing = ${standing} where payment_intent = ${upgrade}`.execute(
+        server.deps.database,
+      );
+    await upgradeIs('disputed');
+    assert.ok(!(await differences()).includes('upgrade_alone'));
+    await upgradeIs('active');
     const { out, code } = await run(t, refundCommand, uuid, '--no-membership', '--upgrade');
     assert.deepEqual([code, out.includes(upgrade)], [0, true]);
     assert.deepEqual(await differences(), []);

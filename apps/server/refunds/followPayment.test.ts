@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
@@ -65,7 +66,8 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
   const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null }) };
-  await followPayment({ ...server.deps, payments: undone }, intentId);
+  const disputed = { ...payments, moneyBack: async () => ({ refunds: [], dispute: 'open' as const }) };
+  for (const said of [undone, disputed]) await followPayment({ ...server.deps, payments: said }, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.match(
     (await noticesOf(server, uuid)).at(-1)!,
@@ -270,27 +272,37 @@ test('a membership that a dashboard refund less the fee has ended stays ended wh
   assert.equal((await standingsOf(server, uuid))[0]?.standing, 'refunded');
 });
 
-test('a refund that is due is replaced by none of another amount, and by none that came to nothing', async (t) => {
-  const { intentId } = await paidJoin(server, server.client());
-  await promiseRefund(server.deps.database, { intentId, amountCents: 6500, reason: 'requested' });
+test('a refund that is due is replaced by none of another amount or payment, none of ours, and none that came to nothing', async (t) => {
+  const [{ intentId }, other] = [
+    await paidJoin(server, server.client()),
+    await paidJoin(server, server.client()),
+  ];
+  for (const [of, amountCents] of [
+    [intentId, 6500],
+    [other.intentId, 1000],
+  ] as const)
+    await promiseRefund(server.deps.database, { intentId: of, amountCents, reason: 'requested' });
   const outside = { uuid: null };
   t.mock.method(server.deps.payments, 'moneyBack', async () => ({
     refunds: [
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
+      // Made here, and lost by a restore.
+      { uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,
   }));
   await followPayment(server.deps, intentId);
   const { rows } = await sql`
-    select amount_cents, status, reason from refund where intent_id = ${intentId} order by reason, status`.execute(
-    server.deps.database,
-  );
+    select amount_cents, status, reason from refund where intent_id in (${intentId}, ${other.intentId})
+    order by reason, status, amount_cents`.execute(server.deps.database);
   assert.deepEqual(rows, [
     { amount_cents: 6500, status: 'canceled', reason: 'dashboard' },
     { amount_cents: 6500, status: 'failed', reason: 'dashboard' },
+    { amount_cents: 6500, status: 'pending', reason: 'dashboard' },
     { amount_cents: 1000, status: 'succeeded', reason: 'dashboard' },
+    { amount_cents: 1000, status: 'due', reason: 'requested' },
     { amount_cents: 6500, status: 'due', reason: 'requested' },
   ]);
 });

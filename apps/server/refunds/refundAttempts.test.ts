@@ -10,10 +10,11 @@ import {
   standingsOf,
   undergraduate,
 } from '../../../tests/harness/refunds.ts';
-import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { ProviderFailed } from '../providers/stripe/failures.ts';
+import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 import { sweepRefunds } from '../settlement/sweep.ts';
 import { followPayment } from './followPayment.ts';
@@ -217,6 +218,52 @@ test('both count when Stripe had made it all the same', async (t) => {
   await followPayment(server.deps, intentId);
   const { refunded_cents } = await paymentOf(intentId);
   assert.deepEqual([await atStripe(server, intentId), refunded_cents], [[6500, 6500], 13_000]);
+});
+
+test('one that was made in the dashboard while Stripe refused it is no refusal', async (t) => {
+  const { uuid, intentId } = await withCertificate();
+  const refused = t.mock.method(server.deps.payments, 'refund', async () => {
+    await inDashboard(intentId);
+    await followPayment(server.deps, intentId);
+    throw new RefundRefused('It is refunded already.', { isFinal: true, cause: null });
+  });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  refused.mock.restore();
+  assert.ok(!(await noticesOf(server, uuid)).some((text) => text.startsWith('Stripe refuses')));
+  assert.deepEqual(await refundsOf(server, intentId), [
+    { reason: 'requested', status: 'succeeded', amount_cents: 6500 },
+  ]);
+});
+
+test('one of a payment that Stripe has no more stays due, and says so', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const unknown = t.mock.method(server.deps.payments, 'refund', async () => {
+    throw new NotAtStripe('No such payment_intent.', { cause: null });
+  });
+  const { notes } = await refundJoin(server.deps, uuid, membershipOnly);
+  unknown.mock.restore();
+  assert.deepEqual(notes, ['$65.00 stays due, and is tried again: No such payment_intent.']);
+  assert.equal((await refundsOf(server, intentId))[0]?.status, 'due');
+});
+
+test('money for a join that does not exist is asked for anew when less of it is left', async () => {
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    'metadata[app]': 'induct',
+    'metadata[environment]': server.deps.environment,
+    'metadata[session]': '00000000-0000-4000-8000-000000000000',
+    'metadata[kind]': 'join',
+    'metadata[revision]': '1',
+  });
+  await payByCard(server, body.id);
+  await server.stripeControl('refunds', { answer: 'refused' });
+  await assert.rejects(refundPayment(server.deps, body.id), NotRefundable);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id, amount: '1000' });
+  assert.equal((await refundPayment(server.deps, body.id)).cents, 5500);
+  assert.deepEqual(await atStripe(server, body.id), [5500, 1000]);
 });
 
 test('an attempt that ends late does not take the next ones back', async (t) => {

@@ -5,6 +5,7 @@ import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts'
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { catchUpOnEvents, giveUpUnwritten } from './catchUp.ts';
 import { settlePayment } from './settle.ts';
 
@@ -84,6 +85,31 @@ test('an intent that was made when the server died before it could write it is g
     { kind: 'join', attempt: 1, status: 'canceled' },
     { kind: 'join', attempt: 2, status: 'open' },
   ]);
+  // And so does one that was cancelled there meanwhile.
+  await sql`delete from payment where intent_id = ${next.id}`.execute(server.deps.database);
+  await server.stripe('POST', `/v1/payment_intents/${next.id}/cancel`);
+  await giveUpUnwritten(server.deps, next.id);
+  assert.notEqual((await openIntent(client, uuid)).id, next.id);
+});
+
+test('a listing that breaks off is begun again from where the last whole one got to', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await catchUp();
+  behind = 30 * 60_000;
+  await payByCard(server, id);
+  behind = 0;
+  await sql`update schedule set reached_at = now() - interval '1 hour' where name = 'events'`.execute(
+    server.deps.database,
+  );
+  const broken = t.mock.method(server.deps.payments, 'listEvents', () => {
+    throw new Refusal(503, 'no answer');
+  });
+  await assert.rejects(catchUp(), Refusal);
+  broken.mock.restore();
+  assert.ok((await catchUp()) > 0);
+  assert.equal(await stateOf(server, uuid), 'paid');
 });
 
 test('a payment that is with the bank is neither written as cancelled nor cancelled, and confirms when the bank has decided', async (t) => {

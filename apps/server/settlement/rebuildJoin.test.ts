@@ -165,15 +165,16 @@ test('a join that is made again was paid when Stripe took its money, and its upg
   behind = 0;
   await restore();
   assert.equal((await runCommand(t, server, settleCommand, ['--missing'])).code, 0);
-  const { rows } = await sql<{ kind: string; paid: Date; join: Date }>`
-    select kind, succeeded_at as paid, paid_at as join from payment join join_session on uuid = session_uuid
+  const { rows } = await sql<{ kind: string; paid: Date; join: Date; begun: Date }>`
+    select kind, succeeded_at as paid, paid_at as join, join_session.created_at as begun
+    from payment join join_session on uuid = session_uuid
     where uuid = ${uuid} order by kind`.execute(server.deps.database);
   const hoursAgo = (date: Date) => Math.round((Date.now() - date.getTime()) / hour);
   assert.deepEqual(
-    rows.map(({ kind, paid, join }) => [kind, hoursAgo(paid), hoursAgo(join)]),
+    rows.map(({ kind, paid, join, begun }) => [kind, hoursAgo(paid), hoursAgo(join), hoursAgo(begun)]),
     [
-      ['join', 5, 5],
-      ['upgrade', 3, 5],
+      ['join', 5, 5, 5],
+      ['upgrade', 3, 5, 5],
     ],
   );
 });

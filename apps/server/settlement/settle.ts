@@ -140,5 +140,10 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .where('intent_id', '=', intentId)
     .execute();
   const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
-  await sql`update join_session set ${undone} where uuid = ${session.uuid}`.execute(trx);
+  // Another payment may have bought the same.
+  await sql`
+    update join_session set ${undone} where uuid = ${session.uuid}
+      and not exists (select from payment where session_uuid = uuid and kind = ${kind} and status = 'succeeded')`.execute(
+    trx,
+  );
 }

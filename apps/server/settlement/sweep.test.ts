@@ -41,6 +41,16 @@ test('a payment that neither the browser nor a webhook reported is confirmed wit
   assert.deepEqual([await stateOf(server, uuid), await statusOf(intentId)], ['paid', 'succeeded']);
 });
 
+test('a payment that is still open is asked about once in its time, so that every other has its turn', async () => {
+  const { uuid, intentId } = await begun();
+  // As of a join whose payment was none after all: its upgrade is skipped, and says nothing of its membership.
+  await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(server.deps.database);
+  await pass('6 minutes');
+  assert.equal(await sweepPayments(server.deps), 1);
+  assert.equal(await sweepPayments(server.deps), 0);
+  assert.equal(await statusOf(intentId), 'open');
+});
+
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
   for (const card of [null, 'pm_card_authenticationRequired']) {
     const { uuid, intentId } = await begun();

@@ -9,6 +9,7 @@ import {
   chargesOf,
   declineSavedCard,
   idOf,
+  intentsOf,
   membershipTypesOf,
   saveOtherCard,
 } from '../../../tests/harness/upgrades.ts';
@@ -29,6 +30,8 @@ test("a decline is told in the bank's sentence, and a later press is a new attem
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
   assert.deepEqual(await attemptsOf(server, idOf(declined.clientSecret)), ['failed', 'failed', 'succeeded']);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${idOf(declined.clientSecret)}`);
+  assert.equal(body.receipt_email as unknown, 'jordan.rivera@example.com');
 });
 
 test('after a decline another card pays the same intent in the page, and asking again says so', async () => {
@@ -99,6 +102,33 @@ test('a press that another tab overtakes with another price on its screen charge
   });
   assert.equal((await charge(client, uuid, intentId, { amount: 4500 })).status, 409);
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4700, status: 'open' }]);
+});
+
+test('an intent at an earlier price that is paid in this very moment is followed by no other', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const open = idOf((await charge(client, uuid, intentId, { charge: false })).data.clientSecret);
+  changeSociety(t, server, (source) => source.replace('price: "45.00"', 'price: "47.00"'));
+  const { payments } = server.deps;
+  const cancel = payments.cancelIntent.bind(payments);
+  t.mock.method(payments, 'cancelIntent', async (id: string) => {
+    assert.equal((await payByCard(server, open, 'pm_card_mastercard')).status, 200);
+    return cancel(id);
+  });
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.deepEqual((await intentsOf(server, uuid)).map(({ amount }) => amount).sort(), [4500, 6500]);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+});
+
+test('a failure that Stripe keeps under its key does not keep the next press from making the intent', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const path = '/v1/payment_intents';
+  await server.stripeFault({ kind: 'status_after', method: 'POST', path, times: 9 });
+  assert.equal((await charge(client, uuid, intentId)).status, 503);
+  await server.stripeFault(null);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
 });
 
 test('a press that is overtaken by one at another price, which is declined and given up, buys what it was made for', async (t) => {

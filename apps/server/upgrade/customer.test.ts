@@ -139,6 +139,22 @@ test('an intent that was opened for another card only makes way for one that tak
   assert.equal((body as unknown as { status: string }).status, 'canceled');
 });
 
+test('an intent for another card only, which a server that died never wrote down, is not taken for one of the saved card', async (t) => {
+  const client = server.client();
+  const end = await customersMeet(declined);
+  const { uuid, intentId } = await paidJoin(server, client);
+  const { payments } = server.deps;
+  const create = payments.createIntent.bind(payments);
+  const dying = t.mock.method(payments, 'createIntent', async (...given: Parameters<typeof create>) => {
+    await create(...given);
+    throw new Error('the server died');
+  });
+  assert.equal((await charge(client, uuid, intentId, false)).status, 500);
+  dying.mock.restore();
+  await end();
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
+
 test('an intent that another tab opened for another card in the same moment is not charged with the saved one', async (t) => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { differencesOf } from '../../../tests/harness/refunds.ts';
 import {
   details,
   openIntent,
+  orderingJoin,
   paidJoin,
   payByCard,
   payOrder,
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import {
   attemptsOf,
   beforeStripe,
@@ -19,13 +22,17 @@ import {
   intentsOf,
   membershipTypesOf,
 } from '../../../tests/harness/upgrades.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 
 const server = await sharedServer();
 
 test('the offer names its price and the card it would be charged to', async () => {
   const client = server.client();
-  const { uuid } = await paidJoin(server, client, 'LINCOLN2026');
+  const uuid = await orderingJoin(client);
+  // Of two payments it is the one that was made.
+  await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
+  await payOrder(server, client, uuid);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.deepEqual(
     [data.isEligibleForUpgrade, data.upgradeOption?.displayPrice, data.card],
@@ -197,6 +204,28 @@ test('Skip that finds the upgrade paid in that moment confirms it', async () => 
   assert.equal(skipped.data.goOn, '/registration/congratulations');
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
   assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
+  // Pressed in a tab that has not heard of it.
+  assert.equal((await client.call('skipUpgrade', { params: { uuid }, body: {} })).status, 200);
+  assert.deepEqual(await differencesOf(server, idOf(clientSecret)), []);
+});
+
+test('Skip that is being written lets no intent be opened beside it', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const { pressed } = await server.deps.database.transaction().execute(async (trx) => {
+    await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(trx);
+    let isOver = false;
+    const pressed = charge(client, uuid, intentId).finally(() => {
+      isOver = true;
+    });
+    await until(async () => {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
+      return isOver || rows.length > 0;
+    }, 10_000);
+    return { pressed };
+  });
+  assert.equal((await pressed).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), []);
 });
 
 for (const moment of ['createIntent', 'confirmWithSavedCard'] as const)

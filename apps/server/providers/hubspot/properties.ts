@@ -88,15 +88,16 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  if (join.paidAt)
+  // A payment that was none after all: what was told of it is taken back.
+  if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],
       ['membership', bought.membership],
       ['upgrade', bought.upgrade],
       ['donation', bought.donationCents === null ? null : toPrice(bought.donationCents)],
       ['items', bought.items?.join('; ')],
-      ['amountPaid', amountCents === null ? null : toPrice(amountCents)],
-      ['paidAt', join.paidAt.toISOString()],
+      ['amountPaid', toPrice(amountCents ?? 0)],
+      ['paidAt', join.paidAt?.toISOString() ?? ''],
     );
   values.push(['transcriptReceivedAt', join.transcriptAt?.toISOString()]);
   return values.flatMap(([field, value]) => (value == null ? [] : [{ field, value }]));

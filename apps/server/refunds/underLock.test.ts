@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { membershipOnly } from '../../../tests/harness/refunds.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
+import { sayWhatFor } from './assignRefund.ts';
+import { followPayment } from './followPayment.ts';
+import { refundJoin } from './refundJoin.ts';
+
+/** What is written of a join's money, by whomever, is written one after the other. */
+const server = await sharedServer();
+
+for (const [what, write] of [
+  ['what Stripe tells of a payment', ({ intentId }) => followPayment(server.deps, intentId)],
+  ['a refund that staff ask for', ({ uuid }) => refundJoin(server.deps, uuid, membershipOnly)],
+  ['what staff say a refund was for', ({ refund }) => sayWhatFor(server.deps, refund, 'none')],
+] as const satisfies [
+  string,
+  (join: { uuid: string; intentId: string; refund: string }) => Promise<unknown>,
+][])
+  test(`${what} waits for its join before it touches the payment`, async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client());
+    const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '1000' });
+    await followPayment(server.deps, intentId);
+    const { late } = await server.deps.database.transaction().execute(async (trx) => {
+      await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
+      const late = write({ uuid, intentId, refund: body.id });
+      await until(async () => {
+        const { rows } = await sql`
+          select from pg_locks where not granted and pid in (
+            select pid from pg_stat_activity where datname = current_database())`.execute(trx);
+        return rows.length > 0;
+      }, 10_000);
+      const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
+      assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
+      // In an object: a transaction waits for a promise that it returns.
+      return { late };
+    });
+    await late;
+  });

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { differencesOf } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  startJoin,
+} from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { listParcels } from '../fulfilment/orders.ts';
+import { findJoins } from '../join/findJoins.ts';
+import { readLetter } from '../letters/takeLetter.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { NotAtStripe } from '../providers/stripe/failures.ts';
+import { settleJoin, settlePayment } from './settle.ts';
+
+const server = await sharedServer();
+
+/** Settles a payment while Stripe does not know it, as with the keys of another account. */
+async function settleUnknown(t: TestContext, intentId: string): Promise<void> {
+  const asked = t.mock.method(server.deps.payments, 'retrieveIntent', async () => {
+    throw new NotAtStripe('No such payment_intent', { cause: null });
+  });
+  await settlePayment(server.deps, intentId);
+  asked.mock.restore();
+}
+
+const standings = async (uuid: string) => (await membershipsOf(server, uuid)).map(({ standing }) => standing);
+
+test('a payment that was held as none for a while buys the membership that it had bought', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
+  const [bought] = await membershipsOf(server, uuid);
+  await settleUnknown(t, intentId);
+  assert.deepEqual([await standings(uuid), await stateOf(server, uuid)], [['void'], 'ordering']);
+  await settlePayment(server.deps, intentId);
+  const [again, ...more] = await membershipsOf(server, uuid);
+  assert.deepEqual(
+    [again?.standing, again?.member_number, again?.contact_id, more],
+    ['active', bought!.member_number, '101', []],
+  );
+  assert.deepEqual(await differencesOf(server, intentId), []);
+  // What staff look at can be read.
+  assert.deepEqual((await findJoins(server.deps, uuid, 1))[0]?.payments[0]?.standing, 'active');
+  await listParcels(server.deps, { all: true });
+});
+
+test('HubSpot is told that a payment was none, and of the next one', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102', {
+    personalEmail: 'none@example.com',
+  });
+  const told = async () => {
+    await deliver(server);
+    const held = await atHubspot(server, '102', 'membership_status', 'amount_paid', 'paid_at');
+    return [held.membership_status, held.amount_paid, Boolean(held.paid_at)];
+  };
+  assert.deepEqual(await told(), ['member', '65.00', true]);
+  await settleUnknown(t, intentId);
+  assert.deepEqual(await told(), ['former', '0.00', false]);
+  await payOrder(server, client, uuid);
+  assert.deepEqual(await told(), ['member', '65.00', true]);
+});
+
+test('a join that is paid anew, since Stripe did not know its first payment, has letters with its new number', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await settleUnknown(t, intentId);
+  const anew = await payOrder(server, client, uuid);
+  const [, held] = await membershipsOf(server, uuid);
+  const { id } = await server.deps.database
+    .selectFrom('letter')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'confirmation')
+    .where('occasion', '=', anew.intentId)
+    .executeTakeFirstOrThrow();
+  assert.equal((await readLetter(server.deps, id))?.memberNumber, held!.member_number);
+});
+
+test('a second payment that Stripe does not know takes nothing from the join that the first one paid', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await server.deps.database
+    .updateTable('payment')
+    .set({ status: 'canceled' })
+    .where('intent_id', '=', id)
+    .execute();
+  const { intentId } = await payOrder(server, client, uuid);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const { paid_at } = await sessionOf(uuid);
+  await settleUnknown(t, id);
+  assert.deepEqual(await sessionOf(uuid), { state: 'paid', paid_at });
+  assert.deepEqual([await standings(uuid), await differencesOf(server, intentId)], [['active'], []]);
+});
+
+test('a payment that went back pays for no order when it is settled', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR103', { personalEmail: 'second@example.com' });
+  const { id } = await openIntent(client, uuid);
+  await paidJoin(server, server.client(), 'HONOR103');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  await settlePayment(server.deps, id);
+  assert.deepEqual([await stateOf(server, uuid), await standings(uuid)], ['ordering', []]);
+});
+
+test('a join is settled by its own payment, whatever its upgrade is', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  await settleUnknown(t, intentId);
+  await server.deps.database
+    .updateTable('join_session')
+    .set({ state: 'paid' })
+    .where('uuid', '=', uuid)
+    .execute();
+  const { retrieveIntent } = server.deps.payments;
+  t.mock.method(server.deps.payments, 'retrieveIntent', async (id: string) => {
+    if (id === intentId) throw new NotAtStripe('No such payment_intent', { cause: null });
+    return retrieveIntent.call(server.deps.payments, id);
+  });
+  await settleJoin(server.deps, uuid);
+  assert.equal(await stateOf(server, uuid), 'ordering');
+});
+
+test('a join is settled where it stands when nothing is to be brought to what Stripe says', async () => {
+  const client = server.client();
+  const detailed = await startJoin(client, 'LINCOLN2026');
+  await client.call('submitDetails', { params: { uuid: detailed }, body: details() });
+  await settleJoin(server.deps, detailed);
+  assert.equal(await stateOf(server, detailed), 'detailed');
+
+  const { uuid } = await paidJoin(server, client);
+  await client.call('skipUpgrade', { params: { uuid }, body: {} });
+  await settleJoin(server.deps, uuid);
+  const { upgrade } = await server.deps.database
+    .selectFrom('join_session')
+    .select('upgrade')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.equal(upgrade, 'skipped');
+
+  const other = server.client();
+  const paying = await orderingJoin(other);
+  const { id, revision } = await openIntent(other, paying);
+  await beginPayment(other, paying, revision);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  await settleJoin(server.deps, paying);
+  assert.equal(await stateOf(server, paying), 'paying', 'its bank is deciding');
+});
+
+const sessionOf = (uuid: string) =>
+  server.deps.database
+    .selectFrom('join_session')
+    .select(['state', 'paid_at'])
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
