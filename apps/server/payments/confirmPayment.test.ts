@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
-import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { confirmPayment } from './confirmPayment.ts';
@@ -35,28 +34,6 @@ const toldTwice = async (uuid: string) =>
       .where('kind', '=', 'perhaps_twice')
       .execute()
   ).map(({ message }) => message);
-
-/** A connection of the test's own, in a transaction that ends with the test. */
-async function connection(t: TestContext): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: server.deps.config.databaseUrl });
-  await client.connect();
-  t.after(() => client.end());
-  await client.query('begin');
-  return client;
-}
-
-/** Waits until so many of the server's statements wait for a lock. */
-async function waiting(client: pg.Client, count: number): Promise<'waiting'> {
-  await until(async () => {
-    // What a transaction has once read of pg_stat_activity it reads again.
-    await client.query('select pg_stat_clear_snapshot()');
-    const { rowCount } = await client.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rowCount === count;
-  }, 10_000);
-  return 'waiting';
-}
 
 test('what counts is what Stripe received, not what the intent asked for', async (t) => {
   const uuid = await orderFor({ personalEmail: 'received@example.com' });
@@ -145,7 +122,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   const intents = [];
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   // Weaker than the lock of a confirmation, and it keeps no row from being inserted that points to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
@@ -159,7 +136,7 @@ test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const id = await paidIntent(uuid);
   // Of nobody known: it is the join alone that is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
   const confirmed = Promise.all([confirmPayment(server.deps, id), confirmPayment(server.deps, id)]);
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
@@ -232,7 +209,7 @@ test('of two joins of one person that are confirmed at the same moment, one is t
     await beginPayment(server.client(), uuid, 1);
     intents.push(await paidIntent(uuid));
   }
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   await holder.query("select pg_advisory_xact_lock(hashtextextended('payer ' || $1, 0))", [
     'same.moment@example.com jordan rivera',
   ]);
