@@ -25,6 +25,15 @@ async function paidIntent(uuid: string): Promise<string> {
 
 const pay = async (uuid: string) => (await payOrder(server, server.client(), uuid)).uuid;
 
+const refundsOf = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('refund')
+      .select('amount_cents')
+      .where('intent_id', '=', intentId)
+      .execute()
+  ).map(({ amount_cents }) => amount_cents);
+
 const toldTwice = async (uuid: string) =>
   (
     await server.deps.database
@@ -64,6 +73,18 @@ test('what counts is what Stripe received, not what the intent asked for', async
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   other.mock.restore();
   assert.equal((await membershipsOf(server, uuid)).length, 1);
+});
+
+test('of a payment that bought nothing goes back what Stripe received, not what the intent asked for', async (t) => {
+  const id = await paidIntent(await orderFor({ personalEmail: 'second.intent@example.com' }));
+  await sql`update payment set intent_id = 'pi_other', status = 'succeeded' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
+  const { payments } = server.deps;
+  const intent = await payments.retrieveIntent(id);
+  t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.deepEqual(await refundsOf(id), [6500]);
 });
 
 test('what was paid is what Stripe took the intent for, though we never heard that it had changed', async () => {
@@ -229,9 +250,7 @@ test('what went back of a payment before it was confirmed is taken in with it, a
     await payByCard(server, id);
     if (cents > 0) await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: String(cents) });
     await confirmPayment(server.deps, id);
-    const { rows } = await sql<{ amount_cents: number }>`
-      select amount_cents from refund where intent_id = ${id}`.execute(server.deps.database);
-    return rows.map(({ amount_cents }) => amount_cents);
+    return refundsOf(id);
   };
   assert.deepEqual(await confirm('whole@example.com', 0), []);
   assert.equal(asked.mock.callCount(), 0);
