@@ -8,6 +8,7 @@ import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { readStanding } from '../session/standing.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
@@ -98,8 +99,10 @@ test('what was paid is what Stripe took the intent for, though we never heard th
   await server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${id}` });
   const body = { amount: 9000, currency: 'usd', billingEmail: '' };
   assert.equal((await client.call('createPaymentIntent', { params: { uuid }, body })).status, 503);
+  await sql`update payment set saves_card = false where intent_id = ${id}`.execute(server.deps.database);
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  assert.equal((await readStanding(server.deps, uuid))?.upgrade?.id, 10, 'by a card that Stripe has kept');
   const [paid] = await paidOrders(server.deps.database, [id]);
   assert.deepEqual(
     [paid?.amountCents, paid?.lines.map(({ type, priceCents }) => [type, priceCents])],
