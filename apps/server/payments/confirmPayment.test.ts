@@ -181,10 +181,14 @@ test('who pays for two joins under one name and email is told to staff, with the
 
 test('an upgrade of the second join tells nobody a second time', async () => {
   const person = { personalEmail: 'upgraded@example.com', firstName: 'Robin' };
-  await pay(await orderFor(person));
-  const client = server.client();
+  const [before, client] = [server.client(), server.client()];
+  const first = await payOrder(server, before, await orderFor(person));
+  const body = { paymentIntent: first.intentId };
+  await before.call('createUpgradeCharge', { params: { uuid: first.uuid }, body });
   const { uuid, intentId } = await payOrder(server, client, await orderingJoin(client, undefined, person));
-  assert.equal((await toldTwice(uuid)).length, 1);
+  const told = await toldTwice(uuid);
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, new RegExp(`as join ${first.uuid}\\. If`), 'once, for all that it bought');
   await sql`update staff_notice set created_at = now() - interval '2 days'`.execute(server.deps.database);
   const upgraded = await client.call('createUpgradeCharge', {
     params: { uuid },
