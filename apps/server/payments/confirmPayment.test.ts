@@ -262,4 +262,5 @@ test('what went back of a payment before it was confirmed is taken in with it, a
   assert.deepEqual(await confirm('whole@example.com', 0), []);
   assert.equal(asked.mock.callCount(), 0);
   assert.deepEqual(await confirm('returned@example.com', 6500), [6500]);
+  assert.deepEqual(await confirm('returned.in.part@example.com', 2500), [2500]);
 });
