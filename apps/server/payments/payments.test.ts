@@ -99,9 +99,12 @@ test('an order changed in another tab is not paid at the old total', async () =>
 test('while a payment is under way the order is frozen, and the same revision may be begun again', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  const { sessionProductUuid } = (await donate(client, uuid)).data;
   const intent = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
+  const params = { sessionProductUuid: sessionProductUuid! };
+  assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
   const refused = await donate(client, uuid);
   assert.equal(refused.status, 409);
   assert.match(refused.message ?? '', /payment for this order is under way/);
