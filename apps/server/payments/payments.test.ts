@@ -121,6 +121,9 @@ test('an authentication that was left does not lock the order: a change cancels 
   await beginPayment(client, uuid, intent.revision);
   const asked = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((asked.body as unknown as { status: string }).status, 'requires_action');
+  await sql`update join_session set paying_since = now() - interval '14 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
   assert.equal((await donate(client, uuid)).status, 409, 'not while it may still be under way');
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
     server.deps.database,
