@@ -51,6 +51,10 @@ test('an intent is written as cancelled when Stripe says so, and when Stripe kno
   assert.equal(await cancelIntent(server.deps, id), true);
   assert.equal(await statusOf(id), 'canceled');
   assert.equal(await cancelIntent(server.deps, 'pi_nobody'), true);
+  const inDashboard = await open();
+  await server.stripe('POST', `/v1/payment_intents/${inDashboard}/cancel`);
+  assert.equal(await confirmPayment(server.deps, inDashboard), 'canceled');
+  assert.equal(await statusOf(inDashboard), 'canceled');
 });
 
 test('while Stripe does not answer, nothing is written as cancelled', async () => {
