@@ -203,6 +203,10 @@ test('a join gets no more intents than the limit', async () => {
   }
   const refused = await askIntent(client, uuid);
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
+  await sql`update payment set created_at = now() - interval '1 hour' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await askIntent(client, uuid)).status, 200);
 });
 
 test('an address gets no more intents than its limit, and an intent that is there goes on', async () => {
