@@ -137,6 +137,15 @@ for (const [from, to] of [
     }
   });
 
+test('the card is not saved once the membership is offered without its upgrade', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  changeSociety(t, server, (source) => source.replace(/(price: "65\.00"\n.*\n) *upgrade: 10\n/, '$1'));
+  assert.equal((await openIntent(client, uuid)).id, id);
+  assert.equal((await atStripe(id)).setup_future_usage, null);
+});
+
 test('a failure that Stripe keeps under its key does not keep an order from being paid: the next press is a new attempt', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
