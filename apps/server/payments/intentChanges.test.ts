@@ -13,6 +13,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { cancelIntent } from './cancelIntent.ts';
 
 const server = await sharedServer();
 
@@ -196,9 +197,10 @@ test('an order that changed after the answer to its first intent was lost gets a
   assert.deepEqual([amount, metadata.revision], [9000, String(intent.revision)]);
 });
 
-test('two tabs that open the first intent at the same total get the same one, and it can be paid', async (t) => {
+test('two tabs that open an intent at the same total get the same one, and it can be paid', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { payments } = server.deps;
   const make = payments.createIntent;
   const both = Promise.withResolvers<void>();
