@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
 
@@ -284,6 +284,30 @@ test('joins by one personal code are limited; a school of 300 behind one address
     assert.ok(school.every(({ status }) => status === 200));
   } finally {
     await limited.close();
+  }
+});
+
+test('an address that has begun as many joins as it may begins no more in whatever way, until those are an hour old', async (t) => {
+  await startJoin(server.client());
+  limitWith(t, server, { LIMIT_JOINS_PER_ADDRESS: '1/60' });
+  const invite = { contactId: '101', invitationCode: 'HONOR101', isTOLA: true };
+  const nomination = { hasConfirmedEligibility: true, isTOLA: true };
+  const ways = [
+    () => server.client().call('initiateJoin', { body: invite }),
+    () => server.client().call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } }),
+    () => server.client().call('initiateSelfNomination', { body: nomination }),
+    () => server.client().call('initJoin', { params: { id: '101' }, body: {} }),
+    () => server.client().call('initiateCheckout', { body: { hubspotContactId: '101' } }),
+  ];
+  for (const start of ways) {
+    const refused = await start();
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
+  }
+  for (const start of ways) {
+    await sql`update join_session set created_at = created_at - interval '1 hour'`.execute(
+      server.deps.database,
+    );
+    assert.equal((await start()).status, 200);
   }
 });
 
