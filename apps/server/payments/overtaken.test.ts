@@ -68,6 +68,30 @@ test('an intent is not changed to a total that another tab has changed meanwhile
   assert.equal((await atStripe(id)).amount, 6500);
 });
 
+test('an intent that another tab is changing is not changed beside it', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await donate(client, uuid);
+  const change = t.mock.method(server.deps.payments, 'updateIntent');
+  const left = "intent_change = 'a6d3b8c0-6a5c-4f0e-9a51-1d1f4d9b7e11', intent_changing_since = '-infinity'";
+  const { data } = await overtaken(t, uuid, () => ask(client, uuid, 9000), left);
+  assert.equal(change.mock.callCount(), 0);
+  assert.notEqual(data.clientSecret.split('_secret_')[0], id);
+});
+
+test('a change that Stripe refuses is made by the next one, on the same intent', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  await donate(client, uuid);
+  const path = `/v1/payment_intents/${id}`;
+  await server.stripeFault({ kind: 'status', status: 400, method: 'POST', path });
+  assert.equal((await ask(client, uuid, 9000)).status, 502);
+  assert.equal((await openIntent(client, uuid)).id, id);
+  assert.equal((await atStripe(id)).amount, 9000);
+});
+
 test('an intent is not changed once another tab has begun to pay it', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
