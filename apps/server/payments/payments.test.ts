@@ -48,6 +48,18 @@ test('a session has one intent: asked for again it is the same, at a new total i
   );
 });
 
+test('an order that was changed back to its total is paid at the revision that it has now', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  const { sessionProductUuid } = (await donate(client, uuid)).data;
+  const params = { sessionProductUuid: sessionProductUuid! };
+  await client.call('deleteSessionProduct', { params });
+  const again = await openIntent(client, uuid);
+  assert.deepEqual([again.id, again.amount, again.revision], [id, 6500, revision + 2]);
+  assert.equal((await beginPayment(client, uuid, again.revision)).status, 200);
+});
+
 test('two tabs that ask at once get one intent', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
