@@ -15,6 +15,7 @@ import {
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Limit } from '../platform/config/limits.ts';
+import { noteFailure } from './cardFailures.ts';
 import { handleEvent } from './handleEvent.ts';
 import { settlePaying } from './settlePaying.ts';
 
@@ -157,6 +158,20 @@ test('a declined card that is reported a day late counts for the time at which i
   const client = server.client();
   const uuid = await declinedAt(client, new Date(Date.now() - 86_400_000));
   assert.equal((await askIntent(client, uuid)).status, 200, 'nobody has to wait for yesterday');
+  const { id } = await openIntent(client, uuid);
+  const intent = await server.deps.payments.retrieveIntent(id);
+  const createdAt = new Date(Date.now() - 86_400_000);
+  for (const number of [4, 5, 6]) {
+    const charge = {
+      id: `ch_${id}_${number}`,
+      createdAt,
+      isDeclined: true,
+      refundedCents: 0,
+      isDisputed: false,
+    };
+    await noteFailure(server.deps, { ...intent, charge });
+  }
+  assert.equal((await askIntent(client, uuid)).status, 200, 'whoever reports it');
   await forget();
 });
 
