@@ -377,3 +377,20 @@ test('a decline that is reported late does not cancel the next card, which its b
   assert.equal((await askIntent(client, uuid)).status, 200);
   await forget();
 });
+
+test('a card that its bank is still deciding on is not counted as declined', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const id = await decline(client, uuid);
+  const path = `/v1/payment_intents/${id}`;
+  const { body } = await server.stripe('GET', `${path}?expand[]=payment_method&expand[]=latest_charge`);
+  const pending = { ...(body.latest_charge as unknown as object), id: 'ch_pending', status: 'pending' };
+  const answer = { ...body, status: 'processing', latest_charge: pending };
+  await server.stripeFault({ kind: 'status', status: 200, method: 'GET', path, body: answer });
+  await noteFailure(server.deps, await server.deps.payments.retrieveIntent(id));
+  const { rows } = await sql`select from card_failure where charge_id = 'ch_pending'`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 0);
+  await forget();
+});
