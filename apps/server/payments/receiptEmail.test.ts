@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -35,6 +36,16 @@ test('what HubSpot’s text field holds instead of an email keeps nobody from pa
     );
     assert.equal(await receiptOf((await openIntent(client, uuid)).id), 'jordan@example.com');
   }
+});
+
+test('the receipt goes to the email that was given, whatever HubSpot has', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'given@example.com' });
+  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com"}', email = 'before@example.com'
+    where id = '102'`.execute(server.deps.database);
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.equal(data.billingEmail, 'given@example.com');
+  assert.equal(await receiptOf((await openIntent(client, uuid)).id), 'given@example.com');
 });
 
 test('without any email that Stripe takes, the page’s is taken, and then none', async () => {
