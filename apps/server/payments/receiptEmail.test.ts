@@ -79,7 +79,10 @@ test('an email that only Stripe refuses is left out, and not tried again at each
     body: { error: refusal },
   });
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+  await forgetRequests(server.stripeUrl);
   const { id } = await openIntent(client, uuid);
+  const keys = (await requestsTo(server.stripeUrl)).map(({ idempotencyKey }) => idempotencyKey);
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 2], 'another request has another key');
   assert.equal(await receiptOf(id), null);
   await forgetRequests(server.stripeUrl);
   assert.equal((await openIntent(client, uuid)).id, id);
