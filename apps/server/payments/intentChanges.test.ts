@@ -147,6 +147,15 @@ test('the card is not saved once the membership is offered without its upgrade',
   assert.equal((await atStripe(id)).setup_future_usage, null);
 });
 
+test('the card is saved for the upgrade that a link offers', async (t) => {
+  changeSociety(t, server, (source) => source.replace(/(price: "65\.00"\n.*\n) *upgrade: 10\n/, '$1'));
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 1, upsellProductId: 10 };
+  const { data } = await client.call('initiateCheckout', { body });
+  const { id } = await openIntent(client, data.joinSessionUuid);
+  assert.equal((await atStripe(id)).setup_future_usage, 'on_session');
+});
+
 test('a failure that Stripe keeps under its key does not keep an order from being paid: the next press is a new attempt', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
