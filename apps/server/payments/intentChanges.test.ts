@@ -123,6 +123,7 @@ for (const [from, to] of [
       client.call('setMembership', { params: { uuid }, body: { membershipId } });
     await choose(from);
     const { id } = await openIntent(client, uuid);
+    assert.equal((await atStripe(id)).setup_future_usage, from === 1 ? 'on_session' : null);
     await choose(to);
     assert.equal((await openIntent(client, uuid)).id, id);
     assert.equal((await atStripe(id)).setup_future_usage, to === 1 ? 'on_session' : null);
