@@ -119,6 +119,17 @@ test('a payment that fails after the bank was asked is told; a card that is decl
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
 });
 
+test('a payment that is cancelled while its bank is asked is told, too', async () => {
+  const uuid = await orderingJoin(server.client());
+  const { id } = await openIntent(server.client(), uuid);
+  await sql`update payment set seen_status = 'processing' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
+  await server.stripe('POST', `/v1/payment_intents/${id}/cancel`);
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'canceled');
+  assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
+});
+
 test('an upgrade that comes to nothing at the bank is not told as the payment of the join', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client);
