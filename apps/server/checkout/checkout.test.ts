@@ -75,6 +75,8 @@ test('the same preset or item twice is the one already there', async () => {
     );
     assert.equal(first?.data.sessionProductUuid, second?.data.sessionProductUuid);
   }
+  const { revision } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.equal(revision, 3, 'the other two changed nothing');
   assert.deepEqual(await lines(client, uuid), [
     ['membership', '65.00'],
     ['donation', '25.00'],
