@@ -69,6 +69,8 @@ test('another browser, another contact, a checkout link and Start Over begin a j
     (await client.call('initiateJoin', { body: startOver })).data.uuid,
   ];
   assert.equal(new Set(others).size, others.length);
+  const newest = (await client.call('initiateJoin', { body: startOver })).data.uuid;
+  assert.equal(await startJoin(client, 'HONOR102'), newest, 'which is then continued');
 });
 
 test('a join that is paid is not continued by its code', async () => {
