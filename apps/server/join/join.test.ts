@@ -209,6 +209,10 @@ test('details are refused with every broken rule, and nothing is written', async
 test('what was submitted in this session wins over the contact', async () => {
   const client = server.client();
   const uuid = await startJoin(client);
+  await sql`update contact set profile = profile || '{"address2":"Apartment 7"}' where id = '101'`.execute(
+    server.deps.database,
+  );
+  assert.equal((await client.call('getContact', { params: { uuid } })).data.address2, 'Apartment 7');
   const sent = await client.call('submitDetails', {
     params: { uuid },
     body: { ...details({ firstName: ' Jo ', city: 'Dallas' }), isTOLA: true },
@@ -216,8 +220,8 @@ test('what was submitted in this session wins over the contact', async () => {
   assert.deepEqual([sent.status, sent.message], [200, 'Student details submitted successfully!']);
   const { data } = await client.call('getContact', { params: { uuid } });
   assert.deepEqual(
-    [data.firstName, data.city, data.address, data.zip, data.acceptedPrivacyPolicy],
-    ['Jo', 'Dallas', '12 Oak Street', '78701', true],
+    [data.firstName, data.city, data.address, data.address2, data.zip, data.acceptedPrivacyPolicy],
+    ['Jo', 'Dallas', '12 Oak Street', '', '78701', true],
   );
 });
 
