@@ -157,6 +157,11 @@ test('a self-nomination needs the confirmation', async () => {
 
 test('a link to a contact starts a join, an unknown contact is told in the sentence of the catalogue', async () => {
   assert.equal((await server.client().call('initJoin', { params: { id: '102' }, body: {} })).status, 200);
+  await sql`insert into invitation (code, contact_id, programme) values ('LINKED102', '102', 'undergraduate')`.execute(
+    server.deps.database,
+  );
+  const invited = await server.client().call('initJoin', { params: { id: '102' }, body: {} });
+  assert.equal(invited.data.programme, 'undergraduate', "its invitation's");
   const missing = await server.client().call('initJoin', { params: { id: '999999' }, body: {} });
   assert.deepEqual([missing.status, missing.message], [404, 'Failed to initiate join process.']);
 });
