@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
+import { MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -73,6 +75,8 @@ test('the same preset or item twice is the one already there', async () => {
     );
     assert.equal(first?.data.sessionProductUuid, second?.data.sessionProductUuid);
   }
+  const { revision } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.equal(revision, 3, 'the other two changed nothing');
   assert.deepEqual(await lines(client, uuid), [
     ['membership', '65.00'],
     ['donation', '25.00'],
@@ -284,4 +288,22 @@ test('an order takes fifty items; what is among them can be added again, and mak
   const params = { sessionProductUuid: again.data.sessionProductUuid! };
   assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
   assert.equal((await donate(50)).status, 200);
+});
+
+test('an order whose lines have used up their numbers takes no more of them, and gives back what it has', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const add = (productUuid: string) =>
+    client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  const { sessionProductUuid } = (await add(uuids.pin)).data;
+  await sql`update join_session set revision = ${MOST_REVISIONS} where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await add(uuids.donation25)).status, 409);
+  const other = await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  assert.equal(other.status, 409);
+  assert.equal((await add(uuids.pin)).data.sessionProductUuid, sessionProductUuid);
+  const params = { sessionProductUuid: sessionProductUuid! };
+  assert.equal((await client.call('deleteSessionProduct', { params })).status, 200);
+  assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
 
@@ -69,6 +69,8 @@ test('another browser, another contact, a checkout link and Start Over begin a j
     (await client.call('initiateJoin', { body: startOver })).data.uuid,
   ];
   assert.equal(new Set(others).size, others.length);
+  const newest = (await client.call('initiateJoin', { body: startOver })).data.uuid;
+  assert.equal(await startJoin(client, 'HONOR102'), newest, 'which is then continued');
 });
 
 test('a join that is paid is not continued by its code', async () => {
@@ -155,6 +157,11 @@ test('a self-nomination needs the confirmation', async () => {
 
 test('a link to a contact starts a join, an unknown contact is told in the sentence of the catalogue', async () => {
   assert.equal((await server.client().call('initJoin', { params: { id: '102' }, body: {} })).status, 200);
+  await sql`insert into invitation (code, contact_id, programme) values ('LINKED102', '102', 'undergraduate')`.execute(
+    server.deps.database,
+  );
+  const invited = await server.client().call('initJoin', { params: { id: '102' }, body: {} });
+  assert.equal(invited.data.programme, 'undergraduate', "its invitation's");
   const missing = await server.client().call('initJoin', { params: { id: '999999' }, body: {} });
   assert.deepEqual([missing.status, missing.message], [404, 'Failed to initiate join process.']);
 });
@@ -207,6 +214,10 @@ test('details are refused with every broken rule, and nothing is written', async
 test('what was submitted in this session wins over the contact', async () => {
   const client = server.client();
   const uuid = await startJoin(client);
+  await sql`update contact set profile = profile || '{"address2":"Apartment 7"}' where id = '101'`.execute(
+    server.deps.database,
+  );
+  assert.equal((await client.call('getContact', { params: { uuid } })).data.address2, 'Apartment 7');
   const sent = await client.call('submitDetails', {
     params: { uuid },
     body: { ...details({ firstName: ' Jo ', city: 'Dallas' }), isTOLA: true },
@@ -214,8 +225,8 @@ test('what was submitted in this session wins over the contact', async () => {
   assert.deepEqual([sent.status, sent.message], [200, 'Student details submitted successfully!']);
   const { data } = await client.call('getContact', { params: { uuid } });
   assert.deepEqual(
-    [data.firstName, data.city, data.address, data.zip, data.acceptedPrivacyPolicy],
-    ['Jo', 'Dallas', '12 Oak Street', '78701', true],
+    [data.firstName, data.city, data.address, data.address2, data.zip, data.acceptedPrivacyPolicy],
+    ['Jo', 'Dallas', '12 Oak Street', '', '78701', true],
   );
 });
 
@@ -284,6 +295,30 @@ test('joins by one personal code are limited; a school of 300 behind one address
     assert.ok(school.every(({ status }) => status === 200));
   } finally {
     await limited.close();
+  }
+});
+
+test('an address that has begun as many joins as it may begins no more in whatever way, until those are an hour old', async (t) => {
+  await startJoin(server.client());
+  limitWith(t, server, { LIMIT_JOINS_PER_ADDRESS: '1/60' });
+  const invite = { contactId: '101', invitationCode: 'HONOR101', isTOLA: true };
+  const nomination = { hasConfirmedEligibility: true, isTOLA: true };
+  const ways = [
+    () => server.client().call('initiateJoin', { body: invite }),
+    () => server.client().call('initiateSchoolJoin', { body: { invitationCode: 'LINCOLN2026' } }),
+    () => server.client().call('initiateSelfNomination', { body: nomination }),
+    () => server.client().call('initJoin', { params: { id: '101' }, body: {} }),
+    () => server.client().call('initiateCheckout', { body: { hubspotContactId: '101' } }),
+  ];
+  for (const start of ways) {
+    const refused = await start();
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
+  }
+  for (const start of ways) {
+    await sql`update join_session set created_at = created_at - interval '1 hour'`.execute(
+      server.deps.database,
+    );
+    assert.equal((await start()).status, 200);
   }
 });
 

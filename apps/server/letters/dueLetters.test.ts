@@ -137,6 +137,32 @@ test('a payment that fails after the bank was asked is told; a card that is decl
   assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
 });
 
+test('a payment that is cancelled while its bank is asked is told, too', async () => {
+  const uuid = await orderingJoin(server.client());
+  const { id } = await openIntent(server.client(), uuid);
+  await sql`update payment set seen_status = 'processing' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
+  await server.stripe('POST', `/v1/payment_intents/${id}/cancel`);
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'canceled');
+  assert.deepEqual(await lettersOf(uuid), ['payment-failed +0']);
+});
+
+test('an upgrade that comes to nothing at the bank is not told as the payment of the join', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  const body = { paymentIntent: intentId, charge: false };
+  const { data } = await client.call('createUpgradeCharge', { params: { uuid }, body });
+  const id = data.clientSecret!.split('_secret_')[0]!;
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
+  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  assert.equal((await lettersOf(uuid)).includes('payment-failed +0'), false);
+});
+
 test('where the society sends its letters by other means, none is written', async (t) => {
   const { mail } = server.deps.config;
   server.deps.config.mail = null;

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { beginPayment, openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { cancelIntent } from './cancelIntent.ts';
@@ -45,6 +51,10 @@ test('an intent is written as cancelled when Stripe says so, and when Stripe kno
   assert.equal(await cancelIntent(server.deps, id), true);
   assert.equal(await statusOf(id), 'canceled');
   assert.equal(await cancelIntent(server.deps, 'pi_nobody'), true);
+  const inDashboard = await open();
+  await server.stripe('POST', `/v1/payment_intents/${inDashboard}/cancel`);
+  assert.equal(await confirmPayment(server.deps, inDashboard), 'canceled');
+  assert.equal(await statusOf(inDashboard), 'canceled');
 });
 
 test('while Stripe does not answer, nothing is written as cancelled', async () => {
@@ -63,7 +73,8 @@ test('while Stripe does not answer, nothing is written as cancelled', async () =
 test('a payment that the bank works on is not cancelled for a change of its order', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
-  const { id, revision } = await openIntent(client, uuid);
+  const intent = await openIntent(client, uuid);
+  const { id, revision } = intent;
   assert.equal((await beginPayment(client, uuid, revision)).status, 200);
   await server.stripeControl('processing', { hold: true });
   await payByCard(server, id);
@@ -75,5 +86,7 @@ test('a payment that the bank works on is not cancelled for a change of its orde
   const body = { membershipId: 2 };
   assert.equal((await client.call('setMembership', { params: { uuid }, body })).status, 409);
   assert.equal(cancel.mock.callCount(), 0);
+  const { data } = await reportPayment(client, uuid, intent);
+  assert.deepEqual([data.status, data.goOn], ['processing', null], 'its page waits');
   assert.equal(await statusOf(id), 'open');
 });

@@ -15,6 +15,7 @@ import {
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { readConfig } from '../platform/config/config.ts';
 import type { Limit } from '../platform/config/limits.ts';
+import { noteFailure } from './cardFailures.ts';
 import { handleEvent } from './handleEvent.ts';
 import { settlePaying } from './settlePaying.ts';
 
@@ -157,6 +158,20 @@ test('a declined card that is reported a day late counts for the time at which i
   const client = server.client();
   const uuid = await declinedAt(client, new Date(Date.now() - 86_400_000));
   assert.equal((await askIntent(client, uuid)).status, 200, 'nobody has to wait for yesterday');
+  const { id } = await openIntent(client, uuid);
+  const intent = await server.deps.payments.retrieveIntent(id);
+  const createdAt = new Date(Date.now() - 86_400_000);
+  for (const number of [4, 5, 6]) {
+    const charge = {
+      id: `ch_${id}_${number}`,
+      createdAt,
+      isDeclined: true,
+      refundedCents: 0,
+      isDisputed: false,
+    };
+    await noteFailure(server.deps, { ...intent, charge });
+  }
+  assert.equal((await askIntent(client, uuid)).status, 200, 'whoever reports it');
   await forget();
 });
 
@@ -203,6 +218,10 @@ test('a join gets no more intents than the limit', async () => {
   }
   const refused = await askIntent(client, uuid);
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '3600']);
+  await sql`update payment set created_at = now() - interval '1 hour' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await askIntent(client, uuid)).status, 200);
 });
 
 test('an address gets no more intents than its limit, and an intent that is there goes on', async () => {
@@ -234,7 +253,16 @@ test('a failure that Stripe reports late does not open an order whose next card 
   await beginPayment(client, uuid, revision);
   await handleEvent(server.deps, event(new Date(Date.now() - 3_600_000)));
   assert.equal(await stateOf(server, uuid), 'paying');
-  await handleEvent(server.deps, event(new Date()));
+  // Stripe cuts the fraction off its seconds.
+  await sql`update join_session set paying_since = date_trunc('second', now()) + interval '900 ms' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  const { paying_since } = await server.deps.database
+    .selectFrom('join_session')
+    .select('paying_since')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  await handleEvent(server.deps, event(new Date(paying_since!.getTime() - 900)));
   assert.equal(await stateOf(server, uuid), 'ordering');
 });
 
@@ -347,5 +375,22 @@ test('a decline that is reported late does not cancel the next card, which its b
   });
   assert.equal(await stripeStatus(id), 'requires_action');
   assert.equal((await askIntent(client, uuid)).status, 200);
+  await forget();
+});
+
+test('a card that its bank is still deciding on is not counted as declined', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const id = await decline(client, uuid);
+  const path = `/v1/payment_intents/${id}`;
+  const { body } = await server.stripe('GET', `${path}?expand[]=payment_method&expand[]=latest_charge`);
+  const pending = { ...(body.latest_charge as unknown as object), id: 'ch_pending', status: 'pending' };
+  const answer = { ...body, status: 'processing', latest_charge: pending };
+  await server.stripeFault({ kind: 'status', status: 200, method: 'GET', path, body: answer });
+  await noteFailure(server.deps, await server.deps.payments.retrieveIntent(id));
+  const { rows } = await sql`select from card_failure where charge_id = 'ch_pending'`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 0);
   await forget();
 });

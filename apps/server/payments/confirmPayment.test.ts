@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from 'kysely';
-import pg from 'pg';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { readStanding } from '../session/standing.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
 const server = await sharedServer();
@@ -26,6 +26,15 @@ async function paidIntent(uuid: string): Promise<string> {
 
 const pay = async (uuid: string) => (await payOrder(server, server.client(), uuid)).uuid;
 
+const refundsOf = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('refund')
+      .select('amount_cents')
+      .where('intent_id', '=', intentId)
+      .execute()
+  ).map(({ amount_cents }) => amount_cents);
+
 const toldTwice = async (uuid: string) =>
   (
     await server.deps.database
@@ -35,28 +44,6 @@ const toldTwice = async (uuid: string) =>
       .where('kind', '=', 'perhaps_twice')
       .execute()
   ).map(({ message }) => message);
-
-/** A connection of the test's own, in a transaction that ends with the test. */
-async function connection(t: TestContext): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: server.deps.config.databaseUrl });
-  await client.connect();
-  t.after(() => client.end());
-  await client.query('begin');
-  return client;
-}
-
-/** Waits until so many of the server's statements wait for a lock. */
-async function waiting(client: pg.Client, count: number): Promise<'waiting'> {
-  await until(async () => {
-    // What a transaction has once read of pg_stat_activity it reads again.
-    await client.query('select pg_stat_clear_snapshot()');
-    const { rowCount } = await client.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rowCount === count;
-  }, 10_000);
-  return 'waiting';
-}
 
 test('what counts is what Stripe received, not what the intent asked for', async (t) => {
   const uuid = await orderFor({ personalEmail: 'received@example.com' });
@@ -89,6 +76,18 @@ test('what counts is what Stripe received, not what the intent asked for', async
   assert.equal((await membershipsOf(server, uuid)).length, 1);
 });
 
+test('of a payment that bought nothing goes back what Stripe received, not what the intent asked for', async (t) => {
+  const id = await paidIntent(await orderFor({ personalEmail: 'second.intent@example.com' }));
+  await sql`update payment set intent_id = 'pi_other', status = 'succeeded' where intent_id = ${id}`.execute(
+    server.deps.database,
+  );
+  const { payments } = server.deps;
+  const intent = await payments.retrieveIntent(id);
+  t.mock.method(payments, 'retrieveIntent', async () => ({ ...intent, amountCents: 9900 }));
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  assert.deepEqual(await refundsOf(id), [6500]);
+});
+
 test('what was paid is what Stripe took the intent for, though we never heard that it had changed', async () => {
   const client = server.client();
   const uuid = await orderFor({ personalEmail: 'unheard@example.com' });
@@ -100,8 +99,10 @@ test('what was paid is what Stripe took the intent for, though we never heard th
   await server.stripeFault({ kind: 'status_after', method: 'POST', path: `/v1/payment_intents/${id}` });
   const body = { amount: 9000, currency: 'usd', billingEmail: '' };
   assert.equal((await client.call('createPaymentIntent', { params: { uuid }, body })).status, 503);
+  await sql`update payment set saves_card = false where intent_id = ${id}`.execute(server.deps.database);
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  assert.equal((await readStanding(server.deps, uuid))?.upgrade?.id, 10, 'by a card that Stripe has kept');
   const [paid] = await paidOrders(server.deps.database, [id]);
   assert.deepEqual(
     [paid?.amountCents, paid?.lines.map(({ type, priceCents }) => [type, priceCents])],
@@ -145,7 +146,7 @@ test('two joins of one contact are confirmed one after the other: the second see
   const intents = [];
   for (const personalEmail of ['here@example.com', 'there@example.com'])
     intents.push(await paidIntent(await orderFor({ personalEmail }, 'HONOR104')));
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   // Weaker than the lock of a confirmation, and it keeps no row from being inserted that points to the contact.
   await holder.query("select from contact where id = '104' for no key update");
   const confirmed = Promise.all(intents.map((id) => confirmPayment(server.deps, id)));
@@ -159,7 +160,7 @@ test('one join is confirmed by one at a time, whoever asks', async (t) => {
   const id = await paidIntent(uuid);
   // Of nobody known: it is the join alone that is locked.
   await sql`update join_session set details = null where uuid = ${uuid}`.execute(server.deps.database);
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   await holder.query('select from join_session where uuid = $1 for no key update', [uuid]);
   const confirmed = Promise.all([confirmPayment(server.deps, id), confirmPayment(server.deps, id)]);
   assert.equal(await Promise.race([confirmed, waiting(holder, 2)]), 'waiting');
@@ -180,10 +181,14 @@ test('who pays for two joins under one name and email is told to staff, with the
 
 test('an upgrade of the second join tells nobody a second time', async () => {
   const person = { personalEmail: 'upgraded@example.com', firstName: 'Robin' };
-  await pay(await orderFor(person));
-  const client = server.client();
+  const [before, client] = [server.client(), server.client()];
+  const first = await payOrder(server, before, await orderFor(person));
+  const body = { paymentIntent: first.intentId };
+  await before.call('createUpgradeCharge', { params: { uuid: first.uuid }, body });
   const { uuid, intentId } = await payOrder(server, client, await orderingJoin(client, undefined, person));
-  assert.equal((await toldTwice(uuid)).length, 1);
+  const told = await toldTwice(uuid);
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, new RegExp(`as join ${first.uuid}\\. If`), 'once, for all that it bought');
   await sql`update staff_notice set created_at = now() - interval '2 days'`.execute(server.deps.database);
   const upgraded = await client.call('createUpgradeCharge', {
     params: { uuid },
@@ -232,7 +237,7 @@ test('of two joins of one person that are confirmed at the same moment, one is t
     await beginPayment(server.client(), uuid, 1);
     intents.push(await paidIntent(uuid));
   }
-  const holder = await connection(t);
+  const holder = await lockHolder(t, server);
   await holder.query("select pg_advisory_xact_lock(hashtextextended('payer ' || $1, 0))", [
     'same.moment@example.com jordan rivera',
   ]);
@@ -252,11 +257,10 @@ test('what went back of a payment before it was confirmed is taken in with it, a
     await payByCard(server, id);
     if (cents > 0) await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: String(cents) });
     await confirmPayment(server.deps, id);
-    const { rows } = await sql<{ amount_cents: number }>`
-      select amount_cents from refund where intent_id = ${id}`.execute(server.deps.database);
-    return rows.map(({ amount_cents }) => amount_cents);
+    return refundsOf(id);
   };
   assert.deepEqual(await confirm('whole@example.com', 0), []);
   assert.equal(asked.mock.callCount(), 0);
   assert.deepEqual(await confirm('returned@example.com', 6500), [6500]);
+  assert.deepEqual(await confirm('returned.in.part@example.com', 2500), [2500]);
 });

@@ -13,6 +13,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { cancelIntent } from './cancelIntent.ts';
 
 const server = await sharedServer();
 
@@ -122,6 +123,7 @@ for (const [from, to] of [
       client.call('setMembership', { params: { uuid }, body: { membershipId } });
     await choose(from);
     const { id } = await openIntent(client, uuid);
+    assert.equal((await atStripe(id)).setup_future_usage, from === 1 ? 'on_session' : null);
     await choose(to);
     assert.equal((await openIntent(client, uuid)).id, id);
     assert.equal((await atStripe(id)).setup_future_usage, to === 1 ? 'on_session' : null);
@@ -136,6 +138,24 @@ for (const [from, to] of [
       assert.equal(bought.data.status, 'succeeded');
     }
   });
+
+test('the card is not saved once the membership is offered without its upgrade', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  changeSociety(t, server, (source) => source.replace(/(price: "65\.00"\n.*\n) *upgrade: 10\n/, '$1'));
+  assert.equal((await openIntent(client, uuid)).id, id);
+  assert.equal((await atStripe(id)).setup_future_usage, null);
+});
+
+test('the card is saved for the upgrade that a link offers', async (t) => {
+  changeSociety(t, server, (source) => source.replace(/(price: "65\.00"\n.*\n) *upgrade: 10\n/, '$1'));
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 1, upsellProductId: 10 };
+  const { data } = await client.call('initiateCheckout', { body });
+  const { id } = await openIntent(client, data.joinSessionUuid);
+  assert.equal((await atStripe(id)).setup_future_usage, 'on_session');
+});
 
 test('a failure that Stripe keeps under its key does not keep an order from being paid: the next press is a new attempt', async () => {
   const client = server.client();
@@ -187,9 +207,10 @@ test('an order that changed after the answer to its first intent was lost gets a
   assert.deepEqual([amount, metadata.revision], [9000, String(intent.revision)]);
 });
 
-test('two tabs that open the first intent at the same total get the same one, and it can be paid', async (t) => {
+test('two tabs that open an intent at the same total get the same one, and it can be paid', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  await cancelIntent(server.deps, (await openIntent(client, uuid)).id);
   const { payments } = server.deps;
   const make = payments.createIntent;
   const both = Promise.withResolvers<void>();

@@ -48,6 +48,18 @@ test('a session has one intent: asked for again it is the same, at a new total i
   );
 });
 
+test('an order that was changed back to its total is paid at the revision that it has now', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id, revision } = await openIntent(client, uuid);
+  const { sessionProductUuid } = (await donate(client, uuid)).data;
+  const params = { sessionProductUuid: sessionProductUuid! };
+  await client.call('deleteSessionProduct', { params });
+  const again = await openIntent(client, uuid);
+  assert.deepEqual([again.id, again.amount, again.revision], [id, 6500, revision + 2]);
+  assert.equal((await beginPayment(client, uuid, again.revision)).status, 200);
+});
+
 test('two tabs that ask at once get one intent', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -99,9 +111,12 @@ test('an order changed in another tab is not paid at the old total', async () =>
 test('while a payment is under way the order is frozen, and the same revision may be begun again', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  const { sessionProductUuid } = (await donate(client, uuid)).data;
   const intent = await openIntent(client, uuid);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200);
+  const params = { sessionProductUuid: sessionProductUuid! };
+  assert.equal((await client.call('deleteSessionProduct', { params })).status, 409);
   const refused = await donate(client, uuid);
   assert.equal(refused.status, 409);
   assert.match(refused.message ?? '', /payment for this order is under way/);
@@ -118,6 +133,9 @@ test('an authentication that was left does not lock the order: a change cancels 
   await beginPayment(client, uuid, intent.revision);
   const asked = await payByCard(server, intent.id, 'pm_card_authenticationRequired');
   assert.equal((asked.body as unknown as { status: string }).status, 'requires_action');
+  await sql`update join_session set paying_since = now() - interval '14 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
   assert.equal((await donate(client, uuid)).status, 409, 'not while it may still be under way');
   await sql`update join_session set paying_since = now() - interval '16 seconds' where uuid = ${uuid}`.execute(
     server.deps.database,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
 import { details, openIntent, orderingJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -37,6 +38,16 @@ test('what HubSpot’s text field holds instead of an email keeps nobody from pa
   }
 });
 
+test('the receipt goes to the email that was given, whatever HubSpot has', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'given@example.com' });
+  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com"}', email = 'before@example.com'
+    where id = '102'`.execute(server.deps.database);
+  const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
+  assert.equal(data.billingEmail, 'given@example.com');
+  assert.equal(await receiptOf((await openIntent(client, uuid)).id), 'given@example.com');
+});
+
 test('without any email that Stripe takes, the page’s is taken, and then none', async () => {
   const client = server.client();
   for (const [billingEmail, receipt] of [
@@ -68,7 +79,10 @@ test('an email that only Stripe refuses is left out, and not tried again at each
     body: { error: refusal },
   });
   const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+  await forgetRequests(server.stripeUrl);
   const { id } = await openIntent(client, uuid);
+  const keys = (await requestsTo(server.stripeUrl)).map(({ idempotencyKey }) => idempotencyKey);
+  assert.deepEqual([keys.length, new Set(keys).size], [2, 2], 'another request has another key');
   assert.equal(await receiptOf(id), null);
   await forgetRequests(server.stripeUrl);
   assert.equal((await openIntent(client, uuid)).id, id);

@@ -278,12 +278,16 @@ test('money without a member, and a member of something else', async (t) => {
 test('joins that say they are paid by nothing, upgraded by nothing or frozen for nothing', async (t) => {
   const [one, three] = [await orderingJoin(server.client()), await orderingJoin(server.client())];
   const two = await paidJoin(server, server.client(), 'LINCOLN2026');
-  await change(sql`update join_session set state = 'paid' where uuid = ${one}`);
+  await change(sql`update join_session set state = 'paid', paid_at = now() where uuid = ${one}`);
   await change(sql`update join_session set upgrade = 'taken' where uuid = ${two.uuid}`);
   await change(
     sql`update join_session set state = 'paying', paying_since = now() - interval '1 day' where uuid = ${three}`,
   );
   await foundAndRepaired(t, 'paid_by_nothing', 'upgraded_by_nothing', 'paying_for_long');
+  const { rows } = await sql`select from join_session where uuid = ${one} and paid_at is null`.execute(
+    server.deps.database,
+  );
+  assert.equal(rows.length, 1, 'when it is paid for, that is its time');
 });
 
 test('a second payment of one join that is kept goes back', async (t) => {

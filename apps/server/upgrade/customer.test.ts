@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { forgetRequests, requestsTo } from '../../../tests/harness/providers.ts';
-import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { prepareCustomer } from '../payments/cardCustomer.ts';
@@ -63,6 +63,18 @@ test('the card that paid is given to a customer while the offer is read, and buy
     (await requests()).filter((request) => request.includes('customers')),
     [],
   );
+});
+
+test('who came by a link is a customer by the name and the email of their contact', async () => {
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: '103' } });
+  await sql`update contact set profile = profile || '{"personalEmail":"n/a"}', email = 'sam@example.com' where id = '103'`.execute(
+    server.deps.database,
+  );
+  const { uuid } = await payOrder(server, client, data.joinSessionUuid);
+  await until(async () => (await keptCustomer(uuid)) !== '', 10_000);
+  const [customer] = await customersOf(uuid);
+  assert.deepEqual([customer?.name, customer?.email], ['Sam Okafor', 'sam@example.com']);
 });
 
 test('a card that is not kept is given to nobody', async () => {
