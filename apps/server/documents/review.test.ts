@@ -87,6 +87,7 @@ for (const [reason, sentence] of Object.entries(rejectionReasons) as [RejectionR
     const { data } = await client.call('getDocuments', { params: { uuid } });
     assert.deepEqual(data, { documents: [], rejection: { message: sentence, isFinal: false } });
     assert.equal((await client.call('getWelcome', { params: { uuid } })).data.rejection, sentence);
+    assert.equal((await runCommand(t, server, documentsAcceptCommand, [uuid])).code, 1);
     assert.equal(await upload(client, uuid, 'better.pdf'), 200);
     const after = await client.call('getDocuments', { params: { uuid } });
     assert.deepEqual(

@@ -196,6 +196,15 @@ test('what began with a join since its erasure was prepared keeps it', async (t)
   );
 });
 
+test('a join that a person began by a code of theirs is theirs, whatever email was given in it', async (t) => {
+  const id = await contactAtHubspot('by.code@example.com');
+  await deps.contacts.refresh(id);
+  const uuid = await orderingJoin(server.client(), undefined, { personalEmail: 'given@example.com' });
+  await sql`update join_session set contact_id = ${id} where uuid = ${uuid}`.execute(deps.database);
+  assert.equal((await erase(t, 'by.code@example.com', '--yes')).code, 0);
+  assert.deepEqual(await joinsLike(uuid), []);
+});
+
 test('a contact of another email stays when a join names it, and is told', async (t) => {
   const email = 'guardian@example.com';
   const uuid = await orderingJoin(server.client(), 'HONOR101', { personalEmail: email });

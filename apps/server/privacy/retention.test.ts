@@ -82,7 +82,7 @@ test('a join that its joiner goes on with while it is being removed stays', asyn
 
 test('paid joins lose their person after their days, unless something of them is under way', async (t) => {
   const client = server.client();
-  const { uuid } = await paidJoin(server, client);
+  const { uuid } = await paidJoin(server, client, 'HONOR102');
   const waiting = server.client();
   const { uuid: undecided } = await paidJoin(server, waiting);
   await uploaded(waiting, undecided);
@@ -94,6 +94,11 @@ test('paid joins lose their person after their days, unless something of them is
   changeSociety(t, server, all);
   assert.deepEqual(await applyRetention(deps), { ...none, paid: 1 });
   assert.ok((await rowOf(uuid))!.erased_at);
+  const { rows } = await sql`
+    select contact_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(rows, [{ contact_id: null, member_number: null, is_unlisted: true }]);
   for (const kept of [undecided, disputed.uuid]) assert.equal((await rowOf(kept))!.erased_at, null);
   assert.deepEqual(await applyRetention(deps), none, 'once');
 });

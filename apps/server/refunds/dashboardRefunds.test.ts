@@ -13,6 +13,7 @@ import { reconcileCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
+import { paidOrders } from './paidOrders.ts';
 
 const server = await sharedServer();
 
@@ -139,6 +140,23 @@ test('refunds that together are the membership end it; one of them fails at the 
   // Everything that is left ends it in any case.
   await inDashboard(intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+});
+
+test('refunds that are heard of together are noted in the order in which they were made', async () => {
+  const { intentId } = await withItems(lapelPin);
+  for (const amount of ['1000', '3000', '3700'])
+    await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
+  await followPayment(server.deps, intentId);
+  // Whatever their ids are.
+  await sql`
+    update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
+    from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
+    where refund.uuid = old`.execute(server.deps.database);
+  const [order] = await paidOrders(server.deps.database, [intentId]);
+  assert.deepEqual(
+    order?.refunds.map(({ amountCents }) => amountCents),
+    [1000, 3000, 3700],
+  );
 });
 
 test('the whole of a payment, as Radar gives back what is fraud, ends the membership', async () => {

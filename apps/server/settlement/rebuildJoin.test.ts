@@ -280,6 +280,14 @@ test('what Stripe does not tell is not made up: the payment is to be given back'
     (await look()).map(({ kind }) => kind),
     ['nothing_sold'],
   );
+  // Nor lines that are not what was taken.
+  await server.stripe('POST', `/v1/payment_intents/${body.id}`, {
+    'metadata[lines]': '1 membership 95.00 Membership',
+  });
+  assert.match(
+    (await runCommand(t, server, settleCommand, [body.id])).out,
+    /^Stripe took \$65\.00 and does not say for what/,
+  );
 });
 
 test('many payments that are not in the database are one notice and one line in the log', async (t) => {

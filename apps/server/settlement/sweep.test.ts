@@ -51,6 +51,24 @@ test('a payment that is still open is asked about once in its time, so that ever
   assert.equal(await statusOf(intentId), 'open');
 });
 
+test('of more payments than one round takes, those that have waited longest come first', async () => {
+  const { uuid, intentId } = await begun();
+  await payByCard(server, intentId);
+  await pass('3 hours');
+  await sql`
+    with others as (
+      insert into join_session select (jsonb_populate_record(null::join_session,
+        to_jsonb(session) || jsonb_build_object('uuid', gen_random_uuid(), 'contact_id', null))).*
+      from join_session session, generate_series(1, 20) where uuid = ${uuid} returning uuid)
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, checked_at)
+    select 'pi_' || replace(uuid::text, '-', ''), uuid, 'join', 1, 'open', '', '', 6500, 1, now() - interval '2 hours' from others`.execute(
+    server.deps.database,
+  );
+  assert.equal(await sweepPayments(server.deps), 20);
+  assert.equal(await stateOf(server, uuid), 'paid');
+  while ((await sweepPayments(server.deps)) > 0);
+});
+
 test('an abandoned intent is cancelled after a day, in Stripe and then here; and the join can still be paid', async () => {
   for (const card of [null, 'pm_card_authenticationRequired']) {
     const { uuid, intentId } = await begun();

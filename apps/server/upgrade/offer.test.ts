@@ -175,6 +175,16 @@ test('an upgrade that goes back leaves a member whom HubSpot knows a member', as
   assert.deepEqual([standing, (await isMember()).is_member], ['refunded', true]);
 });
 
+test('an upgrade whose membership goes back while it is charged is told as one that goes back, now and later', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  beforeStripe(server, t, 'confirmWithSavedCard', () => refundPayment(server.deps, intentId));
+  const { data } = await charge(client, uuid, intentId);
+  assert.deepEqual([data.status, /Your payment goes back in full\.$/.test(data.message!)], ['failed', true]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
+});
+
 test('Skip is honored: the offer does not come back and nothing can be charged', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
