@@ -23,6 +23,8 @@ test('a code opens no join for a contact that is not its own', async () => {
   });
   assert.equal(status, 404);
   assert.equal(message, 'Eligibility check failed. No contact found or invalid invite code.');
+  const asSchool = { invitationCode: 'HONOR101' };
+  assert.equal((await client.call('initiateSchoolJoin', { body: asSchool })).status, 404, "nor a school's");
 });
 
 test('an expired code starts nothing, by either call', async () => {
