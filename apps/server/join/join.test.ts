@@ -244,6 +244,10 @@ test('after payment a session answers no more prefill, and says where it goes on
 test('a membership is chosen, chosen again and changed; the order has one', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  await client.call('setSessionProduct', {
+    params: { uuid },
+    body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' },
+  });
   const before = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   const same = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
@@ -252,7 +256,10 @@ test('a membership is chosen, chosen again and changed; the order has one', asyn
   const { products, revision } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
   assert.deepEqual(
     products.map(({ productId, price }) => [productId, price]),
-    [[2, '89.00']],
+    [
+      [2, '89.00'],
+      [30, '12.00'],
+    ],
   );
   assert.equal(revision, before.revision + 1);
   assert.equal(
