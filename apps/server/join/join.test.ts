@@ -40,6 +40,11 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.notEqual(first, second);
   const { data } = await client.call('getContact', { params: { uuid: first } });
   assert.deepEqual([data.highSchoolName, data.firstName, data.email], ['Lincoln High School', null, null]);
+  await sql`insert into invitation (code, school, programme) values ('COLLEGE1', 'A College', 'undergraduate')`.execute(
+    server.deps.database,
+  );
+  const college = await client.call('initiateSchoolJoin', { body: { invitationCode: 'COLLEGE1' } });
+  assert.equal(college.data.programme, 'undergraduate', "the invitation's");
 });
 
 test("a personal code or its contact's link continues the open join of this browser, with what was entered", async () => {
