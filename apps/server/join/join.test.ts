@@ -77,6 +77,7 @@ test('another browser, another contact, a checkout link and Start Over begin a j
   ];
   assert.equal(new Set(others).size, others.length);
   const newest = (await client.call('initiateJoin', { body: startOver })).data.uuid;
+  await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   assert.equal(await startJoin(client, 'HONOR102'), newest, 'which is then continued');
 });
 
