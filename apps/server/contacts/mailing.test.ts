@@ -214,6 +214,25 @@ test('a wrong signature makes no contact, whether HubSpot answers or not', async
   assert.equal(await mirrored('55501'), undefined);
 });
 
+test('a checkout link holds for the contact, products and price that it was signed for, and for no others', async () => {
+  const [id, other] = await mailed(2);
+  const parameters = { mp: '1', usp: '10', c: '4500' };
+  const signature = sign({ kind: 'checkout', contactId: id!, parameters });
+  const given = { mainProductId: 1, upsellProductId: 10, overrideMainPriceCents: 4500, ...signature };
+  const follow = (change: object) =>
+    server.client().call('initiateCheckout', { body: { hubspotContactId: id, ...given, ...change } });
+  assert.equal((await follow({})).status, 200);
+  for (const change of [
+    { hubspotContactId: other },
+    { mainProductId: 2 },
+    { upsellProductId: 11 },
+    { upsellProductId: null },
+    { overrideMainPriceCents: 2000 },
+    { overrideMainPriceCents: null },
+  ])
+    assert.equal((await follow(change)).status, 403, JSON.stringify(change));
+});
+
 test('an upgrade is for members: whether somebody is one is waited for, not denied', async () => {
   const [id] = await mailed(1);
   await outage();

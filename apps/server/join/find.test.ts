@@ -71,16 +71,21 @@ test('a join is found by any email address that it has: of the joiner, of the sc
 
 test('what was bought is shown line by line, with what went back of each', async (t) => {
   const { client, uuid } = await order({ firstName: 'Line\u001b[2J', lastName: 'Byline' });
-  await payOrder(server, client, uuid);
+  const { intentId } = await payOrder(server, client, uuid);
+  const lines = JSON.stringify([{ line: 0, productId: 1, name: 'Membership', cents: 6500 }]);
+  await server.deps.database
+    .insertInto('refund')
+    .values({ intent_id: intentId, amount_cents: 6500, reason: 'requested', status: 'failed', lines })
+    .execute();
   await runCommand(t, server, refundCommand, [uuid, '--items', '30', '--no-membership']);
   const { out } = await find(t, 'byline');
-  const [head, payment, ...lines] = out.trimEnd().split('\n');
+  const [head, payment, ...shown] = out.trimEnd().split('\n');
   assert.match(head!, /Line\[2J Byline {2}high-school {2}paid$/);
   assert.match(
     payment!,
     /^ {2}pi_\w+ {2}join {2}\$77\.00 {2}succeeded, \$12\.00 refunded, membership active, number \w{4}-\w{4}$/,
   );
-  assert.deepEqual(lines, ['    Membership  $65.00', '    Lapel Pin  $12.00, $12.00 refunded']);
+  assert.deepEqual(shown, ['    Membership  $65.00', '    Lapel Pin  $12.00, $12.00 refunded']);
 });
 
 test('a member number finds its join, however it was read out', async (t) => {

@@ -23,6 +23,8 @@ test('a code opens no join for a contact that is not its own', async () => {
   });
   assert.equal(status, 404);
   assert.equal(message, 'Eligibility check failed. No contact found or invalid invite code.');
+  const asSchool = { invitationCode: 'HONOR101' };
+  assert.equal((await client.call('initiateSchoolJoin', { body: asSchool })).status, 404, "nor a school's");
 });
 
 test('an expired code starts nothing, by either call', async () => {
@@ -38,6 +40,11 @@ test('a school code starts as many joins as are asked for, prefilled with the sc
   assert.notEqual(first, second);
   const { data } = await client.call('getContact', { params: { uuid: first } });
   assert.deepEqual([data.highSchoolName, data.firstName, data.email], ['Lincoln High School', null, null]);
+  await sql`insert into invitation (code, school, programme) values ('COLLEGE1', 'A College', 'undergraduate')`.execute(
+    server.deps.database,
+  );
+  const college = await client.call('initiateSchoolJoin', { body: { invitationCode: 'COLLEGE1' } });
+  assert.equal(college.data.programme, 'undergraduate', "the invitation's");
 });
 
 test("a personal code or its contact's link continues the open join of this browser, with what was entered", async () => {
@@ -70,6 +77,7 @@ test('another browser, another contact, a checkout link and Start Over begin a j
   ];
   assert.equal(new Set(others).size, others.length);
   const newest = (await client.call('initiateJoin', { body: startOver })).data.uuid;
+  await client.call('initiateCheckout', { body: { hubspotContactId: '102' } });
   assert.equal(await startJoin(client, 'HONOR102'), newest, 'which is then continued');
 });
 
@@ -242,6 +250,10 @@ test('after payment a session answers no more prefill, and says where it goes on
 test('a membership is chosen, chosen again and changed; the order has one', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
+  await client.call('setSessionProduct', {
+    params: { uuid },
+    body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' },
+  });
   const before = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
   await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
   const same = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
@@ -250,7 +262,10 @@ test('a membership is chosen, chosen again and changed; the order has one', asyn
   const { products, revision } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
   assert.deepEqual(
     products.map(({ productId, price }) => [productId, price]),
-    [[2, '89.00']],
+    [
+      [2, '89.00'],
+      [30, '12.00'],
+    ],
   );
   assert.equal(revision, before.revision + 1);
   assert.equal(

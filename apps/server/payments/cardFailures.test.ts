@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { requestsTo } from '../../../tests/harness/providers.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { settingsFor } from '../../../tests/harness/standIns.ts';
 import {
@@ -232,6 +233,8 @@ test('an address gets no more intents than its limit, and an intent that is ther
     const statuses: number[] = [];
     for (const uuid of [...uuids, uuids[0]!]) statuses.push((await askIntent(client, uuid)).status);
     assert.deepEqual(statuses, [200, 200, 429, 200]);
+    const made = (await requestsTo(limited.stripeUrl)).filter(({ path }) => path === '/v1/payment_intents');
+    assert.equal(made.length, 2, 'Stripe is not asked for one that is refused');
   } finally {
     await limited.close();
   }

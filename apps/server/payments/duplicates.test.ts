@@ -90,6 +90,16 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   ]);
 });
 
+test('an order whose payment went back as a second one is told as open to who looks at it first', async () => {
+  const [first, second] = await joinsOfOne('7005', [server.client(), server.client()]);
+  await beginPayment(second!.client, second!.uuid, second!.intent.revision);
+  await payByCard(server, first!.intent.id);
+  await reportPayment(first!.client, first!.uuid, first!.intent);
+  await payByCard(server, second!.intent.id);
+  const { data } = await second!.client.call('releasePayment', { params: { uuid: second!.uuid }, body: {} });
+  assert.deepEqual([data.state, await stateOf(server, second!.uuid)], ['ordering', 'ordering']);
+});
+
 test('a second payment of the same join is told on its welcome page; another join hears nothing of it', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');

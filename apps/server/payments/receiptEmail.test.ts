@@ -41,11 +41,14 @@ test('what HubSpot’s text field holds instead of an email keeps nobody from pa
 test('the receipt goes to the email that was given, whatever HubSpot has', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client, 'HONOR102', { personalEmail: 'given@example.com' });
-  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com"}', email = 'before@example.com'
+  await sql`update contact set profile = profile || '{"personalEmail":"before@example.com","firstName":"Before"}', email = 'before@example.com'
     where id = '102'`.execute(server.deps.database);
   const { data } = await client.call('getCheckoutDetails', { params: { uuid } });
   assert.equal(data.billingEmail, 'given@example.com');
-  assert.equal(await receiptOf((await openIntent(client, uuid)).id), 'given@example.com');
+  const { id } = await openIntent(client, uuid);
+  assert.equal(await receiptOf(id), 'given@example.com');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
+  assert.equal((body.metadata as unknown as Record<string, string>).first_name, 'Jordan', 'and so the name');
 });
 
 test('without any email that Stripe takes, the page’s is taken, and then none', async () => {

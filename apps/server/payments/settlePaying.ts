@@ -56,11 +56,15 @@ export async function settlePaying(
     if (status === 'processing') return 'paying';
     // Where somebody else's look answers, the webhook counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    const isLeft = status !== 'canceled' && !(why === 'failed' && status === 'requires_payment_method');
+    // What bought nothing goes back, and its order has been opened with it.
+    const isOver = status === 'canceled' || status === 'refunded';
+    const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
       if (why === 'look' || session.seconds < UNDER_WAY_SECONDS) return 'paying';
-      if (!(await cancelIntent(deps, session.intent_id)))
-        return (await confirmPayment(deps, session.intent_id)) === 'succeeded' ? 'paid' : 'paying';
+      if (!(await cancelIntent(deps, session.intent_id))) {
+        const end = await confirmPayment(deps, session.intent_id);
+        if (end !== 'refunded') return end === 'succeeded' ? 'paid' : 'paying';
+      }
     }
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
