@@ -17,6 +17,11 @@ import { after, before, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { testDatabase } from '../../tests/harness/database.ts';
 import { pdf } from '../../tests/harness/documents.ts';
+import {
+  lacksPostgres,
+  postgresPrograms,
+  startInstalledPostgres,
+} from '../../tests/harness/installedPostgres.ts';
 import { settingsOf } from '../../tests/harness/serverProcess.ts';
 import { paidJoin, startJoin } from '../../tests/harness/steps.ts';
 import { temporaryFolder } from '../../tests/harness/temporaryFolder.ts';
@@ -190,10 +195,11 @@ test('with the settings of compose.yaml it is ready, serves a page, passes its h
   assert.equal(await unhealthy.ended, 1);
 });
 
-test('a whole join goes through it behind its proxy, with a transcript that is looked into and encrypted, and a certificate; its processes are cleared away', {
-  skip,
+test('a whole join goes through it behind its proxy, with a transcript that is looked into and encrypted, and a certificate; its processes are cleared away, and its command line saves all of it and brings it back', {
+  skip: skip || lacksPostgres,
 }, async (t) => {
-  const arranged = await startTestServer();
+  const postgres = await startInstalledPostgres();
+  const arranged = await startTestServer({}, { postgresUrl: postgres.url });
   const [port, nobodys] = [await freePort(), await freePort()] as [number, number];
   const { DATABASE_URL, STRIPE_EMULATOR_URL, HUBSPOT_EMULATOR_URL, MAIL_EMULATOR_URL } = settingsOf(
     arranged,
@@ -208,7 +214,10 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   };
   const server = run(t, settings, places);
   // After the server's end: stand-ins wait for whoever is connected.
-  t.after(() => arranged.close());
+  t.after(async () => {
+    await arranged.close();
+    await postgres.stop();
+  });
   await whenReady(server, `http://127.0.0.1:${port}`);
   let url = `http://127.0.0.1:${port}`;
   if (caddyProgram) {
@@ -251,4 +260,20 @@ test('a whole join goes through it behind its proxy, with a transcript that is l
   ]);
   assert.ok(Number(looking.stdout) >= 1, looking.output);
   await stops(server);
+
+  // As in ops/backup.Dockerfile: the command line with PostgreSQL's tools beside it.
+  const command = (more: Record<string, string>, ...words: string[]) =>
+    run(t, { ...settings, PATH: `/node/bin:${postgresPrograms}:/usr/bin:/bin`, ...more }, places, {
+      ...tree,
+      cmd: [...OPERATOR, ...words],
+    });
+  const backup = command({}, 'backup', '/data/backup');
+  assert.equal(await backup.ended, 0, backup.output());
+  assert.match(backup.output(), / 1 of 1 documents; /);
+  for (const file of stored) rmSync(file);
+  const empty = { DATABASE_URL: await postgres.emptyDatabase() };
+  const restore = command(empty, 'restore', '/data/backup', '--yes');
+  assert.equal(await restore.ended, 0, restore.output());
+  const found = command(empty, 'story', uuid);
+  assert.equal(await found.ended, 0, found.output());
 });
