@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { until } from '../../../../tests/harness/until.ts';
 import { drainOnClose, stopAccepting } from './drain.ts';
@@ -111,6 +111,19 @@ test('nobody is sent away from a connection before the server takes no other one
   await Promise.all([stopped, ...waiting]);
   const closed = app.close();
   assert.match(await askOn(socket), /connection: close/i);
+  await closed;
+});
+
+test('a connection that was quiet for long is let go no sooner than others, since a proxy may take it next', async () => {
+  const { app, open } = await listening(60_000);
+  const { socket, text } = await open();
+  await askOn(socket);
+  await pause(1_100);
+  const closed = app.close();
+  await until(() => !app.server.listening, 5_000);
+  // Two looks at all connections.
+  await pause(100);
+  assert.match(await Promise.race([askOn(socket), text]), /connection: close/i);
   await closed;
 });
 

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** Interval at which idle connections are closed (ms). */
 const LOOK_MS = 50;
-/** After this silence (ms) a connection is taken to bring no further call. */
+/** After this silence (ms), all of it while the server closes, a connection is taken to bring no further call. */
 const QUIET_MS = 1_000;
 /** How long to wait for connections that still arrive (ms). */
 const ACCEPT_MS = 2_000;
@@ -44,6 +44,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
   app.addHook('preClose', async () => {
     await stopAccepting(server);
+    // A proxy that has no newer connection left takes one that it did not use for long.
+    const began = performance.now();
     await new Promise<void>((done) => {
       const end = () => {
         clearInterval(look);
@@ -55,7 +57,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
         // A timer comes before what is there to read: on a busy machine a call may have waited for as long.
         await setImmediate();
         for (const [socket, { underWay, since, readBytes }] of connections)
-          if (underWay === 0 && socket.bytesRead === readBytes && now - since >= QUIET_MS) socket.destroy();
+          if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)
+            socket.destroy();
         if (connections.size === 0) end();
       };
       const look = setInterval(closeQuiet, LOOK_MS);
