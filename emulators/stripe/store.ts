@@ -21,6 +21,7 @@ const SCHEMA = `
   create table if not exists idempotency (
     key text primary key, fingerprint text not null, status integer not null, body text not null, time integer not null
   );
+  create index if not exists idempotency_time on idempotency (time);
   create table if not exists delivery (
     seq integer primary key autoincrement, event text not null, url text not null, secret text not null,
     attempts integer not null default 0, due integer not null, state text not null
