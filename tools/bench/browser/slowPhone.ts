@@ -52,24 +52,24 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
  */
 export async function timeStep(page: Page, press: string, call: string): Promise<number> {
   await page.evaluate(() => {
-    const before = document.querySelector('h1');
-    const shown = new Promise<number>((done) => {
-      const observer = new MutationObserver(() => {
-        const heading = document.querySelector('h1');
-        if (heading === null || heading === before) return;
-        observer.disconnect();
-        requestAnimationFrame(() => setTimeout(() => done(performance.now())));
-      });
-      observer.observe(document, { subtree: true, childList: true });
+    const heading = () => document.querySelector('h1')?.textContent;
+    const before = heading();
+    const observer = new MutationObserver(() => {
+      if (heading() === undefined || heading() === before) return;
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(() => performance.mark('next screen')));
     });
-    Object.assign(window, { nextScreen: shown });
+    observer.observe(document, { subtree: true, childList: true, characterData: true });
   });
   await page.locator(press).first().click();
-  const shown = await page.evaluate(() => (window as unknown as { nextScreen: Promise<number> }).nextScreen);
-  const answered = await page.evaluate((ending) => {
-    const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-    return entries.filter(({ name }) => name.split('?')[0]!.endsWith(ending)).at(-1)?.responseEnd;
+  // The browser may write down a call after the page has shown what it answered.
+  const ms = await page.waitForFunction((ending) => {
+    const shown = performance.getEntriesByName('next screen').at(-1);
+    const requests = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const answer = requests.filter(({ name }) => name.split('?')[0]!.endsWith(ending)).at(-1);
+    return shown && answer && { afterAnswer: shown.startTime - answer.responseEnd };
   }, call);
-  if (answered === undefined) throw new Error(`Pressing ${press} did not call ${call}.`);
-  return shown - answered;
+  const { afterAnswer } = (await ms.jsonValue())!;
+  await page.evaluate(() => performance.clearMarks('next screen'));
+  return afterAnswer;
 }
