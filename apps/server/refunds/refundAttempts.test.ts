@@ -246,24 +246,30 @@ test('one of a payment that Stripe has no more stays due, and says so', async (t
   assert.equal((await refundsOf(server, intentId))[0]?.status, 'due');
 });
 
-test('money for a join that does not exist is asked for anew when less of it is left', async () => {
-  const { body } = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    'metadata[app]': 'induct',
-    'metadata[environment]': server.deps.environment,
-    'metadata[session]': '00000000-0000-4000-8000-000000000000',
-    'metadata[kind]': 'join',
-    'metadata[revision]': '1',
-  });
-  await payByCard(server, body.id);
-  await server.stripeControl('refunds', { answer: 'refused' });
-  await assert.rejects(refundPayment(server.deps, body.id), NotRefundable);
-  await server.stripeControl('refunds', { answer: 'succeeded' });
-  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id, amount: '1000' });
-  assert.equal((await refundPayment(server.deps, body.id)).cents, 5500);
-  assert.deepEqual(await atStripe(server, body.id), [5500, 1000]);
+test('money for a join that does not exist is asked for anew each time, whether or not less of it is left', async () => {
+  const pay = async () => {
+    const { body } = await server.stripe('POST', '/v1/payment_intents', {
+      amount: '6500',
+      currency: 'usd',
+      'allowed_payment_method_types[0]': 'card',
+      'metadata[app]': 'induct',
+      'metadata[environment]': server.deps.environment,
+      'metadata[session]': '00000000-0000-4000-8000-000000000000',
+      'metadata[kind]': 'join',
+      'metadata[revision]': '1',
+    });
+    await payByCard(server, body.id);
+    return body.id as string;
+  };
+  for (const isPartlyBack of [false, true]) {
+    const id = await pay();
+    await server.stripeControl('refunds', { answer: 'refused' });
+    await assert.rejects(refundPayment(server.deps, id), NotRefundable);
+    await server.stripeControl('refunds', { answer: 'succeeded' });
+    if (isPartlyBack) await server.stripe('POST', '/v1/refunds', { payment_intent: id, amount: '1000' });
+    assert.equal((await refundPayment(server.deps, id)).cents, isPartlyBack ? 5500 : 6500);
+    assert.deepEqual(await atStripe(server, id), isPartlyBack ? [5500, 1000] : [6500]);
+  }
 });
 
 test('an attempt that ends late does not take the next ones back', async (t) => {

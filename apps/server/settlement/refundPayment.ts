@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { disputedSentence, leftCents, restOf } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
@@ -60,14 +61,17 @@ export async function refundPayment(
   return { cents: unrefunded, notes: await giveBack(deps, intentId) };
 }
 
-/** Of a payment for a join that does not exist: no row can say that it is due, so it is made now or not at all. */
+/**
+ * Of a payment for a join that does not exist: no row can say that it is due, so it is made now or not at all. Each time it is
+ * a new request, since Stripe repeats a refusal under its key for a day. It is all that is left, so Stripe makes it once.
+ */
 async function refundUnknown(deps: Deps, intentId: string, amountCents: number): Promise<void> {
   try {
     await deps.payments.refund({
       intentId,
       amountCents,
       metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
-      idempotencyKey: `${deps.environment}-refund-${intentId}-${amountCents}`,
+      idempotencyKey: randomUUID(),
     });
   } catch (error) {
     if (!(error instanceof RefundRefused)) throw error;

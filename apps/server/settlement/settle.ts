@@ -143,7 +143,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
   // Another payment may have bought the same.
   await sql`
     update join_session set ${undone} where uuid = ${session.uuid}
-      and not exists (select from payment where session_uuid = uuid and kind = ${kind} and status = 'succeeded')`.execute(
+      and not exists (select from payment where session_uuid = join_session.uuid and kind = ${kind} and status = 'succeeded')`.execute(
     trx,
   );
 }
