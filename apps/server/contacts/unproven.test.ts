@@ -189,6 +189,33 @@ test('an email that is corrected before paying leaves alone whose it was by mist
   assert.deepEqual(await atContact(own, ['email', 'membership_status']), [personalEmail, 'member']);
 });
 
+test('an email that is corrected after it made a contact is corrected there, and makes no second one', async () => {
+  const { client, uuid } = await schoolJoin({ personalEmail: 'typed.first@example.com' });
+  await deliver(server);
+  const own = await ownContactOf(uuid);
+  const personalEmail = 'typed.then@example.com';
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
+  await payOrder(server, client, uuid);
+  await deliver(server);
+  assert.equal(await ownContactOf(uuid), own);
+  assert.deepEqual(await atContact(own, ['personal_email', 'membership_status']), [personalEmail, 'member']);
+});
+
+test('details that are corrected after HubSpot refused them are sent', async () => {
+  const { client, uuid } = await schoolJoin({ personalEmail: 'refused.first@example.com' });
+  await sql`update join_session set crm_refusal = 'refused', crm_attempts = 5 where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await deliver(server);
+  assert.equal((await contactOfJoin(uuid)).id, null);
+  await client.call('submitDetails', {
+    params: { uuid },
+    body: details({ personalEmail: 'corrected.then@example.com' }),
+  });
+  await deliver(server);
+  assert.deepEqual(await atContact(await ownContactOf(uuid), ['email']), ['corrected.then@example.com']);
+});
+
 test('an email that is corrected while HubSpot looks for it is asked for again', async (t) => {
   const mistaken = await contactOf('mistyped.late@example.com');
   const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped.late@example.com' });
