@@ -3,8 +3,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
-import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
+import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
@@ -74,6 +75,25 @@ test(`of 200 guesses at once, at two servers, ${LIMIT} are looked at`, async () 
   } finally {
     await second.kill();
   }
+});
+
+test('guesses at the same moment share what earlier ones have left of the limit', async (t) => {
+  const second = await startServerProcess(server);
+  t.after(() => second.kill());
+  const shift = sql`update limit_count set window_start = window_start - interval '2 minutes' where name = 'wrong_code'`;
+  await Promise.all(codes('BEFORE', LIMIT - 2).map((code) => check(code)));
+  await shift.execute(server.deps.database);
+  await check('NOW');
+  const holder = await lockHolder(t, server);
+  await holder.query("select from limit_count where name = 'wrong_code' for update");
+  const guesses = [check('ONE'), check('OTHER', STRANGER, second.url)];
+  await waiting(holder, 2);
+  await holder.query('commit');
+  assert.deepEqual(
+    counted(await Promise.all(guesses)),
+    { 200: 1, 429: 1 },
+    'both read that one is left, and then one of them counted',
+  );
 });
 
 test('guesses that cannot be checked, since HubSpot is down, are limited as well', async () => {
@@ -271,3 +291,22 @@ test('staff are told while codes are being guessed, once an hour, by counts and 
   await tellOfGuessing(server.deps);
   assert.equal((await notices()).length, 2, 'it goes on');
 });
+
+for (const [what, guesses, isTold] of [
+  ['one address that has tried a quarter of what it may', [2], true],
+  ['one that has tried less', [1], false],
+  ['addresses that have tried as many together as one may', Array(8).fill(1), true],
+  ['addresses that have tried fewer together', Array(7).fill(1), false],
+] as const)
+  test(`staff hear ${isTold ? '' : 'nothing '}of ${what}`, async (t) => {
+    const { limits } = server.deps.config;
+    limitWith(t, server, { LIMIT_WRONG_CODES_PER_ADDRESS: '8/10' });
+    t.after(() => (server.deps.config.limits = limits));
+    await sql`insert into limit_count (name, key, window_start, count)
+      select 'wrong_code', 'address ' || n, now(), guesses from unnest(${guesses}::int[]) with ordinality as of_address (guesses, n)`.execute(
+      server.deps.database,
+    );
+    await tellOfGuessing(server.deps);
+    const told = await server.deps.database.selectFrom('staff_notice').select('kind').execute();
+    assert.deepEqual(told, isTold ? [{ kind: 'guessing' }] : []);
+  });
