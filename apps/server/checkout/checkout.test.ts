@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { details, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
+import { details, openIntent, orderingJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 
 const server = await sharedServer();
@@ -143,6 +143,67 @@ test('what was removed can be added again', async () => {
   await client.call('deleteSessionProduct', { params: { sessionProductUuid: first } });
   assert.notEqual((await add()).data.sessionProductUuid, first);
   assert.equal((await lines(client, uuid)).length, 2);
+});
+
+test('each change of an order is a revision, and what changes nothing is none', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const revision = async () => (await client.call('getCheckoutDetails', { params: { uuid } })).data.revision;
+  const before = await revision();
+  const add = () => client.call('setSessionProduct', { params: { uuid }, body: { productUuid: uuids.pin } });
+  const sessionProductUuid = (await add()).data.sessionProductUuid!;
+  await add();
+  assert.equal(await revision(), before + 1);
+  for (let press = 0; press < 2; press++) {
+    await client.call('deleteSessionProduct', { params: { sessionProductUuid }, body: {} });
+    assert.equal(await revision(), before + 2);
+  }
+});
+
+test('a membership of another programme cannot be chosen', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { status, message } = await client.call('setMembership', {
+    params: { uuid },
+    body: { membershipId: 3 },
+  });
+  assert.deepEqual(
+    [status, message],
+    [404, 'This membership is not on offer. Please choose one of those shown.'],
+  );
+  assert.deepEqual(await lines(client, uuid), [['membership', '65.00']]);
+});
+
+test('what is being paid can be looked at, however long it takes, and nothing be removed from it', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { data } = await client.call('setSessionProduct', {
+    params: { uuid },
+    body: { productUuid: uuids.pin },
+  });
+  const { revision, id } = await openIntent(client, uuid);
+  const begun = await client.call('beginPayment', {
+    params: { uuid },
+    body: { revision, agreeToPolicies: true },
+  });
+  assert.equal(begun.status, 200, begun.message);
+  const remove = () =>
+    client.call('deleteSessionProduct', {
+      params: { sessionProductUuid: data.sessionProductUuid! },
+      body: {},
+    });
+  assert.equal((await remove()).status, 409);
+  // The payer is with the bank, and nobody has looked for a while.
+  await sql`
+    with looked as (update payment set looked_at = now() - interval '1 minute' where session_uuid = ${uuid})
+    update join_session set paying_since = now() - interval '1 minute' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.equal((await lines(client, uuid)).length, 2);
+  assert.equal(
+    (await server.stripe('GET', `/v1/payment_intents/${id}`)).body.status,
+    'requires_payment_method',
+  );
 });
 
 test('add-ons are not sold without a membership, nor memberships as add-ons', async () => {
