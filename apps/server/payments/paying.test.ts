@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
-  details,
   openIntent,
   orderingJoin,
   paidJoin,
@@ -24,30 +23,6 @@ const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
 const donate = (client: Client, uuid: string) =>
   client.call('setSessionProduct', { params: { uuid }, body: { productUuid: donation25 } });
 
-test('a session has one intent: asked for again it is the same, at a new total it is updated and keeps its secret', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  assert.equal(first.amount, 6500);
-  assert.deepEqual(await openIntent(client, uuid), first);
-  await donate(client, uuid);
-  const second = await openIntent(client, uuid);
-  assert.deepEqual(
-    [second.clientSecret, second.amount, second.revision],
-    [first.clientSecret, 9000, first.revision + 1],
-  );
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
-  const { amount, metadata, receipt_email } = body as unknown as {
-    amount: number;
-    metadata: Record<string, string>;
-    receipt_email: string;
-  };
-  assert.deepEqual(
-    [amount, metadata.session, metadata.revision, metadata.app, receipt_email],
-    [9000, uuid, String(second.revision), 'induct', 'jordan.rivera@example.com'],
-  );
-});
-
 test('an order that was changed back to its total is paid at the revision that it has now', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
@@ -58,43 +33,6 @@ test('an order that was changed back to its total is paid at the revision that i
   const again = await openIntent(client, uuid);
   assert.deepEqual([again.id, again.amount, again.revision], [id, 6500, revision + 2]);
   assert.equal((await beginPayment(client, uuid, again.revision)).status, 200);
-});
-
-test('two tabs that ask at once get one intent', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const [one, two] = await Promise.all([openIntent(client, uuid), openIntent(client, uuid)]);
-  assert.equal(one.clientSecret, two.clientSecret);
-  const intents = await server.deps.database
-    .selectFrom('payment')
-    .select('intent_id')
-    .where('session_uuid', '=', uuid)
-    .execute();
-  assert.equal(intents.length, 1);
-});
-
-test("another amount than the order's is 409 with the true total", async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  for (const amount of [1, 6499, 9000]) {
-    const { status, message } = await client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount, currency: 'usd', billingEmail: '' },
-    });
-    assert.equal(status, 409);
-    assert.match(message ?? '', /\$65\.00/);
-  }
-});
-
-test('no intent without a chosen membership', async () => {
-  const client = server.client();
-  const uuid = await startJoin(client);
-  await client.call('submitDetails', { params: { uuid }, body: details() });
-  const { status, goOn } = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
-  assert.deepEqual([status, goOn], [409, '/registration/membership']);
 });
 
 test('an order changed in another tab is not paid at the old total', async () => {
@@ -303,100 +241,6 @@ test('two joins of one contact that both pay: one membership, the other money go
   assert.deepEqual(notices, [{ kind: 'duplicate_payment' }]);
 });
 
-test('a change that Stripe did not answer lets nobody pay its intent: the next one is another', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  await donate(client, uuid);
-  await server.stripeFault({
-    kind: 'status_after',
-    method: 'POST',
-    path: `/v1/payment_intents/${first.id}`,
-  });
-  const ask = () =>
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 9000, currency: 'usd', billingEmail: '' },
-    });
-  assert.equal((await ask()).status, 503);
-  assert.equal((await beginPayment(client, uuid, first.revision + 1)).status, 409);
-  const next = await openIntent(client, uuid);
-  assert.notEqual(next.id, first.id);
-  const left = await server.stripe('GET', `/v1/payment_intents/${first.id}`);
-  assert.equal((left.body as unknown as { status: string }).status, 'canceled');
-  assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
-  await payByCard(server, next.id);
-  assert.equal((await reportPayment(client, uuid, next)).data.status, 'succeeded');
-});
-
-test('a change whose server died before it could ask is given up after a moment', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  await donate(client, uuid);
-  await sql`update join_session set intent_changing_since = now() - interval '4 seconds' where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  const next = await openIntent(client, uuid);
-  assert.deepEqual([next.amount, next.id === first.id], [9000, false]);
-  assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
-});
-
-test('a change that was left behind by an intent that has ended does not touch the next one', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  await sql`update join_session set intent_changing_since = now() - interval '1 hour' where uuid = ${uuid}`.execute(
-    server.deps.database,
-  );
-  await cancelIntent(server.deps, first.id);
-  const next = await openIntent(client, uuid);
-  assert.equal((await openIntent(client, uuid)).id, next.id);
-  assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
-});
-
-test('two changes at once, as of two quick clicks, keep the intent and what was typed into its form', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  const first = await openIntent(client, uuid);
-  await server.stripeFault({
-    kind: 'slow',
-    ms: 300,
-    method: 'POST',
-    path: `/v1/payment_intents/${first.id}`,
-  });
-  await donate(client, uuid);
-  const [one, two] = await Promise.all([openIntent(client, uuid), openIntent(client, uuid)]);
-  assert.deepEqual([one.id, two.id, one.amount, two.amount], [first.id, first.id, 9000, 9000]);
-});
-
-test('a corrected email reaches the receipt, whether or not Stripe answered before', async () => {
-  const client = server.client();
-  const uuid = await startJoin(client, 'LINCOLN2026');
-  const submit = (personalEmail: string) =>
-    client.call('submitDetails', { params: { uuid }, body: details({ personalEmail }) });
-  await submit('wrong@example.com');
-  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
-  await server.stripeFault({
-    kind: 'status',
-    status: 500,
-    method: 'POST',
-    path: '/v1/payment_intents',
-  });
-  const ask = () =>
-    client.call('createPaymentIntent', {
-      params: { uuid },
-      body: { amount: 6500, currency: 'usd', billingEmail: '' },
-    });
-  assert.equal((await ask()).status, 503);
-  await submit('right@example.com');
-  const { id } = await openIntent(client, uuid);
-  await submit('better@example.com');
-  assert.equal((await openIntent(client, uuid)).id, id);
-  const { body } = await server.stripe('GET', `/v1/payment_intents/${id}`);
-  assert.equal((body as unknown as { receipt_email: string }).receipt_email, 'better@example.com');
-});
-
 test('two intents of one join that both pay: the second goes back, whoever joins without a contact', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
@@ -466,20 +310,6 @@ test('a paid session takes no more money and no more changes', async () => {
   });
   assert.deepEqual([intent.status, intent.message], [409, 'This membership has already been paid for.']);
   assert.equal((await donate(client, uuid)).status, 409);
-});
-
-test('a provider that is down is 503 with Retry-After, and the next try goes through', async () => {
-  const client = server.client();
-  const uuid = await orderingJoin(client);
-  await server.stripeFault({ kind: 'status', status: 500, path: '/v1/payment_intents', times: 3 });
-  const failed = await client.call('createPaymentIntent', {
-    params: { uuid },
-    body: { amount: 6500, currency: 'usd', billingEmail: '' },
-  });
-  await server.stripeFault(null);
-  assert.equal(failed.status, 503);
-  assert.ok(failed.headers.get('retry-after'));
-  assert.equal((await openIntent(client, uuid)).amount, 6500);
 });
 
 test('a checkout-only join is not paid before its policies are agreed to', async () => {
