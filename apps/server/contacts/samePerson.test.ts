@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -17,6 +18,7 @@ import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
+import { linkJoin } from './linkJoin.ts';
 import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -117,6 +119,33 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal(await statusOf('103'), 'member');
+});
+
+test('a contact whom the join itself has made a member in HubSpot is linked to it', async (t) => {
+  const id = await contactOf('member.by.it@example.com');
+  const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
+  await deliver(server);
+  assert.equal(await statusOf(id), 'member');
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.equal(code, 0, out);
+});
+
+test('of two contacts that a join is linked to at once it gets one', async (t) => {
+  const uuid = await paidSchoolJoin({ personalEmail: 'two.at.once@example.com' });
+  const holder = await lockHolder(t, server);
+  await holder.query('select from join_session where uuid = $1 for update', [uuid]);
+  const links = ['102', '104'].map((id) => linkJoin(server.deps, uuid, id).then(() => id));
+  const ends = Promise.allSettled(links);
+  await waiting(holder, 2);
+  await holder.query('commit');
+  const [linked, ...more] = (await ends).flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  assert.deepEqual(more, []);
+  const { contact_id } = await server.deps.database
+    .selectFrom('join_session')
+    .select('contact_id')
+    .where('uuid', '=', uuid)
+    .executeTakeFirstOrThrow();
+  assert.equal(contact_id, linked);
 });
 
 test('a join that HubSpot refused is sent again to the contact that it is linked to', async (t) => {
