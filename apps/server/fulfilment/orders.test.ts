@@ -139,7 +139,7 @@ test('what is refunded is not sent; what is refunded after it was sent is shown'
 });
 
 test('what an upgrade brings is held once its membership has ended, and not for a payment that was none', async (t) => {
-  const { uuid } = await join({ takesUpgrade: true });
+  const { uuid } = await join({ items: [PIN], takesUpgrade: true });
   await sql`
     with payment as (
       insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
@@ -153,6 +153,8 @@ test('what an upgrade brings is held once its membership has ended, and not for 
     await medallion(),
     'Engraved Medallion (product 10)  held: the membership that it upgrades has ended',
   );
+  const packed = (await run(t, ordersListCommand, '--csv')).out;
+  assert.match(packed, new RegExp(`,Lapel Pin,${uuid},`), 'it is not packed with what is to be sent');
   assert.equal((await run(t, ordersShipCommand, uuid, '--item', '10')).code, 0);
 });
 
