@@ -100,6 +100,26 @@ for (const [way, learn] of ways)
     assert.deepEqual([shown.firstName, shown.lastName, shown.email], [null, null, null]);
   });
 
+test('no link and no staff lead to a contact that was deleted', async () => {
+  const { id } = await person();
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026');
+  await payOrder(server, client, uuid);
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  await atCrm('DELETE', `/${id}`);
+  assert.equal((await server.client().call('initJoin', { params: { id }, body: {} })).status, 404);
+  await assert.rejects(linkJoin(server.deps, uuid, id), /knows no contact/);
+});
+
+test('of a contact that only an import has named, which HubSpot never had, what it told stays', async () => {
+  const id = '700700700';
+  await sql`insert into contact (id, profile) values (${id}, '{"firstName": "Ada"}')`.execute(
+    server.background,
+  );
+  await server.deps.contacts.refresh(id);
+  assert.deepEqual(await profileOf(id), { firstName: 'Ada' });
+});
+
 test('a join of a contact that was deleted gets a contact of its own, once', async () => {
   const { id, code } = await person();
   const client = server.client();

@@ -75,6 +75,18 @@ test('while HubSpot is limited or down nothing is lost, and it is delivered afte
   assert.equal((await contact('104')).join_stage, 'ordering');
 });
 
+test('HubSpot is not asked again before the seconds have passed that it says', async () => {
+  await orderingJoin(server.client(), 'HONOR104');
+  await server.hubspotFault({ kind: 'status', status: 429, headers: { 'retry-after': '60' } });
+  await push();
+  const { rows } = await sql<{ seconds: number }>`
+    select max(extract(epoch from blocked_until - now()))::float as seconds from crm_budget where isfinite(blocked_until)`.execute(
+    server.deps.database,
+  );
+  assert.ok(rows[0]!.seconds > 50 && rows[0]!.seconds <= 60, `${rows[0]!.seconds} s`);
+  await push();
+});
+
 test('a record on which HubSpot fails every time keeps no other from being delivered', async () => {
   const emails = Array.from({ length: 12 }, (_, n) => `many${n}@example.com`);
   for (const personalEmail of emails) {

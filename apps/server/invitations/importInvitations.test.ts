@@ -66,6 +66,26 @@ test('personal and school codes are taken, and again changes nothing', async () 
   );
 });
 
+test('a code that is imported again with other values has these', async () => {
+  const header = `${HEADER},programme,expiresAt`;
+  const rows = () =>
+    database
+      .selectFrom('invitation')
+      .select(['contact_id', 'school', 'programme', 'expires_at'])
+      .where('code', '=', 'CHANGED1')
+      .execute();
+  await take(file(header, 'CHANGED1,202,,,,,high-school,2027-01-31'));
+  assert.deepEqual(await rows(), [
+    { contact_id: '202', school: null, programme: 'high-school', expires_at: new Date('2027-01-31') },
+  ]);
+  await take(file(header, 'CHANGED1,202,,,,,high-school,2028-01-31'));
+  assert.deepEqual((await rows())[0]?.expires_at, new Date('2028-01-31'));
+  assert.equal((await take(file(header, 'CHANGED1,,,,,Lincoln,undergraduate,'))).imported, 1);
+  assert.deepEqual(await rows(), [
+    { contact_id: null, school: 'Lincoln', programme: 'undergraduate', expires_at: null },
+  ]);
+});
+
 test('every bad line is named with its number and nothing of it is taken; the good ones are', async () => {
   const path = file(
     HEADER,

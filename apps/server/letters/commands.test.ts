@@ -56,6 +56,20 @@ test('staff see why a letter was not sent, read it, and send it when the cause i
   );
 });
 
+test('a letter that was given up after days is tried for days again', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  const { rows } = await sql<{ id: string }>`
+    update letter set refusal = 'given up', attempts = 30, due_at = now() - interval '6 days'
+    where session_uuid = ${uuid} and kind = 'confirmation' returning id`.execute(server.background);
+  assert.equal((await operator(t, 'letters', 'retry', rows[0]!.id)).code, 0);
+  await server.mailFault({ kind: 'status', at: 'rcpt', status: 451, message: '4.2.1 Busy' });
+  await sendDue(server.deps, server.deps.config.mail!);
+  assert.match(
+    (await operator(t, 'letters', 'list', uuid)).out,
+    new RegExp(`${rows[0]!.id}  confirmation  due`),
+  );
+});
+
 test('staff stop the reminders of an email that asks them to, and undo it', async (t) => {
   const stops = async () => (await sql`select from reminder_stop`.execute(server.background)).rows.length;
   assert.equal((await operator(t, 'letters', 'stop', ' Jordan.Rivera@example.com')).code, 0);

@@ -14,6 +14,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { ALREADY_MEMBER } from './members.ts';
@@ -36,6 +37,15 @@ const askToPay = (client: Client, uuid: string, amount: number) =>
     params: { uuid },
     body: { amount, currency: 'usd', billingEmail: 'jordan.rivera@example.com' },
   });
+
+const isMirrored = async (id: string) =>
+  (
+    await server.deps.database
+      .selectFrom('contact')
+      .select('is_member')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).is_member;
 
 /** A contact that HubSpot and the mirror know, with a code of their own; `status` is HubSpot's. */
 async function person(name: string, status = ''): Promise<{ id: string; code: string }> {
@@ -91,20 +101,33 @@ test('who was refunded is let in again by code at once, before and after HubSpot
   assert.equal((await membershipsOf(server, second.uuid)).length, 1);
 });
 
+test('who was refunded is no member in the mirror, an upgrade that stays or not', async () => {
+  const { id, code } = await person('keeper');
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, code);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  await deliver(server);
+  assert.equal(await isMirrored(id), true);
+  await refundJoin(server.deps, uuid, { ...everything, upgrade: false });
+  assert.equal(await isMirrored(id), false);
+});
+
+test('whom staff make a member again in HubSpot, once it was told of the refund, is one here', async () => {
+  const { id, code } = await person('restored');
+  const { uuid } = await paidJoin(server, server.client(), code);
+  await refundJoin(server.deps, uuid, everything);
+  await deliver(server);
+  await editAtHubspot(server, id, { membership_status: 'member' });
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  assert.equal((await check(code)).status, 'failed', 'a member');
+});
+
 test('what HubSpot was told of a membership is in the mirror, without being asked for', async () => {
   const { id, code } = await person('told');
   await paidJoin(server, server.client(), code);
-  const isMirrored = async () =>
-    (
-      await server.deps.database
-        .selectFrom('contact')
-        .select('is_member')
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow()
-    ).is_member;
-  assert.equal(await isMirrored(), false);
+  assert.equal(await isMirrored(id), false);
   await deliver(server);
-  assert.equal(await isMirrored(), true);
+  assert.equal(await isMirrored(id), true);
 });
 
 test('whom only the mirror calls a member is looked up in HubSpot before being refused, by code and by link', async () => {

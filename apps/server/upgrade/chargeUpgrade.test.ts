@@ -50,6 +50,24 @@ test('after a decline another card pays the same intent in the page, and asking 
   assert.deepEqual(await membershipTypesOf(server, uuid), ['membership', 'membership_upgrade']);
 });
 
+test('an upgrade about which the bank still decides is neither bought nor declined, and is bought when it has', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await server.stripeControl('processing', { hold: true });
+  for (let press = 0; press < 2; press++)
+    assert.deepEqual((await charge(client, uuid, intentId)).data, { status: 'processing' });
+  await server.stripeControl('processing', { hold: false });
+  const { intent_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  await server.stripeControl(`payment_intents/${intent_id}/settle`, {});
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'succeeded' }]);
+});
+
 test('asked for the client secret alone, no card is charged', async () => {
   const client = server.client();
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
