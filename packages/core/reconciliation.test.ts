@@ -122,6 +122,7 @@ const different: [string, string, Partial<Sides>][] = [
   ['other_product', settle, { memberships: [{ productId: 2, standing: 'active', isHeld: true }] }],
   ['standing', settle, { memberships: [{ productId: 1, standing: 'refunded', isHeld: false }] }],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
+  ['refunds', settle, { payment: { ...payment, refundedCents: 1000 } }],
   ['dispute', settle, { stripe: { ...stripe, dispute: 'lost' } }],
   ['session', settle, { session: { ...session, state: 'ordering' } }],
   ['session', settle, { kind: 'upgrade' }],

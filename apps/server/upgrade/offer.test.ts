@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { differencesOf } from '../../../tests/harness/refunds.ts';
+import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import {
   details,
   openIntent,
@@ -23,6 +23,7 @@ import {
   membershipTypesOf,
 } from '../../../tests/harness/upgrades.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { refundPayment } from '../settlement/refundPayment.ts';
 
 const server = await sharedServer();
@@ -99,6 +100,18 @@ test('an upgrade is only offered while the membership that this join bought is a
   assert.equal(late.status, 'failed');
   assert.match(late.message ?? '', /goes back in full/);
   assert.deepEqual(await chargesOf(server, uuid), [{ amount_cents: 4500, status: 'duplicate' }]);
+});
+
+test('an upgrade that a contact kept is not offered with the membership that they buy anew', async () => {
+  const first = server.client();
+  const kept = await paidJoin(server, first, 'HONOR104');
+  assert.equal((await charge(first, kept.uuid, kept.intentId)).data.status, 'succeeded');
+  await refundJoin(server.deps, kept.uuid, membershipOnly);
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR104');
+  const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
+  assert.equal(data.isEligibleForUpgrade, false);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
 });
 
 test('an upgrade of a membership that is disputed is not offered', async () => {

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namedOrder } from './namedOrder.ts';
+
+const metadata = { app: 'induct', environment: 'live', session: 'u', kind: 'join', revision: '3' };
+const named = (change: Record<string, string | undefined>) =>
+  namedOrder({ environment: 'live' }, { metadata: { ...metadata, ...change } as Record<string, string> });
+
+for (const kind of ['join', 'upgrade'] as const) {
+  test(`an intent of ours names the ${kind} that it sells`, () =>
+    assert.deepEqual(named({ kind }), { uuid: 'u', kind, revision: 3 }));
+
+  for (const other of [{ environment: 'staging' }, { app: 'shop' }, { session: undefined }])
+    test(`one that sells a ${kind} with ${JSON.stringify(other)} is not ours`, () =>
+      assert.equal(named({ kind, ...other }), null));
+}
+
+test('one of another kind is not ours', () => assert.equal(named({ kind: 'dues' }), null));
