@@ -102,6 +102,16 @@ const different: [string, string, Partial<Sides>][] = [
     { payment: { ...payment, status: 'open' }, memberships: [], session: { ...session, state: 'paying' } },
   ],
   ['unconfirmed', settle, { payment: null, memberships: [], session: { ...session, state: 'ordering' } }],
+  [
+    'unconfirmed',
+    settle,
+    {
+      stripe: { ...stripe, refundedCents: 1000 },
+      payment: null,
+      memberships: [],
+      session: { ...session, state: 'ordering' },
+    },
+  ],
   ['nothing_sold', refund, { session: null, snapshot: null, payment: null, memberships: [] }],
   ['nothing_sold', refund, { snapshot: null, payment: null, memberships: [] }],
   [

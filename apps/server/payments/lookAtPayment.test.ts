@@ -125,6 +125,18 @@ test('who comes back from paying right after somebody looked learns that it is p
   assert.equal(await looks(intent.id), 2);
 });
 
+test("who comes back from paying is not answered by somebody's look that has no answer yet", async () => {
+  const { intent } = await begunJoin(server.client());
+  await lookAtPayment(server.deps, intent.id, 'recorded');
+  await payByCard(server, intent.id);
+  const mine = lookAtPayment(server.deps, intent.id, 'fresh');
+  for (let look = 0; look < 10; look++)
+    await sql`update payment set looked_at = now() where intent_id = ${intent.id}`.execute(
+      server.deps.database,
+    );
+  assert.equal((await mine).outcome, 'succeeded');
+});
+
 test('who comes back from paying when nobody looked learns it by the first look', async () => {
   const client = server.client();
   const { uuid, intent } = await begunJoin(client);
