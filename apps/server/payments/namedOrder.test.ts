@@ -11,7 +11,7 @@ for (const kind of ['join', 'upgrade'] as const) {
     assert.deepEqual(named({ kind }), { uuid: 'u', kind, revision: 3 }));
 
   for (const other of [{ environment: 'staging' }, { app: 'shop' }, { session: undefined }])
-    test(`one that sells a ${kind} with ${JSON.stringify(other)} is not ours`, () =>
+    test(`one of the ${kind} with ${JSON.stringify(other)} is not ours`, () =>
       assert.equal(named({ kind, ...other }), null));
 }
 
