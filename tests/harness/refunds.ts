@@ -19,6 +19,29 @@ export async function atStripe(server: TestServer, intentId: string): Promise<nu
   return (body as unknown as { data: { amount: number }[] }).data.map(({ amount }) => amount);
 }
 
+/** An intent of $65.00 that names an order which was not made here, and is paid. `metadata` is beside what every intent of ours has. */
+export async function paidElsewhere(
+  server: TestServer,
+  metadata: { session?: string; revision?: string; lines?: string } = {},
+): Promise<string> {
+  const all = {
+    app: 'induct',
+    environment: server.deps.environment,
+    session: '00000000-0000-4000-8000-000000000000',
+    kind: 'join',
+    revision: '1',
+    ...metadata,
+  };
+  const { body } = await server.stripe('POST', '/v1/payment_intents', {
+    amount: '6500',
+    currency: 'usd',
+    'allowed_payment_method_types[0]': 'card',
+    ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`metadata[${name}]`, value])),
+  });
+  await payByCard(server, body.id);
+  return body.id;
+}
+
 /** How the memberships stand that a join has bought, its upgrade too. */
 export const standingsOf = ({ deps }: TestServer, uuid: string) =>
   deps.database

@@ -6,12 +6,13 @@ import {
   chargeOf,
   differencesOf,
   membershipOnly,
+  paidElsewhere,
   refundsOf,
   standingsOf,
   undergraduate,
 } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
-import { orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
+import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
@@ -247,22 +248,8 @@ test('one of a payment that Stripe has no more stays due, and says so', async (t
 });
 
 test('money for a join that does not exist is asked for anew each time, whether or not less of it is left', async () => {
-  const pay = async () => {
-    const { body } = await server.stripe('POST', '/v1/payment_intents', {
-      amount: '6500',
-      currency: 'usd',
-      'allowed_payment_method_types[0]': 'card',
-      'metadata[app]': 'induct',
-      'metadata[environment]': server.deps.environment,
-      'metadata[session]': '00000000-0000-4000-8000-000000000000',
-      'metadata[kind]': 'join',
-      'metadata[revision]': '1',
-    });
-    await payByCard(server, body.id);
-    return body.id as string;
-  };
   for (const isPartlyBack of [false, true]) {
-    const id = await pay();
+    const id = await paidElsewhere(server);
     await server.stripeControl('refunds', { answer: 'refused' });
     await assert.rejects(refundPayment(server.deps, id), NotRefundable);
     await server.stripeControl('refunds', { answer: 'succeeded' });

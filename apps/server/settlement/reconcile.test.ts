@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { paidElsewhere } from '../../../tests/harness/refunds.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -135,17 +136,7 @@ test('a payment of another amount than the one on the screen goes back', async (
 });
 
 test('money for a join that does not exist goes back', async (t) => {
-  const { body } = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    'metadata[app]': 'induct',
-    'metadata[environment]': server.deps.environment,
-    'metadata[session]': '00000000-0000-4000-8000-000000000000',
-    'metadata[kind]': 'join',
-    'metadata[revision]': '1',
-  });
-  await payByCard(server, body.id);
+  await paidElsewhere(server);
   await foundAndRepaired(t, 'nothing_sold');
 });
 
@@ -155,20 +146,10 @@ test('money for a revision of an order that is none goes back', async () => {
   const { rows } = await sql<{ revision: number }>`
     select revision from order_snapshot where session_uuid = ${uuid}`.execute(server.deps.database);
   assert.deepEqual(rows, [{ revision: 1 }], 'a snapshot that must not be taken for it');
-  const { body } = await server.stripe('POST', '/v1/payment_intents', {
-    amount: '6500',
-    currency: 'usd',
-    'allowed_payment_method_types[0]': 'card',
-    'metadata[app]': 'induct',
-    'metadata[environment]': server.deps.environment,
-    'metadata[session]': uuid,
-    'metadata[kind]': 'join',
-    'metadata[revision]': 'x',
-  });
-  await payByCard(server, body.id);
+  const id = await paidElsewhere(server, { session: uuid, revision: 'x' });
   const [found] = await look();
-  assert.deepEqual([found?.kind, found?.subject], ['nothing_sold', body.id]);
-  await server.stripe('POST', '/v1/refunds', { payment_intent: body.id });
+  assert.deepEqual([found?.kind, found?.subject], ['nothing_sold', id]);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: id });
   assert.deepEqual(await look(), []);
 });
 
