@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Browser, chromium } from '@playwright/test';
+import type { Induct as Running } from '../../../tests/e2e/fixtures.ts';
 import { screens } from '../../../tests/e2e/screens.ts';
 import { fillDetails } from '../../../tests/e2e/steps.ts';
 import { startInduct } from '../../../tests/harness/induct.ts';
@@ -36,8 +37,15 @@ export async function benchmarkBrowser(bench: Bench): Promise<string> {
   const { url: databaseUrl } = await makeOurDatabase(world);
   const induct = await startInduct(scope, { databaseUrl, folder: join(folder, 'ours') });
   // The journeys' helpers, which bring a browser to a state of the join, look here for what runs.
-  const { url, stripe, hubspot } = induct;
-  process.env.E2E_INDUCT = JSON.stringify({ folder, server: { url }, stripe, hubspot });
+  const { url, stripe, hubspot, mail, env } = induct;
+  process.env.E2E_INDUCT = JSON.stringify({
+    folder,
+    server: { url },
+    database: { url: databaseUrl },
+    stripe: { url: stripe.url, secretKey: env.STRIPE_SECRET_KEY! },
+    hubspot: { url: hubspot.url, accessToken: env.HUBSPOT_ACCESS_TOKEN! },
+    mail,
+  } satisfies Running);
   const shell = await scope.start<{ listening: string }>(resolve(import.meta.dirname, '../floor/shell.ts'), {
     args: [url],
   });

@@ -32,18 +32,22 @@ export interface Painting {
   largest: number;
 }
 
-/** Loads a page until nothing more comes, and reads when it was painted. */
+/** Loads a page until nothing more comes, and reads when it was painted. Fails where nothing was painted in 30 s. */
 export async function timePainting(page: Page, url: string): Promise<Painting> {
+  // A page that is not in front is not painted.
+  await page.bringToFront();
+  await page.addInitScript(() => {
+    new PerformanceObserver((list) => {
+      for (const { startTime } of list.getEntries()) performance.mark('painted', { startTime });
+    }).observe({ type: 'largest-contentful-paint', buffered: true });
+  });
   await page.goto(url, { waitUntil: 'networkidle' });
-  return page.evaluate(
-    () =>
-      new Promise<Painting>((done) => {
-        const [first] = performance.getEntriesByName('first-contentful-paint');
-        new PerformanceObserver((list) =>
-          done({ first: first!.startTime, largest: list.getEntries().at(-1)!.startTime }),
-        ).observe({ type: 'largest-contentful-paint', buffered: true });
-      }),
-  );
+  const painting = await page.waitForFunction((): Painting | undefined => {
+    const [first] = performance.getEntriesByName('first-contentful-paint');
+    const largest = performance.getEntriesByName('painted').at(-1);
+    return first && largest && { first: first.startTime, largest: largest.startTime };
+  });
+  return (await painting.jsonValue())!;
 }
 
 /**
