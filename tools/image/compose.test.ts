@@ -27,6 +27,7 @@ const notOurs = [
   'NODE_EXTRA_CA_CERTS',
   'NODE_ENV',
   'NODE_COMPILE_CACHE',
+  'PATH',
 ];
 
 test('the example of an env file, filled in, is all that compose.yaml needs for MODE=live', () => {
@@ -38,7 +39,8 @@ test('the example of an env file, filled in, is all that compose.yaml needs for 
 
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
   const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
-  const ofUnit = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
+  const units = unit + read('ops/induct-backup.service');
+  const ofUnit = [...units.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line]) =>
     [...line!.matchAll(/(\w+)=/g)].map(([, name]) => name!),
   );
   const names = [
@@ -142,18 +144,28 @@ test('Caddy takes the Caddyfile', {
 });
 
 const systemd = findProgram('systemd-analyze');
-test('systemd takes the unit, and calls it little exposed', {
+test('systemd takes the units, and calls the services little exposed', {
   skip: !systemd && 'systemd-analyze is not installed (apt-get install systemd)',
 }, (t) => {
-  const file = join(temporaryFolder(t), 'induct@3000.service');
-  // A program that is here, whatever Node there is.
-  writeFileSync(file, unit.replace('/usr/bin/node', '/bin/true'));
-  const verified = spawnSync(systemd!, ['verify', file], { encoding: 'utf8' });
+  const folder = temporaryFolder(t);
+  const write = (name: string, content: string) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const services = [
+    // A program that is here, whatever Node there is.
+    write('induct@3000.service', unit.replace('/usr/bin/node', '/bin/true')),
+    write('induct-backup.service', read('ops/induct-backup.service')),
+  ];
+  const timer = write('induct-backup.timer', read('ops/induct-backup.timer'));
+  const verified = spawnSync(systemd!, ['verify', ...services, timer], { encoding: 'utf8' });
   assert.deepEqual([verified.status, verified.stderr], [0, '']);
-  const security = execFileSync(
-    systemd!,
-    ['security', '--offline=true', '--no-pager', '--threshold=20', file],
-    { encoding: 'utf8' },
-  );
-  assert.match(security, /OK/);
+  for (const service of services) {
+    const security = execFileSync(
+      systemd!,
+      ['security', '--offline=true', '--no-pager', '--threshold=20', service],
+      { encoding: 'utf8' },
+    );
+    assert.match(security, /OK/);
+  }
 });
