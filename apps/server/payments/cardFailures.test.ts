@@ -45,7 +45,7 @@ async function decline(client: Client, uuid: string): Promise<string> {
   return id;
 }
 
-test('after three declined cards a join has to wait, its intent is cancelled, and after the wait another card pays', async () => {
+test('after three declined cards a join has to wait, each time; its intent is cancelled, and after the wait another card pays', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const id = await decline(client, uuid);
@@ -59,9 +59,18 @@ test('after three declined cards a join has to wait, its intent is cancelled, an
     refused.message,
     'Too many cards were declined. Please wait 10 minutes and try again. Nothing was charged.',
   );
-  await sql`update card_failure set created_at = created_at - interval '10 minutes'`.execute(
-    server.deps.database,
-  );
+  const wait10Minutes = () =>
+    sql`update card_failure set created_at = created_at - interval '10 minutes'`.execute(
+      server.deps.database,
+    );
+  await wait10Minutes();
+  for (const _again of [1, 2]) {
+    await decline(client, uuid);
+    assert.equal((await askIntent(client, uuid)).status, 200, 'those of before the wait count no more');
+  }
+  await decline(client, uuid);
+  assert.equal((await askIntent(client, uuid)).status, 429);
+  await wait10Minutes();
   const next = await openIntent(client, uuid);
   assert.notEqual(next.id, id);
   assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
