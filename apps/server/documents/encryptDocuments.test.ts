@@ -8,10 +8,10 @@ import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { settingsOf, withSettings } from '../../../tests/harness/serverProcess.ts';
 import { startTestServer, type TestServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { commands } from '../commands.ts';
 import { commandNamed } from '../platform/command.ts';
@@ -26,7 +26,6 @@ import { encryptDocument } from './encryptDocuments.ts';
 
 const OLD = '0f'.repeat(32);
 const NEW = 'a5'.repeat(32);
-const MOST_MS = 60_000;
 
 /** A server, at first without a key, and so many documents that it stored so. */
 async function withPlainDocuments(t: TestContext, count: number): Promise<TestServer> {
@@ -135,16 +134,6 @@ test('a document whose key is missing is named, keeps every key, and does not ho
   assert.equal((await encrypt(t, server, 'more')).code, 2);
 });
 
-/** Resolves when a statement waits for a lock in the database of this server. */
-const somebodyWaits = ({ deps }: TestServer) =>
-  until(async () => {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      deps.database,
-    );
-    return rows.length > 0;
-  }, MOST_MS);
-
 test('a document that is erased while it is encrypted, or while its envelope is replaced, does not come back', async (t) => {
   const server = await withPlainDocuments(t, 1);
   const { deps } = server;
@@ -161,7 +150,7 @@ test('a document that is erased while it is encrypted, or while its envelope is 
       await trx.deleteFrom('document').where('storage_key', '=', key).execute();
       encrypting = encryptDocument({ ...deps, database: server.background }, key);
       encrypting.catch(() => {});
-      await somebodyWaits(server);
+      await waiting(deps.database, 1);
       await deps.storage.remove(key);
     });
     await assert.rejects(encrypting!, NotStored);
@@ -172,10 +161,10 @@ test('a document that is erased while it is encrypted, or while its envelope is 
 /** The command as a process, which is killed while it waits for the row of a document that we hold. */
 async function killedInTheMiddle(server: TestServer, keys: Record<string, string>): Promise<void> {
   const { deps } = server;
-  const waiting: string[] = [];
+  const notCurrent: string[] = [];
   for (const key of readdirSync(server.documents).filter(isKey))
-    if ((await deps.storage.how(key)) !== 'current') waiting.push(key);
-  const held = waiting[Math.floor(waiting.length / 2)]!;
+    if ((await deps.storage.how(key)) !== 'current') notCurrent.push(key);
+  const held = notCurrent[Math.floor(notCurrent.length / 2)]!;
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, '../operator.ts'), 'documents', 'encrypt'],
@@ -185,7 +174,7 @@ async function killedInTheMiddle(server: TestServer, keys: Record<string, string
   await deps.database.transaction().execute(async (trx) => {
     await trx.selectFrom('document').select('id').where('storage_key', '=', held).forUpdate().execute();
     await Promise.race([
-      somebodyWaits(server),
+      waiting(deps.database, 1),
       ended.then(([code]) => assert.fail(`it ended with ${code} before it met the row`)),
     ]);
     child.kill('SIGKILL');

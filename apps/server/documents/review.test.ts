@@ -8,11 +8,11 @@ import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, type RejectionReason, rejectionReasons } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -237,10 +237,7 @@ test('who accepts a transcript while it is rejected finally accepts nothing', as
       update document set review = 'rejected', reason = 'gpa', is_final = true, reviewed_at = now()
       where session_uuid = ${uuid}`.execute(trx);
     const late = reviewTranscripts(server.deps, uuid, { review: 'accepted' });
-    await until(async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
-      return rows.length > 0;
-    }, 10_000);
+    await waiting(trx, 1);
     return { late };
   });
   assert.equal(await late, 0);

@@ -3,10 +3,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { mintedCode } from '#core/mintedCode.ts';
 import { ELIGIBILITY_FAILED } from '#core/sentences.ts';
-import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { countWaiting, lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { startServerProcess } from '../../../tests/harness/serverProcess.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { tellOfGuessing } from './watchGuesses.ts';
 
 /** Each guess that is looked at waits for HubSpot's budget of searches: few are enough. */
@@ -110,12 +109,10 @@ test('guesses whose count must wait leave the database to others', async () => {
   await server.deps.database.transaction().execute(async (holder) => {
     await sql`lock table limit_count in exclusive mode`.execute(holder);
     guesses.push(...codes('BURST', 40).map((code, n) => check(code, `198.51.100.${n}`)));
-    const waiting = async () =>
-      (await sql`select from pg_locks where not granted`.execute(holder)).rows.length;
-    await until(async () => (await waiting()) > 0, 5_000);
+    await waiting(holder, 1);
     for (const code of codes('KNOWN', 10))
       assert.equal((await check(code, '203.0.113.9')).data?.status, 'success');
-    assert.equal(await waiting(), 1);
+    assert.equal(await countWaiting(holder), 1);
   });
   assert.deepEqual(counted(await Promise.all(guesses)), { 503: 40 });
 });

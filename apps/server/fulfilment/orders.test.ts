@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -263,12 +264,7 @@ test('who ships while somebody else does waits, and learns that it was sent', as
     assert.equal(first.length, 1);
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
     const late = shipOrder(server.deps, uuid, { items: null, note: null, by: 'B' });
-    for (let waiting = 0; waiting === 0; ) {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(trx);
-      waiting = rows[0]!.count;
-    }
+    await waiting(trx, 1);
     // In an object: a transaction waits for a promise that it returns.
     return { late };
   });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from 'kysely';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { membershipOnly } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import { sayWhatFor } from './assignRefund.ts';
 import { followPayment } from './followPayment.ts';
 import { refundJoin } from './refundJoin.ts';
@@ -27,12 +26,7 @@ for (const [what, write] of [
     const { late } = await server.deps.database.transaction().execute(async (trx) => {
       await trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate().execute();
       const late = write({ uuid, intentId, refund: body.id });
-      await until(async () => {
-        const { rows } = await sql`
-          select from pg_locks where not granted and pid in (
-            select pid from pg_stat_activity where datname = current_database())`.execute(trx);
-        return rows.length > 0;
-      }, 10_000);
+      await waiting(trx, 1);
       const payment = trx.selectFrom('payment').select('intent_id').where('intent_id', '=', intentId);
       assert.equal((await payment.forUpdate().noWait().execute()).length, 1);
       // In an object: a transaction waits for a promise that it returns.

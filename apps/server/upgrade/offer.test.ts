@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { differencesOf, membershipOnly } from '../../../tests/harness/refunds.ts';
 import {
   details,
@@ -12,7 +13,6 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
-import { until } from '../../../tests/harness/until.ts';
 import {
   attemptsOf,
   beforeStripe,
@@ -237,14 +237,8 @@ test('Skip that is being written lets no intent be opened beside it', async () =
   const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
   const { pressed } = await server.deps.database.transaction().execute(async (trx) => {
     await sql`update join_session set upgrade = 'skipped' where uuid = ${uuid}`.execute(trx);
-    let isOver = false;
-    const pressed = charge(client, uuid, intentId).finally(() => {
-      isOver = true;
-    });
-    await until(async () => {
-      const { rows } = await sql`select from pg_locks where not granted`.execute(trx);
-      return isOver || rows.length > 0;
-    }, 10_000);
+    const pressed = charge(client, uuid, intentId);
+    await waiting(trx, 1);
     return { pressed };
   });
   assert.equal((await pressed).status, 409);
