@@ -37,6 +37,18 @@ test('the example of an env file, filled in, is all that compose.yaml needs for 
   assert.throws(() => readCompose('compose.yaml', readEnv('ops/env.example')), /POSTGRES_PASSWORD: set it/);
 });
 
+test('the image of backups needs no more than the env file and what its docs give it', () => {
+  const [, own] = /^ENV (.*)$/m.exec(read('ops/backup.Dockerfile'))!;
+  const settings = {
+    ...exampleEnv,
+    ...Object.fromEntries(own!.split(' ').map((pair) => pair.split('='))),
+    DATABASE_URL: 'postgres://induct:PASSWORD@database/induct',
+    PUBLIC_URL: 'https://join.society.example',
+    STORAGE_URL: 'file:///documents',
+  };
+  assert.equal(readConfig(settings).mode, 'live');
+});
+
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
   const known = globSync('apps/server/platform/config/*.ts', { cwd: root }).map(read).join('\n');
   const units = unit + read('ops/induct-backup.service');
