@@ -38,6 +38,7 @@ test('the unit of the nightly backup saves into a folder of the moment, and remo
   };
   makeOld('2026-01-01-0930', 16);
   makeOld('2026-01-05-0930', 13);
+  makeOld('before the upgrade', 16);
   const node = dirname(process.execPath);
   const run = (name: string, settings: NodeJS.ProcessEnv = {}) =>
     spawnSync('/bin/sh', ['-c', commandOf(name, backups)], {
@@ -53,6 +54,7 @@ test('the unit of the nightly backup saves into a folder of the moment, and remo
   const removed = run('ExecStartPost');
   assert.equal(removed.status, 0, removed.stderr);
   const names = readdirSync(backups).sort();
+  assert.ok(names.includes('before the upgrade'), 'it was not made by the timer');
   assert.ok(names.includes('2026-01-05-0930') && !names.includes('2026-01-01-0930'), names.join(' '));
   const made = names.filter((name) => existsSync(join(backups, name, 'manifest.json')));
   assert.equal(made.length, 1);
