@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { sendDueLinks } from './sendLinks.ts';
+
+const server = await sharedServer();
+const { deps } = server;
+
+/** To whom the letters with a link go that are due for an email's joins: join and address. */
+async function linksFor(email: string): Promise<string[][]> {
+  await deps.database.deleteFrom('letter').where('kind', '=', 'link').execute();
+  assert.equal((await server.client().call('sendPassLinks', { body: { email } })).status, 200);
+  await sendDueLinks(deps);
+  const letters = await deps.database
+    .selectFrom('letter')
+    .select(['session_uuid', 'email'])
+    .where('kind', '=', 'link')
+    .orderBy('session_uuid')
+    .execute();
+  return letters.map(({ session_uuid, email: to }) => [session_uuid!, to!]);
+}
+
+test('"Send me my link" mails one for each person whose join has the email, and forgets who asked', async () => {
+  const email = 'family@example.com';
+  const person = (firstName: string) => ({ firstName, personalEmail: 'Family@example.com' });
+  const [client, abandoned] = [server.client(), server.client()];
+  await orderingJoin(abandoned, 'LINCOLN2026', person('Ana'));
+  const { uuid: paid } = await paidJoin(server, client, 'LINCOLN2026', person('Ana'));
+  const begun = await orderingJoin(client, 'LINCOLN2026', person('Ben'));
+  const again = await orderingJoin(server.client(), 'LINCOLN2026', person('Ana'));
+  assert.deepEqual(
+    await linksFor(` ${email} `),
+    [paid, begun].sort().map((uuid) => [uuid, 'Family@example.com']),
+  );
+  await refundJoin(deps, paid, { membership: true, ineligible: false, upgrade: false, items: 'none' });
+  assert.deepEqual(
+    (await linksFor(email)).map(([uuid]) => uuid),
+    [again, begun].sort(),
+    'the newest that was left behind takes its place',
+  );
+  assert.deepEqual(await linksFor('nobody@example.com'), []);
+  assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
+});
+
+test("an email that only a contact has leads to no join of that contact's id", async () => {
+  const { data } = await server.client().call('initJoin', { params: { id: '104' }, body: {} });
+  const { data: contact } = await server.client().call('getContact', { params: { uuid: data.uuid } });
+  const email = contact.personalEmail ?? contact.email;
+  assert.ok(email);
+  assert.deepEqual(await linksFor(email), []);
+  // Nor does one that somebody typed for the receipt of a payment that was not made.
+  const checkout = await server.client().call('initiateCheckout', { body: { hubspotContactId: '104' } });
+  await openIntent(server.client(), checkout.data.joinSessionUuid);
+  await sql`update payment set receipt_email = 'typed@example.com' where session_uuid = ${checkout.data.joinSessionUuid}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(await linksFor('typed@example.com'), []);
+});
+
+test('whether an email is known is told by neither words nor status nor the work that is done', async () => {
+  await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'known@example.com' });
+  const ask = async (email: string) => {
+    const statements: string[] = [];
+    const query = pg.Client.prototype.query as (...given: unknown[]) => unknown;
+    const watched = mock.method(
+      pg.Client.prototype,
+      'query',
+      function (this: pg.Client, ...given: unknown[]) {
+        const [first] = given as [string | { text: string }];
+        statements.push(typeof first === 'string' ? first : first.text);
+        return query.apply(this, given);
+      },
+    );
+    try {
+      const { status, message, data } = await server.client().call('sendPassLinks', { body: { email } });
+      return { status, message, data, statements };
+    } finally {
+      watched.mock.restore();
+    }
+  };
+  const known = await ask('known@example.com');
+  assert.equal(known.status, 200);
+  assert.ok(known.statements.length > 0);
+  assert.deepEqual(await ask('nobody@example.com'), known);
+  await sendDueLinks(deps);
+});
+
+test('requests for links are limited by email, silently, and by address', async (t) => {
+  limitWith(t, server, { LIMIT_PASS_LINKS_PER_EMAIL: '2/60', LIMIT_PASS_LINKS_PER_ADDRESS: '5/60' });
+  const ask = (email: string) => server.client().call('sendPassLinks', { body: { email } });
+  const answers = [];
+  for (let time = 0; time < 3; time++) answers.push((await ask('often@example.com')).body);
+  assert.deepEqual(answers[2], answers[0]);
+  const { rows } = await sql`select from pass_request where email = 'often@example.com'`.execute(
+    deps.database,
+  );
+  assert.equal(rows.length, 2);
+  assert.equal((await ask('not an email')).status, 400);
+  await ask('a@example.com');
+  await ask('b@example.com');
+  assert.equal((await ask('c@example.com')).status, 429);
+  await sendDueLinks(deps);
+});
+
+test('of two servers that look at once, one makes the letters of a request due', async () => {
+  await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: 'once@example.com' });
+  await server.client().call('sendPassLinks', { body: { email: 'once@example.com' } });
+  const taken = await Promise.all([1, 2, 3].map(() => sendDueLinks(deps)));
+  assert.equal(
+    taken.reduce((sum, count) => sum + count, 0),
+    1,
+  );
+});
