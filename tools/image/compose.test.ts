@@ -37,16 +37,15 @@ test('the example of an env file, filled in, is all that compose.yaml needs for 
   assert.throws(() => readCompose('compose.yaml', readEnv('ops/env.example')), /POSTGRES_PASSWORD: set it/);
 });
 
-test('the image of backups needs no more than the env file and what its docs give it', () => {
+test('the image of backups has its settings by the env file and the command in the docs', () => {
   const [, own] = /^ENV (.*)$/m.exec(read('ops/backup.Dockerfile'))!;
-  const settings = {
-    ...exampleEnv,
-    ...Object.fromEntries(own!.split(' ').map((pair) => pair.split('='))),
-    DATABASE_URL: 'postgres://induct:PASSWORD@database/induct',
-    PUBLIC_URL: 'https://join.society.example',
-    STORAGE_URL: 'file:///documents',
-  };
-  assert.equal(readConfig(settings).mode, 'live');
+  const [command] = /^docker run [^`]*induct-backup:/m.exec(read('docs/operations.md'))!;
+  const given = [...command.matchAll(/ -e (\S+)/g)].map(([, pair]) => pair!);
+  const settings = Object.fromEntries([...own!.split(' '), ...given].map((pair) => pair.split('=')));
+  const config = readConfig({ ...exampleEnv, ...settings });
+  assert.equal(config.mode, 'live');
+  assert.equal(config.databaseUrl, settings.DATABASE_URL);
+  assert.equal(config.publicUrl, settings.PUBLIC_URL);
 });
 
 test('every name that image, compose, unit and example set is a setting that the server reads', () => {
