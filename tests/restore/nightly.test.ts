@@ -13,14 +13,14 @@ const root = resolve(import.meta.dirname, '../..');
 const unit = readFileSync(join(root, 'ops/induct-backup.service'), 'utf8');
 const DAY_MS = 86_400_000;
 
-/** The command of a line of the unit as a shell takes it, on folders of a test. */
+/** The command of a line of the unit, for a shell and with another folder for `/backups`. */
 function commandOf(name: string, backups: string): string {
   const [, command] = new RegExp(`^${name}=(.*)$`, 'm').exec(unit)!;
-  // systemd's own escape, and its `{}`, which a shell leaves alone.
+  // A unit file doubles its percent signs.
   return command!.replaceAll('%%', '%').replaceAll('/backups', backups);
 }
 
-test('the unit of the nightly backup saves into a folder of the moment, and removes those of long ago only afterwards', {
+test('the nightly backup is named by its minute, and its clean-up removes only such folders, and only old ones', {
   skip,
 }, async (t) => {
   const postgres = await startInstalledPostgres();
