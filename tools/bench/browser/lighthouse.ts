@@ -48,16 +48,19 @@ export async function scoreScreen(
   try {
     // Opened once, so that the session is in the browser's storage, which Lighthouse is told to leave as it is.
     const page = await context.newPage();
-    const path = await screen.arrange(page);
+    // A path, or the whole address of a link.
+    const address = new URL(await screen.arrange(page), url).href;
     await page.goto(`${url}/static/`);
     await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
     const flags = { port, output: 'json', logLevel: 'silent', disableStorageReset: true };
-    const outcome = await lighthouse(url + path, { ...flags, onlyCategories: categories });
+    const outcome = await lighthouse(address, { ...flags, onlyCategories: categories });
     if (!outcome || outcome.lhr.runtimeError)
       throw new Error(`Lighthouse: ${screen.name}: ${outcome?.lhr.runtimeError?.message ?? 'no outcome'}`);
     const shown = new URL(outcome.lhr.finalDisplayedUrl).pathname;
-    if (shown === paths.getStarted && path !== '/')
-      throw new Error(`Lighthouse was sent from ${path} to ${shown}: the browser did not hold the session.`);
+    if (shown === paths.getStarted && new URL(address).pathname !== '/')
+      throw new Error(
+        `Lighthouse was sent from ${address} to ${shown}: the browser did not hold the session.`,
+      );
     return scoresOf(outcome);
   } finally {
     await context.close();
