@@ -16,6 +16,10 @@ export const TOO_MANY_CODES =
 export const LINKS_SENT =
   'If we know a join with this email, its link is on the way. It can take a few minutes; please look in your spam folder, too.';
 
+/** To a browser that began a join which its joiner has since opened by its link elsewhere. */
+export const OPENED_ELSEWHERE =
+  'This join was opened by the link in its letter in another browser, and goes on there. To go on here, please open that link here.';
+
 /** Letters and digits alone, in small letters without their accents: how people write the same name differently. */
 const plain = (text: string) =>
   text

@@ -16,9 +16,11 @@ export const certificateCommand: Command = {
     const paper = papers.find((known) => known === read?.values.paper);
     if (!read || !isUuid(uuid) || file === undefined || more.length > 0 || paper !== read.values.paper)
       return misused(certificateCommand);
-    // Staff are not counted.
+    // Staff are not counted, and see what the joiner does.
     const uncounted = { ...deps, config: { ...deps.config, limits: null } };
-    const member = await readMember(uncounted, uuid, { isItsBrowser: true });
+    const member = await readMember(uncounted, uuid, {
+      holding: { began: false, proven: true, paid: false },
+    });
     const name = tidyText(read.values.name ?? member.name);
     const missing = await unprintable(deps, name);
     if (missing.length > 0) {

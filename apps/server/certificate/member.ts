@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { type Paper, paperOf } from '#core/paper.ts';
 import { isPlainlyPrintable, tidyText } from '#core/printedText.ts';
@@ -7,6 +8,7 @@ import { findCountry } from '#reference/countries.ts';
 import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
+import { isHeldBy } from '../session/holding.ts';
 import { fullName, personField } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
@@ -51,6 +53,7 @@ export interface Member {
 
 interface MemberRow {
   is_within: boolean;
+  is_its_browser: boolean;
   state: string;
   name: string | null;
   school: string | null;
@@ -72,12 +75,13 @@ interface MemberRow {
 export async function readMember(
   deps: Deps,
   uuid: string,
-  { isItsBrowser }: { isItsBrowser: boolean },
+  { holding }: { holding: Holding },
 ): Promise<Member> {
-  const limit = isItsBrowser ? deps.config.limits?.papersPerSession : undefined;
+  const limit = deps.config.limits?.papersPerSession;
+  const isItsBrowser = sql<boolean>`exists (select from join_session where uuid = ${uuid} and ${isHeldBy(holding)})`;
   const { rows } = await sql<MemberRow>`
-    with ${countingWithin('papers', uuid, limit)}
-    select is_within, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
+    with ${countingWithin('papers', uuid, limit, sql`not ${isItsBrowser}`)}
+    select is_within, ${isItsBrowser} as is_its_browser, session.state, ${fullName} as name, ${personField('highSchoolName')} as school, ${personField('city')} as city,
       ${personField('state')} as region, ${personField('country')} as country, base.member_number, base.standing, base.is_unlisted,
       bought.programme, succeeded_at,
       array(select product_id from membership upgrade where type = 'membership_upgrade' and is_held
@@ -89,9 +93,9 @@ export async function readMember(
     where session.uuid = ${uuid}`.execute(deps.database);
   const row = rows[0];
   if (!row) throw sessionNotFound();
-  if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
   if (row.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
-  if (!isItsBrowser) throw new Refusal(403, OTHER_BROWSER);
+  if (!row.is_its_browser) throw new Refusal(403, OTHER_BROWSER);
+  if (!row.is_within) throw new Refusal(429, TOO_MANY, { retryAfter: limit!.minutes * 60 });
   if (row.standing === null || row.member_number === null)
     throw new Refusal(409, row.upgrades.length > 0 ? NOT_BOUGHT_HERE : ENDED);
   if (!isHeld(row.standing)) throw new Refusal(409, ENDED);

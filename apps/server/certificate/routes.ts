@@ -21,7 +21,7 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
     data: { text: releaseText(pressReleaseOf(deps, await memberOf(uuid, request))) },
   }));
   serve(app, 'setVerification', async ({ params: { uuid }, body, request }) => ({
-    data: await setVerification(deps, uuid, { ...body, isItsBrowser: deps.browser.holds(request, uuid) }),
+    data: await setVerification(deps, uuid, { ...body, holding: deps.browser.holdingOf(request, uuid) }),
   }));
   serve(app, 'verifyNumber', async ({ params: { number }, request }) => ({
     data: await verifyNumber(deps, { typed: number, address: request.ip }),
@@ -38,7 +38,7 @@ export function certificateRoutes(app: FastifyInstance, deps: Deps): void {
   });
 
   function memberOf(uuid: string, request: FastifyRequest): Promise<Member> {
-    return readMember(deps, uuid, { isItsBrowser: deps.browser.holds(request, uuid) });
+    return readMember(deps, uuid, { holding: deps.browser.holdingOf(request, uuid) });
   }
 
   /** A file of a join: the contract has its path. Refusals are answered as those of calls. */

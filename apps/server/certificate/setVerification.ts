@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
+import { isHeldBy } from '../session/holding.ts';
 import { baseMembership, readMember } from './member.ts';
 
 /**
@@ -9,14 +11,14 @@ import { baseMembership, readMember } from './member.ts';
 export async function setVerification(
   deps: Deps,
   uuid: string,
-  { isVerifiable, isItsBrowser }: { isVerifiable: boolean; isItsBrowser: boolean },
+  { isVerifiable, holding }: { isVerifiable: boolean; holding: Holding },
 ): Promise<{ isVerifiable: boolean }> {
   const { rows } = await sql`
     update membership set is_unlisted = ${!isVerifiable}
-    where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid})
-      and is_held and ${isItsBrowser}::boolean
+    where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)})
+      and is_held
     returning id`.execute(deps.database);
   // Says why.
-  if (rows.length === 0) await readMember(deps, uuid, { isItsBrowser });
+  if (rows.length === 0) await readMember(deps, uuid, { holding });
   return { isVerifiable };
 }

@@ -57,7 +57,7 @@ async function addLine(
     return rows[0];
   };
   const order = await whileFrozen(deps, uuid, add);
-  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, ORDER_FULL);
+  if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise: ORDER_FULL });
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
   )!;

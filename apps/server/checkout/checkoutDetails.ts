@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { toDollars } from '#core/money.ts';
 import { lineUuid, type OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
@@ -11,6 +12,7 @@ import { merge } from '../join/getContact.ts';
 import { lookedAtJustNow } from '../payments/lookAtPayment.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { payerEmails, receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
@@ -18,12 +20,16 @@ import { eligibilityOf, fillIn } from '../society/texts.ts';
 import { toWireLine, toWireProduct } from '../society/wire.ts';
 
 /** The order, what can be added to it, and the payer's details as far as known. */
-export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'getCheckoutDetails'>> {
+export async function checkoutDetails(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+): Promise<Data<'getCheckoutDetails'>> {
   let session = await find();
   // A payment was begun and not finished: ask Stripe for its outcome before showing the order, unless somebody has just asked.
   if (session?.is_to_be_settled && (await settlePaying(deps, uuid, 'look')) !== 'paying')
     session = await find();
-  if (!session) throw await refusalFor(deps, 'readCheckout', uuid);
+  if (!session) throw await refusalFor(deps, 'readCheckout', uuid, { holding });
 
   const { society } = deps;
   const known = merge(session.profile, session.details, null);
@@ -87,7 +93,9 @@ export async function checkoutDetails(deps: Deps, uuid: string): Promise<Data<'g
           select from payment where session_uuid = session.uuid and kind = 'join' and status = 'open' and ${lookedAtJustNow}) as is_to_be_settled,
         programme, is_checkout_only, has_agreed_to_policies, revision, details, contact.profile, ${payerEmails} as emails, lines
       from join_session session left join contact on contact.id = contact_id
-      where session.uuid = ${uuid} and ${stateAllows('readCheckout')}`.execute(deps.database);
+      where session.uuid = ${uuid} and ${stateAllows('readCheckout')} and ${isOpenTo(holding)}`.execute(
+      deps.database,
+    );
     return rows[0];
   }
 }

@@ -6,8 +6,8 @@ import { checkoutDetails } from './checkoutDetails.ts';
 import { initiateCheckout } from './initiateCheckout.ts';
 
 export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'getCheckoutDetails', async ({ params }) => ({
-    data: await checkoutDetails(deps, params.uuid),
+  serve(app, 'getCheckoutDetails', async ({ params, request }) => ({
+    data: await checkoutDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'setSessionProduct', async ({ params, body }) => ({
     data: await setSessionProduct(deps, params.uuid, body.productUuid),
@@ -22,7 +22,7 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'initiateCheckout', async ({ body, request, reply }) => {
     const { exp, sig, ...rest } = body;
     const uuid = await initiateCheckout(deps, { ...rest, signature: { exp, sig }, address: request.ip });
-    deps.browser.give(reply, uuid);
+    deps.browser.giveBegan(reply, uuid);
     return { data: { joinSessionUuid: uuid, message: 'Your checkout is ready.' } };
   });
 }

@@ -16,7 +16,7 @@ export async function documentRoutes(app: FastifyInstance, { deps }: { deps: Dep
     data: await uploadTranscript(deps, params.uuid, request),
   }));
   serve(app, 'getDocuments', async ({ params, request }) => ({
-    data: await sessionDocuments(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+    data: await sessionDocuments(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'createUploadLink', async ({ params }) => ({
     data: await createUploadLink(deps, params.uuid),

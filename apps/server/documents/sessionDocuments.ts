@@ -1,20 +1,22 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
+import { isHeldBy } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 
 /** What a join has uploaded; file names only for the browser that holds the join. */
 export async function sessionDocuments(
   deps: Deps,
   uuid: string,
-  isItsBrowser: boolean,
+  holding: Holding,
 ): Promise<Data<'getDocuments'>> {
   const rows = await deps.database
     .selectFrom('join_session')
     .leftJoin('document', (join) => join.onRef('session_uuid', '=', 'uuid').on('review', '<>', 'rejected'))
-    .select(['name', 'size_bytes'])
+    .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser')])
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .orderBy('document.created_at')
@@ -23,7 +25,7 @@ export async function sessionDocuments(
   const documents = rows.flatMap(({ name, size_bytes }) =>
     name === null ? [] : [{ name, size: Number(size_bytes) }],
   );
-  return { documents: isItsBrowser ? documents : [], rejection: await rejectionOf(deps, uuid) };
+  return { documents: rows[0]!.is_its_browser ? documents : [], rejection: await rejectionOf(deps, uuid) };
 }
 
 /** The staff's rejection of a join's transcripts, when it is final or no other transcript is left. */

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { type Contact, contactFieldOf, noContact } from '#core/contact.ts';
+import type { Holding } from '#core/holding.ts';
 import { type StudentDetails, studentDetailsFields } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile } from '../platform/database/types.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society/texts.ts';
@@ -12,7 +14,7 @@ import { fillIn } from '../society/texts.ts';
 const OLD_MINUTES = 10;
 
 /** What is known for the details form: what this session submitted wins over the contact, the contact over the school. */
-export async function getContact(deps: Deps, uuid: string): Promise<Data<'getContact'>> {
+export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
   // A contact that only an import has told us of is waited for, two seconds at most; what HubSpot told us a while ago
   // answers at once and is refreshed behind, for the next time.
@@ -24,7 +26,7 @@ export async function getContact(deps: Deps, uuid: string): Promise<Data<'getCon
       .refresh(row.contact_id)
       .catch((error: unknown) => deps.log.warn({ err: error }, 'a contact was not refreshed'));
   }
-  if (!row) throw await refusalFor(deps, 'readContact', uuid);
+  if (!row) throw await refusalFor(deps, 'readContact', uuid, { holding });
   return { ...merge(row.profile, row.details, row.school), invitation: invitationOf(row) };
 
   async function find() {
@@ -39,7 +41,7 @@ export async function getContact(deps: Deps, uuid: string): Promise<Data<'getCon
     }>`
       select contact_id, origin, programme, school, details, contact.profile, case when contact.fetched_at is null then 'unseen' when contact.fetched_at < now() - make_interval(mins => ${OLD_MINUTES}) then 'old' else 'fresh' end as age
       from join_session left join contact on contact.id = contact_id
-      where uuid = ${uuid} and ${stateAllows('readContact')}`.execute(deps.database);
+      where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
     return rows[0];
   }
 

@@ -1,25 +1,25 @@
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { type JoinSessionState, screenToGoOn } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { isHeldBy, isOpenTo } from '../session/holding.ts';
 import { firstName } from '../session/person.ts';
 import { stateAllows } from '../session/states.ts';
 
-/** Where a join that is not paid goes on; null for any other. The first name only for the browser that holds it. */
-export async function openJoin(
-  deps: Deps,
-  uuid: string,
-  isItsBrowser: boolean,
-): Promise<Data<'getOpenJoin'>> {
+/**
+ * Where a join that is not paid goes on in this browser; null for any other. The first name only for one that holds it.
+ */
+export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<{ state: JoinSessionState; first_name: string | null }>`
-    select state, ${firstName} as first_name
+    select state, case when ${isHeldBy(holding)} then ${firstName} end as first_name
     from join_session session left join contact on contact.id = contact_id
-    where uuid = ${uuid} and ${stateAllows('readContact')}`.execute(deps.database);
+    where uuid = ${uuid} and ${stateAllows('readContact')} and ${isOpenTo(holding)}`.execute(deps.database);
   const row = rows[0];
   if (!row) return { join: null };
   return {
     join: {
-      firstName: isItsBrowser ? row.first_name : null,
+      firstName: row.first_name,
       goOn: screenToGoOn({
         state: row.state,
         paymentIntent: null,

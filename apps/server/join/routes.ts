@@ -15,7 +15,7 @@ import { submitDetails } from './submitDetails.ts';
 
 export function joinRoutes(app: FastifyInstance, deps: Deps): void {
   const started = ({ uuid, programme }: StartedJoin, reply: FastifyReply) => {
-    deps.browser.give(reply, uuid);
+    deps.browser.giveBegan(reply, uuid);
     return { data: { uuid, programme, message: 'Your join has started.' } };
   };
 
@@ -47,11 +47,13 @@ export function joinRoutes(app: FastifyInstance, deps: Deps): void {
     ),
   );
   serve(app, 'getOpenJoin', async ({ params, request }) => ({
-    data: await openJoin(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+    data: await openJoin(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
-  serve(app, 'getContact', async ({ params }) => ({ data: await getContact(deps, params.uuid) }));
-  serve(app, 'submitDetails', async ({ params, body }) => {
-    await submitDetails(deps, params.uuid, body);
+  serve(app, 'getContact', async ({ params, request }) => ({
+    data: await getContact(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
+  }));
+  serve(app, 'submitDetails', async ({ params, body, request }) => {
+    await submitDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body);
     return { data: {}, message: DETAILS_SUBMITTED };
   });
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { HeldJoin } from '#core/holding.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
 import { presentId } from '../contacts/crmId.ts';
@@ -17,6 +18,7 @@ import type { Origin } from '../platform/database/types.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
+import { isAmong } from '../session/holding.ts';
 import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
@@ -39,7 +41,7 @@ export async function startInvitedJoin(
     invitationCode: string;
     isTOLA: boolean;
     address: string;
-    joinsOfBrowser: readonly string[];
+    joinsOfBrowser: readonly HeldJoin[];
   },
 ): Promise<StartedJoin> {
   return startByCode(deps, 'invite', {
@@ -86,7 +88,7 @@ export async function startLinkedJoin(
     contactId: string;
     signature: LinkSignature;
     address: string;
-    joinsOfBrowser: readonly string[];
+    joinsOfBrowser: readonly HeldJoin[];
   },
 ): Promise<StartedJoin> {
   const link = deps.links.check({ kind: 'init', contactId: given.contactId }, given.signature);
@@ -128,7 +130,7 @@ async function startByCode(
     contactId: string | null;
     programme: string;
     address: string;
-    joinsOfBrowser: readonly string[];
+    joinsOfBrowser: readonly HeldJoin[];
   },
 ): Promise<StartedJoin> {
   const broken = inviteCodeError(invitationCode);
@@ -171,10 +173,10 @@ async function startByCode(
  * The newest open join that the browser holds of the contact that a statement's `invited` names, as its expression `continued`. A
  * school's code and a checkout link begin a new one: many students use the first, and the second sells something else.
  */
-function continuing(joinsOfBrowser: readonly string[]): RawBuilder<unknown> {
+function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
       select uuid, join_session.programme from join_session join invited using (contact_id)
-      where uuid = any(${joinsOfBrowser}::uuid[]) and origin in ('invite', 'link') and ${stateAllows('readContact')}
+      where ${isAmong(joinsOfBrowser)} and origin in ('invite', 'link') and ${stateAllows('readContact')}
       order by join_session.created_at desc limit 1
     )`;
 }

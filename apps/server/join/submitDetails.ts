@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import { DETAILS_NOT_ACCEPTED } from '#core/sentences.ts';
 import { type StudentDetails, studentDetailsErrors, trimDetails } from '#core/studentDetails.ts';
 import { findCountry } from '#reference/countries.ts';
@@ -6,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { insertReminders } from '../letters/remind.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
@@ -16,6 +18,7 @@ const TELL_AFTER_SECONDS = 120;
 export async function submitDetails(
   deps: Deps,
   uuid: string,
+  holding: Holding,
   given: StudentDetails & { isTOLA?: boolean },
 ): Promise<void> {
   const { isTOLA: _, ...details } = given;
@@ -36,13 +39,14 @@ export async function submitDetails(
       hubspot_contact_id = case when ${isOfOtherEmail} then null else hubspot_contact_id end,
       owns_hubspot_contact = case when ${isOfOtherEmail} then null else owns_hubspot_contact end,
       crm_known = case when ${isOfOtherEmail} then '{}' when crm_known = '{}' then coalesce((select profile from contact where contact.id = contact_id), '{}') else crm_known end
-    where uuid = ${uuid} and ${stateAllows('submitDetails')}
+    where uuid = ${uuid} and ${stateAllows('submitDetails')} and ${isOpenTo(holding)}
     returning uuid, programme
     ), due as (${insertReminders(deps, uuid)})
     select uuid from saved`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, uuid, save))) throw await refusalFor(deps, 'submitDetails', uuid);
+  if (!(await whileFrozen(deps, uuid, save)))
+    throw await refusalFor(deps, 'submitDetails', uuid, { holding });
 }
 
 function country(name: string): { hasSubdivisions: boolean } | undefined {

@@ -42,10 +42,10 @@ function cookieServer(secrets: Secrets) {
   const cookie = browserCookie(secrets, true);
   const app = Fastify();
   app.get('/give', (_, reply) => {
-    cookie.give(reply, UUID);
+    cookie.giveBegan(reply, UUID);
     return {};
   });
-  app.get('/joins', (request) => cookie.joinsOf(request));
+  app.get('/joins', (request) => cookie.joinsOf(request).map(({ uuid }) => uuid));
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import {
   CODE_FIRST,
   CODE_WRONG,
@@ -24,19 +24,27 @@ export async function proveByCode(
   const pass = deps.passes.read(token);
   const isRight = sql`code_hash = ${codeHash(deps, pass, code.replaceAll(/\s/g, ''))}`;
   const { rows } = await sql<{ is_right: boolean; tries: number }>`
-    update pass set
-      tries = case when ${isRight} then 0 else tries + 1 end,
-      name_tries = case when ${isRight} then 0 else name_tries end,
-      code_browser = case when ${isRight} then null else code_browser end,
-      code_expires_at = case when ${isRight} then null else code_expires_at end,
-      code_hash = case when ${isRight} then null else code_hash end
-    where session_uuid = (select uuid from join_session session where ${opens(pass)})
-      and tries < ${MOST_TRIES} and code_browser = ${codeBrowser} and code_expires_at > now()
-    returning code_hash is null as is_right, tries`.execute(deps.database);
+    with judged as (
+      update pass set
+        tries = case when ${isRight} then 0 else tries + 1 end,
+        name_tries = case when ${isRight} then 0 else name_tries end,
+        code_browser = case when ${isRight} then null else code_browser end,
+        code_expires_at = case when ${isRight} then null else code_expires_at end,
+        code_hash = case when ${isRight} then null else code_hash end
+      where session_uuid = (select uuid from join_session session where ${opens(pass)})
+        and tries < ${MOST_TRIES} and code_browser = ${codeBrowser} and code_expires_at > now()
+      returning session_uuid, code_hash is null as is_right, tries
+    ), proven as (${keepProven(sql`(select session_uuid from judged where is_right)`)})
+    select is_right, tries from judged`.execute(deps.database);
   const judged = rows[0];
   if (judged?.is_right) return pass.sessionUuid;
   if (!judged) throw await whyNotJudged(deps, pass);
   throw wrong('code', CODE_WRONG, judged.tries);
+}
+
+/** A part of a statement. From then on these joins go on only where somebody has proven to be the joiner: session/holding.ts. */
+function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;
 }
 
 /** What is kept of a join's code. */
@@ -87,7 +95,9 @@ export async function proveByName(
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
   // A right one is no try.
-  await sql`update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)
+  await sql`
+    with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
+    update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)
     where session_uuid = ${pass.sessionUuid}`.execute(deps.database);
   return pass.sessionUuid;
 }

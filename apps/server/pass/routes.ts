@@ -15,7 +15,7 @@ export function passRoutes(app: FastifyInstance, deps: Deps): void {
     data: await openPass(deps, {
       ...body,
       codeBrowser: codeBrowserOf(request),
-      holds: (uuid) => deps.browser.holds(request, uuid),
+      holdingOf: (uuid) => deps.browser.holdingOf(request, uuid),
     }),
   }));
   serve(app, 'sendPassCode', async ({ body, reply }) => {

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
+import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isAmong } from '../session/holding.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { hasLine } from '../session/orderLines.ts';
 import { payer } from '../session/person.ts';
@@ -26,10 +28,10 @@ const AGREE_FIRST = 'You must agree to the policies.';
 export async function beginPayment(
   deps: Deps,
   uuid: string,
-  asked: ParsedBody<'beginPayment'> & { joinsOfBrowser: readonly string[] },
+  asked: ParsedBody<'beginPayment'> & { holding: Holding; joinsOfBrowser: readonly HeldJoin[] },
 ): Promise<Data<'beginPayment'>> {
   const { revision } = asked;
-  const order = await readOrder(deps, uuid);
+  const order = await readOrder(deps, uuid, asked.holding);
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   if (order.revision !== revision) throw totalChanged(order.totalCents);
   if (!order.open) throw new Refusal(409, FORM_EXPIRED);
@@ -79,7 +81,7 @@ async function tryToFreeze(
       select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session.contact_id')} as refusal,
         not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
           select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
-          where paid.uuid = any(${joinsOfBrowser}::uuid[]) and paid.uuid <> join_session.uuid and held.type = 'membership'
+          where ${isAmong(joinsOfBrowser)} and paid.uuid <> join_session.uuid and held.type = 'membership'
             and paid.payer = (
               select ${payer} from (select join_session.details, join_session.contact_id) as session left join contact on contact.id = session.contact_id)
         ) as asks

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { receiptEmail } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
@@ -19,11 +20,11 @@ const MOST_ROUNDS = 20;
 export async function createPaymentIntent(
   deps: Deps,
   uuid: string,
-  given: { amount: number; billingEmail: string },
+  given: { amount: number; billingEmail: string; holding: Holding },
 ): Promise<Data<'createPaymentIntent'>> {
   const waitsUntil = performance.now() + CHANGE_PATIENCE_MS;
   for (let round = 1; ; round++) {
-    const order = await readOrder(deps, uuid);
+    const order = await readOrder(deps, uuid, given.holding);
     if (given.amount !== order.totalCents) throw totalChanged(order.totalCents);
     const email = receiptEmail(order.emails, given.billingEmail);
     const { open, change } = order;

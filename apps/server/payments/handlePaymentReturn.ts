@@ -1,22 +1,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { readStanding } from '../session/standing.ts';
 import { duplicatesOf } from './duplicates.ts';
 import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
-/** The return page's report. What it says of the outcome is not believed: Stripe is asked. */
+/**
+ * The return page's report. What it says of the outcome is not believed: Stripe is asked. Who brings the client secret is the
+ * browser that paid (`isItsBrowser`), unless somebody has proven to be the joiner elsewhere: the secret was to be had before.
+ */
 export async function handlePaymentReturn(
   deps: Deps,
   uuid: string,
-  { paymentIntent, paymentIntentClientSecret }: ParsedBody<'postPayment'>,
-): Promise<Data<'postPayment'>> {
+  { paymentIntent, paymentIntentClientSecret, holding }: ParsedBody<'postPayment'> & { holding: Holding },
+): Promise<{ data: Data<'postPayment'>; isItsBrowser: boolean }> {
   const payment = await deps.database
     .selectFrom('payment')
-    .select(['client_secret', 'status'])
+    .innerJoin('join_session', 'uuid', 'session_uuid')
+    .select(['client_secret', 'status', isOpenTo(holding).as('is_its_browser')])
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
@@ -28,11 +34,10 @@ export async function handlePaymentReturn(
     'processing';
   const [duplicate] = status === 'refunded' ? await duplicatesOf(deps, { intentId: paymentIntent }) : [];
   const goesOn = status === 'succeeded' || status === 'processing';
+  const goOn = goesOn ? null : ((await readStanding(deps, uuid))?.goOn ?? null);
   return {
-    status,
-    paymentIntent,
-    refunded: duplicate ?? null,
-    goOn: goesOn ? null : ((await readStanding(deps, uuid))?.goOn ?? null),
+    data: { status, paymentIntent, refunded: duplicate ?? null, goOn },
+    isItsBrowser: payment.is_its_browser,
   };
 }
 

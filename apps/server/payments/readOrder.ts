@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import type { JoinIdentity } from '#core/intentText.ts';
 import { MEMBERSHIP_FIRST } from '#core/joinSession.ts';
 import { displayPrice } from '#core/money.ts';
@@ -6,6 +7,7 @@ import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import { summarise } from '#core/orderSummary.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { isOpenTo } from '../session/holding.ts';
 import { orderRefusal, refusedSale, type SaleRefusal } from '../session/members.ts';
 import { firstName, lastName, payerEmails } from '../session/person.ts';
 import { readStanding, refusalFor, upgradeOffer } from '../session/standing.ts';
@@ -54,7 +56,7 @@ export function totalChanged(totalCents: number): Refusal {
 }
 
 /** The order of a session that may be paid for, with the intent that is open for it. Throws when there is nothing to pay. */
-export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
+export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{
     state: string;
@@ -87,9 +89,11 @@ export async function readOrder(deps: Deps, uuid: string): Promise<Order> {
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join contact on contact.id = contact_id
-    where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')}`.execute(deps.database);
+    where session.uuid = ${uuid} and ${stateAllows('createPaymentIntent')} and ${isOpenTo(holding)}`.execute(
+    deps.database,
+  );
   const row = rows[0];
-  if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid);
+  if (!row) throw await refusalFor(deps, 'createPaymentIntent', uuid, { holding });
   if (row.refusal) throw refusedSale(row.refusal);
   const { membership, totalDueTodayCents } = summarise(row.lines);
   if (!membership) throw new Refusal(409, MEMBERSHIP_FIRST, { goOn: (await readStanding(deps, uuid))?.goOn });

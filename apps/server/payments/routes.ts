@@ -11,11 +11,18 @@ import { settlePaying } from './settlePaying.ts';
 import { stripeWebhook } from './webhook.ts';
 
 export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
-  serve(app, 'createPaymentIntent', async ({ params, body }) => ({
-    data: await createPaymentIntent(deps, params.uuid, body),
+  serve(app, 'createPaymentIntent', async ({ params, body, request }) => ({
+    data: await createPaymentIntent(deps, params.uuid, {
+      ...body,
+      holding: deps.browser.holdingOf(request, params.uuid),
+    }),
   }));
   serve(app, 'beginPayment', async ({ params, body, request }) => ({
-    data: await beginPayment(deps, params.uuid, { ...body, joinsOfBrowser: deps.browser.joinsOf(request) }),
+    data: await beginPayment(deps, params.uuid, {
+      ...body,
+      holding: deps.browser.holdingOf(request, params.uuid),
+      joinsOfBrowser: deps.browser.joinsOf(request),
+    }),
   }));
   serve(app, 'releasePayment', async ({ params }) => {
     let standing = await readStanding(deps, params.uuid);
@@ -24,11 +31,11 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
     if (!standing) throw sessionNotFound();
     return { data: { state: standing.state, goOn: standing.goOn } };
   });
-  serve(app, 'postPayment', async ({ params, body, reply }) => {
-    const data = await handlePaymentReturn(deps, params.uuid, body);
-    // Who brings the client secret is the browser that paid.
+  serve(app, 'postPayment', async ({ params, body, request, reply }) => {
+    const holding = deps.browser.holdingOf(request, params.uuid);
+    const { data, isItsBrowser } = await handlePaymentReturn(deps, params.uuid, { ...body, holding });
     if (data.status === 'succeeded') {
-      deps.browser.give(reply, params.uuid);
+      if (isItsBrowser) deps.browser.givePaid(reply, params.uuid);
       prepareCustomer(deps, params.uuid, data.paymentIntent);
     }
     return { data };

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
+import { type Holding, isSure } from '#core/holding.ts';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
+import { OPENED_ELSEWHERE } from '#core/pass.ts';
 import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
@@ -20,6 +22,8 @@ export interface JoinStanding {
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
+  /** Somebody has proven to be the joiner. */
+  isProven: boolean;
   goOn: string;
 }
 
@@ -37,6 +41,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     membership_id: number | null;
     has_transcript: boolean;
     owns_upgrade: boolean;
+    is_proven: boolean;
   }>`
     select state, programme, origin, is_checkout_only, upgrade, upsell_product_id,
       coalesce(paid_at > now() - make_interval(mins => ${UPGRADE_WINDOW_MINUTES}), false) as in_window,
@@ -45,7 +50,8 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
-      ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade
+      ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade,
+      proven_at is not null as is_proven
     from join_session s where uuid = ${uuid} and erased_at is null`.execute(deps.database);
   const row = rows[0];
   if (!row) return null;
@@ -63,6 +69,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
     upgrade,
     hasTranscript: row.has_transcript,
     isSelfNomination,
+    isProven: row.is_proven,
     goOn: screenToGoOn({
       state: row.state,
       paymentIntent: row.intent_id,
@@ -84,18 +91,21 @@ export function upgradeOffer(
   return (id === undefined ? undefined : deps.society.product(id)) ?? null;
 }
 
+const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
+
 /**
  * Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing.
- * `otherwise` is what is told when the state allows it.
+ * `otherwise` is what is told when the state allows it; `holding` is of a browser in which the join may not go on.
  */
 export async function refusalFor(
   deps: Deps,
   action: SessionAction,
   uuid: string,
-  otherwise = 'This join has changed meanwhile. Please try again.',
+  { otherwise = CHANGED_MEANWHILE, holding }: { otherwise?: string; holding?: Holding } = {},
 ): Promise<Refusal> {
   const standing = await readStanding(deps, uuid);
   if (!standing) return sessionNotFound();
+  if (holding && standing.isProven && !isSure(holding)) return new Refusal(404, OPENED_ELSEWHERE);
   const message = refusal(action, standing.state);
   if (message === null) return new Refusal(409, otherwise, { goOn: standing.goOn });
   return new Refusal(409, message, { goOn: standing.goOn });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Data, ParsedBody } from '#contract/schemas.ts';
+import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { lineMetadata, orderDescription } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
@@ -47,18 +48,13 @@ interface OpenUpgrade {
 export async function chargeUpgrade(
   deps: Deps,
   uuid: string,
-  {
-    paymentIntent,
-    charge,
-    amount,
-    isBrowserThatPaid,
-  }: ParsedBody<'createUpgradeCharge'> & { isBrowserThatPaid: boolean },
+  { paymentIntent, charge, amount, holding }: ParsedBody<'createUpgradeCharge'> & { holding: Holding },
 ): Promise<Answer> {
   if (paymentIntent === '') throw new Refusal(400, NO_PAYMENT_INTENT);
   const standing = await readStanding(deps, uuid);
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'upgrade', uuid);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
-  if (!isBrowserThatPaid) throw new Refusal(403, OTHER_BROWSER);
+  if (!mayChargeCard(holding, standing)) throw new Refusal(403, OTHER_BROWSER);
   if (await isBought(deps, uuid)) return { status: 'succeeded' };
 
   let open = await openUpgradeOf(deps, uuid);

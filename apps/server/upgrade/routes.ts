@@ -7,12 +7,12 @@ import { upgradeDetails } from './upgradeDetails.ts';
 
 export function upgradeRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getUpgradeDetails', async ({ params, request }) => ({
-    data: await upgradeDetails(deps, params.uuid, deps.browser.beganOrPaid(request, params.uuid)),
+    data: await upgradeDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
   serve(app, 'createUpgradeCharge', async ({ params, body, request }) => ({
     data: await chargeUpgrade(deps, params.uuid, {
       ...body,
-      isBrowserThatPaid: deps.browser.beganOrPaid(request, params.uuid),
+      holding: deps.browser.holdingOf(request, params.uuid),
     }),
   }));
   serve(app, 'skipUpgrade', async ({ params }) => ({ data: { goOn: await skipUpgrade(deps, params.uuid) } }));

@@ -1,4 +1,5 @@
 import type { Data } from '#contract/schemas.ts';
+import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
@@ -9,7 +10,7 @@ import { toWireProduct } from '../society/wire.ts';
 export async function upgradeDetails(
   deps: Deps,
   uuid: string,
-  isBrowserThatPaid: boolean,
+  holding: Holding,
 ): Promise<Data<'getUpgradeDetails'>> {
   const standing = await readStanding(deps, uuid);
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
@@ -18,7 +19,7 @@ export async function upgradeDetails(
     .select(['card_brand', 'card_last4', 'payment_method_id'])
     .where('intent_id', '=', standing.paymentIntent ?? '')
     .executeTakeFirst();
-  const offer = isBrowserThatPaid && payment?.payment_method_id ? standing.upgrade : null;
+  const offer = mayChargeCard(holding, standing) && payment?.payment_method_id ? standing.upgrade : null;
   const { pages, upgradeRefund } = deps.society.programme(standing.programme);
   const fill = (text: string) => fillIn(text, deps.society, standing.programme);
   return {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
@@ -10,28 +11,30 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { serve } from '../platform/http/routes.ts';
+import { isHeldBy } from '../session/holding.ts';
 import { firstName, fullName } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
 
 export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getWelcome', async ({ params, request }) => ({
-    data: await welcome(deps, params.uuid, deps.browser.holds(request, params.uuid)),
+    data: await welcome(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
 }
 
 /** What the welcome page shows; personal data only for the browser that holds the join. */
-async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise<Data<'getWelcome'>> {
+async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
+    is_its_browser: boolean;
     first_name: string | null;
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
     bought: { name: string; standing: MembershipStanding }[];
   }>`
-    select ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
+    select ${isHeldBy(holding)} as is_its_browser, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
         select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
@@ -40,6 +43,7 @@ async function welcome(deps: Deps, uuid: string, isItsBrowser: boolean): Promise
     from join_session session left join contact on contact.id = contact_id
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
+  const isItsBrowser = rows[0]?.is_its_browser ?? false;
   const bought = rows[0]?.bought ?? [];
   // A payment that was voided counts only when nothing else was bought.
   const real = bought.filter((one) => one.standing !== 'void');

@@ -120,6 +120,8 @@ export interface JoinSessionTable {
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
   /** It stays for its money alone, and nothing of it says whose it was. */
   erased_at: NullableTimestamp;
+  /** When somebody first proved to be the joiner. */
+  proven_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

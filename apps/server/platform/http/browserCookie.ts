@@ -1,25 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
-
-/** How a browser came to hold a join: it began or paid it, or its user has proven to be the joiner. */
-type Holding = 'browser' | 'proven';
 
 /**
  * An HttpOnly cookie that tells the browser which holds a join from others that learned its session uuid. It carries
- * the uuids of the joins that were last started, paid or opened there, each with an HMAC, so no table is needed.
+ * the uuids of the joins that were last started, paid or opened there, each with an HMAC for each way to hold it, so no table is
+ * needed. Whether a join is still held so is asked of the database: session/holding.ts.
  */
 export interface BrowserCookie {
-  /** For a browser that began or paid a join. */
-  give(reply: FastifyReply, sessionUuid: string): void;
-  /** For one whose user has proven to be the joiner. */
+  /** To a browser that began a join. */
+  giveBegan(reply: FastifyReply, sessionUuid: string): void;
+  /** To one whose user has proven to be the joiner. */
   giveProven(reply: FastifyReply, sessionUuid: string): void;
-  holds(request: FastifyRequest, sessionUuid: string): boolean;
-  /** Whether the browser began or paid a join: a card that was saved in another one is not charged from here. */
-  beganOrPaid(request: FastifyRequest, sessionUuid: string): boolean;
-  /** The joins that the browser holds, the newest first. */
-  joinsOf(request: FastifyRequest): string[];
+  /** To one that came back from the payment. */
+  givePaid(reply: FastifyReply, sessionUuid: string): void;
+  holdingOf(request: FastifyRequest, sessionUuid: string): Holding;
+  /** The joins in the cookie, the newest first. */
+  joinsOf(request: FastifyRequest): HeldJoin[];
 }
 
 const NAME = 'induct_join';
@@ -28,42 +27,55 @@ const MAX_AGE_SECONDS = 30 * 86_400;
 /** Tabs in which one person, or a family, joins at the same time. */
 const MOST_JOINS = 3;
 
-export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie {
-  const sign = (uuid: string, holding: Holding, secret: string = secrets[0]) =>
-    createHmac('sha256', secret).update(`${holding}\n${uuid}`).digest();
+/** What is signed for each way. Up to version 0.6 a cookie had one signature, and `browser` was also the word for who paid. */
+const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
+  keyof Holding,
+  string
+>;
+const WAYS = Object.keys(WORDS) as (keyof Holding)[];
 
-  function isSigned(uuid: string, holding: Holding, signature: string): boolean {
+export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie {
+  const sign = (uuid: string, way: keyof Holding, secret: string = secrets[0]) =>
+    createHmac('sha256', secret).update(`${WORDS[way]}\n${uuid}`).digest();
+
+  function isSigned(uuid: string, way: keyof Holding, signature: string): boolean {
     const given = Buffer.from(signature, 'base64url');
     return secrets.some((secret) => {
-      const expected = sign(uuid, holding, secret);
+      const expected = sign(uuid, way, secret);
       return given.length === expected.length && timingSafeEqual(given, expected);
     });
   }
 
-  function entriesOf(request: FastifyRequest): { uuid: string; holding: Holding }[] {
+  function joinsOf(request: FastifyRequest): HeldJoin[] {
     const value = parseCookie(request.headers.cookie ?? '')[NAME] ?? '';
     return value
       .split('~')
       .slice(0, MOST_JOINS)
       .flatMap((entry) => {
-        const [uuid = '', signature = ''] = entry.split('.');
-        const holding = (['browser', 'proven'] as const).find((each) => isSigned(uuid, each, signature));
-        return holding ? [{ uuid, holding }] : [];
+        const [uuid = '', ...signatures] = entry.split('.').slice(0, 1 + WAYS.length);
+        const isHeld = (way: keyof Holding) => signatures.some((each) => isSigned(uuid, way, each));
+        const holding = { began: isHeld('began'), proven: isHeld('proven'), paid: isHeld('paid') };
+        return WAYS.some((way) => holding[way]) ? [{ uuid, ...holding }] : [];
       });
   }
 
-  const joinsOf = (request: FastifyRequest) => entriesOf(request).map(({ uuid }) => uuid);
-  const beganOrPaid = (request: FastifyRequest, sessionUuid: string) =>
-    entriesOf(request).some(({ uuid, holding }) => uuid === sessionUuid && holding === 'browser');
+  function holdingOf(request: FastifyRequest, sessionUuid: string): Holding {
+    const { began, proven, paid } = joinsOf(request).find(({ uuid }) => uuid === sessionUuid) ?? NOT_AT_ALL;
+    return { began, proven, paid };
+  }
 
-  function add(reply: FastifyReply, sessionUuid: string, holding: Holding): void {
-    const others = entriesOf(reply.request).filter(({ uuid }) => uuid !== sessionUuid);
-    const entries = [{ uuid: sessionUuid, holding }, ...others].slice(0, MOST_JOINS);
+  function give(reply: FastifyReply, sessionUuid: string, way: keyof Holding): void {
+    const others = joinsOf(reply.request).filter(({ uuid }) => uuid !== sessionUuid);
+    const given = { uuid: sessionUuid, ...holdingOf(reply.request, sessionUuid), [way]: true };
+    const entries = [given, ...others].slice(0, MOST_JOINS).map((join) => {
+      const signatures = WAYS.filter((each) => join[each]).map((each) =>
+        sign(join.uuid, each).toString('base64url'),
+      );
+      return [join.uuid, ...signatures].join('.');
+    });
     const cookie = stringifySetCookie({
       name: NAME,
-      value: entries
-        .map((each) => `${each.uuid}.${sign(each.uuid, each.holding).toString('base64url')}`)
-        .join('~'),
+      value: entries.join('~'),
       path: '/api',
       httpOnly: true,
       sameSite: 'lax',
@@ -75,10 +87,11 @@ export function browserCookie(secrets: Secrets, secure: boolean): BrowserCookie 
 
   return {
     joinsOf,
-    beganOrPaid,
-    holds: (request, sessionUuid) => joinsOf(request).includes(sessionUuid),
-    give: (reply, sessionUuid) => add(reply, sessionUuid, 'browser'),
-    giveProven: (reply, sessionUuid) =>
-      add(reply, sessionUuid, beganOrPaid(reply.request, sessionUuid) ? 'browser' : 'proven'),
+    holdingOf,
+    giveBegan: (reply, sessionUuid) => give(reply, sessionUuid, 'began'),
+    giveProven: (reply, sessionUuid) => give(reply, sessionUuid, 'proven'),
+    givePaid: (reply, sessionUuid) => give(reply, sessionUuid, 'paid'),
   };
 }
+
+const NOT_AT_ALL: Holding = { began: false, proven: false, paid: false };

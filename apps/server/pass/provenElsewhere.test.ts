@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OPENED_ELSEWHERE } from '#core/pass.ts';
+import { details, openIntent, orderingJoin, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
+
+const server = await sharedServer();
+const { deps } = server;
+
+const tokenOf = (uuid: string) => new URL(deps.passes.address(uuid)).hash.slice(1);
+
+/** A browser whose user proves to be the joiner by the code that is mailed for the join. */
+async function provenBrowser(uuid: string): Promise<Client> {
+  const client = server.client();
+  const token = tokenOf(uuid);
+  await client.call('sendPassCode', { body: { token } });
+  const { occasion } = await deps.database
+    .selectFrom('letter')
+    .select('occasion')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'code')
+    .orderBy('created_at', 'desc')
+    .executeTakeFirstOrThrow();
+  const proof = { token, code: deps.passes.code(uuid, occasion) };
+  assert.equal((await client.call('provePassByCode', { body: proof })).status, 200);
+  return client;
+}
+
+const isOffered = async (client: Client, uuid: string) =>
+  (await client.call('getUpgradeDetails', { params: { uuid } })).data.isEligibleForUpgrade;
+
+/** What a browser sees of a paid join that is for its joiner alone. */
+async function seenBy(client: Client, uuid: string) {
+  const params = { uuid };
+  const { data: welcome } = await client.call('getWelcome', { params });
+  return {
+    name: welcome.firstName !== null,
+    receipt: welcome.receipt !== null,
+    papers: welcome.papers !== null,
+    certificate: (await client.fetch(`/api/public/join-session/${uuid}/certificate.pdf`)).status,
+    press: (await client.call('getPressRelease', { params })).status,
+    verification: (await client.call('setVerification', { params, body: { isVerifiable: true } })).status,
+    pass: (await client.call('openPass', { body: { token: tokenOf(uuid) } })).data.join !== null,
+  };
+}
+
+const EVERYTHING = {
+  name: true,
+  receipt: true,
+  papers: true,
+  certificate: 200,
+  press: 200,
+  verification: 200,
+  pass: true,
+};
+const NOTHING = {
+  name: false,
+  receipt: false,
+  papers: false,
+  certificate: 403,
+  press: 403,
+  verification: 403,
+  pass: false,
+};
+
+test("who began a join in somebody's name sees nothing of it and charges no card, once its joiner has opened it by its link and paid", async () => {
+  const stranger = server.client();
+  const uuid = await orderingJoin(stranger);
+  const joiner = await provenBrowser(uuid);
+  const paid = await payOrder(server, joiner, uuid);
+  assert.deepEqual(await seenBy(joiner, uuid), EVERYTHING);
+  assert.deepEqual(await seenBy(stranger, uuid), NOTHING);
+  assert.equal(await isOffered(stranger, uuid), false);
+  assert.equal((await charge(stranger, uuid, paid.intentId)).status, 403);
+  assert.equal(await isOffered(joiner, uuid), true);
+  assert.equal((await charge(joiner, uuid, paid.intentId)).data.status, 'succeeded');
+});
+
+test('the client secret of a payment that another browser made opens nothing after such a proof', async () => {
+  const stranger = server.client();
+  const uuid = await orderingJoin(stranger);
+  const intent = await openIntent(stranger, uuid);
+  const joiner = await provenBrowser(uuid);
+  await payOrder(server, joiner, uuid);
+  for (const other of [stranger, server.client()]) {
+    assert.equal((await reportPayment(other, uuid, intent)).data.status, 'succeeded');
+    assert.deepEqual(await seenBy(other, uuid), NOTHING);
+    assert.equal(await isOffered(other, uuid), false);
+  }
+});
+
+test('before it is paid such a join tells its person, takes details and opens a payment only where its joiner has opened it', async () => {
+  const stranger = server.client();
+  const uuid = await orderingJoin(stranger);
+  const joiner = await provenBrowser(uuid);
+  const params = { uuid };
+  const payment = { amount: 6500, currency: 'usd', billingEmail: 'jordan.rivera@example.com' };
+  for (const other of [stranger, server.client()]) {
+    for (const answer of [
+      await other.call('getContact', { params }),
+      await other.call('getCheckoutDetails', { params }),
+      await other.call('submitDetails', { params, body: details({ personalEmail: 'other@example.com' }) }),
+      await other.call('createPaymentIntent', { params, body: payment }),
+    ])
+      assert.deepEqual([answer.status, answer.message], [404, OPENED_ELSEWHERE]);
+    assert.deepEqual((await other.call('getOpenJoin', { params })).data, { join: null });
+  }
+  assert.equal((await joiner.call('getContact', { params })).data.firstName, 'Jordan');
+  assert.equal((await joiner.call('getOpenJoin', { params })).data.join?.firstName, 'Jordan');
+  assert.equal((await joiner.call('submitDetails', { params, body: details() })).status, 200);
+  assert.equal((await joiner.call('createPaymentIntent', { params, body: payment })).status, 200);
+});
+
+test('a code goes on with a join that its joiner has opened by its link only where they did', async () => {
+  const stranger = server.client();
+  const uuid = await orderingJoin(stranger, 'HONOR101');
+  const joiner = await provenBrowser(uuid);
+  const again = async (client: Client) => {
+    const body = { contactId: '101', invitationCode: 'HONOR101', isTOLA: true };
+    return (await client.call('initiateJoin', { body })).data.uuid;
+  };
+  assert.notEqual(await again(stranger), uuid);
+  assert.equal(await again(joiner), uuid);
+});
+
+test('the browser that paid keeps its join when its joiner opens it by its link elsewhere as well', async () => {
+  const laptop = server.client();
+  const uuid = await orderingJoin(laptop);
+  const { intentId } = await payOrder(server, laptop, uuid);
+  const phone = await provenBrowser(uuid);
+  assert.deepEqual(await seenBy(phone, uuid), EVERYTHING);
+  assert.deepEqual(await seenBy(laptop, uuid), EVERYTHING);
+  assert.equal(await isOffered(phone, uuid), false);
+  assert.equal((await charge(laptop, uuid, intentId)).data.status, 'succeeded');
+});
+
+test('who began a join and proves to be its joiner in the same browser goes on there', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  await provenBrowser(uuid);
+  const body = { token: tokenOf(uuid), lastName: 'Rivera', zipcode: '78701' };
+  assert.equal((await client.call('provePassByName', { body })).status, 200);
+  const { intentId } = await payOrder(server, client, uuid);
+  assert.equal(await isOffered(client, uuid), true);
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
