@@ -143,6 +143,15 @@ export function propertiesForUnproven(
   return write;
 }
 
+/**
+ * What is known of a contact for which several joins tell what was bought: of that, what the CRM holds, since each join knows its own
+ * writes alone.
+ */
+export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
+  const held = joinFields.map((field) => [field, present[rules[field].property ?? ''] ?? '']);
+  return { ...known, ...Object.fromEntries(held) };
+}
+
 /** Whether two values are the same to the CRM, which may write numbers and times in another way. */
 export function isSame(one: string, other: string): boolean {
   if (one === other) return true;

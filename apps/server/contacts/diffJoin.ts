@@ -1,8 +1,8 @@
-import { propertiesForUnproven, propertiesToSend } from '#core/crmFields.ts';
+import { isSame, propertiesForUnproven, propertiesToSend } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
-import { readJoin, valuesOf } from './dueJoins.ts';
+import { knownFor, readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
 /** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
@@ -28,12 +28,12 @@ export async function diffOf(
     row.whose === 'new' && !email
       ? {}
       : isOwn
-        ? propertiesToSend(fields, values, row.crm_known, held)
+        ? propertiesToSend(fields, values, knownFor(fields, row, held), held)
         : propertiesForUnproven(fields, values, row.crm_known, held).properties;
   return {
     contactId: id,
     changes: Object.entries(properties)
       .map(([property, to]) => ({ property, from: held[property] ?? null, to }))
-      .filter(({ from, to }) => from !== to),
+      .filter(({ from, to }) => !isSame(from ?? '', to)),
   };
 }

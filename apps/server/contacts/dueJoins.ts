@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { CrmValues, FieldValue } from '#core/crmFields.ts';
+import { type CrmValues, type FieldRules, type FieldValue, knownOfSeveral } from '#core/crmFields.ts';
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { holdsBought, joinHolds } from '../session/members.ts';
+import { holdsBought } from '../session/members.ts';
 import { crmId, whose } from './crmId.ts';
 
 /** HubSpot's largest batch. */
@@ -31,6 +31,8 @@ export interface DueJoin {
   details: StudentDetails | null;
   /** Of a shared contact: what this join wrote there. */
   crm_known: CrmValues;
+  /** Its contact has bought by other joins as well, which were proven to be theirs. */
+  has_others: boolean;
   profile_revision: number;
   created_at: Date;
   paid_at: Date | null;
@@ -45,20 +47,36 @@ export interface DueJoin {
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
-/** A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. */
+/**
+ * Of the contact of `session`: the paid joins that were proven to be theirs, but itself (`others`), and all whose purchases it tells
+ * (`joins`): those and itself, or itself alone where it was not proven.
+ */
+const joinsOfContact = sql`(
+  select others, case when session.whose = 'named' then session.uuid || others else array[session.uuid] end as joins,
+    case when session.whose = 'named' then greatest(session.paid_at, last_paid_at) else session.paid_at end as paid_at
+  from (
+    select coalesce(array_agg(uuid), '{}') as others, max(paid_at) as last_paid_at from join_session other
+    where paid_at is not null and other.uuid <> session.uuid
+      and (other.contact_id = session.crm_id or (other.hubspot_contact_id = session.crm_id and other.owns_hubspot_contact))
+  ) as paid)`;
+/**
+ * A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. What was bought is told of
+ * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it.
+ */
 const columns = sql`session.uuid, whose, crm_id, state, details,
-  crm_known, profile_revision, created_at, paid_at,
-  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = session.uuid and status = 'succeeded') as amount_cents,
+  crm_known, cardinality(others) > 0 as has_others, profile_revision, created_at, person.paid_at,
+  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
   (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
-    from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
-  ${joinHolds('session.uuid', 'membership_upgrade')} as holds_upgrade,
+    from membership where session_uuid = any(joins) and type = 'membership' having count(*) > 0) as status,
+  exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))
-      from refund where refund.intent_id = bought.intent_id), '[]')) order by kind)
-    from (select intent_id, payment.kind, payment.amount_cents, items
+      from refund where refund.intent_id = bought.intent_id), '[]')) order by is_held, succeeded_at)
+    from (select intent_id, payment.amount_cents, items, succeeded_at,
+        exists (select from membership where payment_intent = intent_id and is_held) as is_held
       from payment join order_snapshot using (session_uuid, kind, revision)
-      where session_uuid = session.uuid and status = 'succeeded') as bought) as orders,
-  (select min(created_at) from document where session_uuid = session.uuid and review <> 'rejected') as transcript_at`;
+      where session_uuid = any(joins) and status = 'succeeded') as bought) as orders,
+  (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at`;
 
 /**
  * Taking a row postpones it: should this process die, it is due again in a minute. Rows that failed again and again go in
@@ -80,7 +98,9 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
       from due where join_session.uuid = due.uuid
       returning join_session.*, ${whose} as whose, ${crmId} as crm_id
     )
-    select ${columns}, (select size from first) from session`.execute(deps.database);
+    select ${columns}, (select size from first) from session cross join lateral ${joinsOfContact} as person`.execute(
+    deps.database,
+  );
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
@@ -93,7 +113,7 @@ function asShown(row: DueJoin): DueJoin {
 export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null> {
   const { rows } = await sql<DueJoin>`
     with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
-    select ${columns} from session`.execute(deps.database);
+    select ${columns} from session cross join lateral ${joinsOfContact} as person`.execute(deps.database);
   return rows[0] ? asShown(rows[0]) : null;
 }
 
@@ -207,9 +227,12 @@ export async function postpone(
   );
 }
 
-/** What the join would have HubSpot know, field by field. */
+/**
+ * What the join would have HubSpot know, field by field. Of purchases the joins speak that were proven to be the contact's: beside them
+ * one with the same email says no more than whether its payer is a member.
+ */
 export function valuesOf(row: DueJoin): FieldValue[] {
-  return fromJoin({
+  const values = fromJoin({
     details: row.details,
     state: row.state,
     bought: purchasesOf(row.orders ?? [], row.holds_upgrade),
@@ -218,4 +241,15 @@ export function valuesOf(row: DueJoin): FieldValue[] {
     status: row.status,
     transcriptAt: row.transcript_at,
   });
+  if (row.whose !== 'shared' || !row.has_others) return values;
+  return values.filter(({ field }) => field === 'membershipStatus' || field === 'paidAt');
+}
+
+/** What is known of the join's contact, by field. `present`: what HubSpot holds, where it was read. */
+export function knownFor(
+  fields: FieldRules,
+  row: DueJoin,
+  present: Record<string, string | null | undefined> | null,
+): CrmValues {
+  return row.has_others && present ? knownOfSeveral(fields, row.crm_known, present) : row.crm_known;
 }

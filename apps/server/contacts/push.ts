@@ -22,6 +22,7 @@ import {
   type ContactOfJoin,
   type DueJoin,
   delivered,
+  knownFor,
   later,
   noteContacts,
   type Planned,
@@ -82,7 +83,7 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
   const due = [...byId.values()].map((row) => ({ row, values: valuesOf(row) }));
   const toRead = due.filter(({ row, values }) =>
-    row.whose === 'shared' ? row.paid_at !== null : mustRead(fields, values, row.crm_known),
+    row.whose === 'shared' ? row.paid_at !== null : row.has_others || mustRead(fields, values, row.crm_known),
   );
   const present =
     toRead.length === 0
@@ -155,7 +156,7 @@ function plan(
   present: CrmContact['properties'] | null,
 ): Planned {
   if (row.whose !== 'shared') {
-    const properties = propertiesToSend(fields, values, row.crm_known, present);
+    const properties = propertiesToSend(fields, values, knownFor(fields, row, present), present);
     return { row, properties, known: knownAfter(fields, values), notice: null };
   }
   const { properties, written, statusInTheWay } = propertiesForUnproven(

@@ -32,6 +32,8 @@ class Life {
   writer: string | null = null;
   /** A join by code has written the status: it goes on doing so. */
   isProven = false;
+  /** A join of the contact's own has written what was bought. */
+  hasBought = false;
   readonly held: Record<'code' | 'school' | 'upgrade', string[]> = { code: [], school: [], upgrade: [] };
 
   constructor(id: string, email: string, status: string) {
@@ -42,6 +44,11 @@ class Life {
 
   get isMember(): boolean {
     return this.status === 'member' || this.held.code.length > 0;
+  }
+
+  /** What the contact's own joins have paid for, in dollars. */
+  get amount(): string {
+    return (65 * this.held.code.length + 45 * this.held.upgrade.length).toFixed(2);
   }
 
   async does(action: (typeof actions)[number]): Promise<void> {
@@ -59,6 +66,7 @@ class Life {
         await this.#pay('code', await orderingJoin(client, invitationCode, { personalEmail: this.email }));
         this.status = 'member';
         this.isProven = true;
+        this.hasBought = true;
         return;
       }
       case 'join by school': {
@@ -77,7 +85,9 @@ class Life {
         const { status, data } = await client.call('initiateCheckout', { body });
         const mayBuy = this.isMember && this.held.upgrade.length === 0;
         assert.equal(status, mayBuy ? 200 : 409);
-        if (mayBuy) await this.#pay('upgrade', data.joinSessionUuid);
+        if (!mayBuy) return;
+        await this.#pay('upgrade', data.joinSessionUuid);
+        this.hasBought = true;
         return;
       }
       // All joins are paid under one name and email: who holds another one stays a member.
@@ -144,21 +154,33 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         for (const action of lived) {
           await life.does(action);
           await deliver(server);
-          const held = await atHubspot(server, id, 'membership_status', 'city', 'accepted_privacy_policy');
+          const held = await atHubspot(
+            server,
+            id,
+            'membership_status',
+            'city',
+            'accepted_privacy_policy',
+            'amount_paid',
+          );
           const isProven = held.accepted_privacy_policy === 'true';
           assert.deepEqual(
             [held.membership_status ?? '', isProven || held.city === 'Austin'],
             [life.status, true],
             action,
           );
+          if (life.hasBought) assert.equal(held.amount_paid, life.amount, action);
           assert.equal(isProven && !lived.includes('join by code'), false, 'consent is of who was invited');
         }
       },
     ),
     {
       numRuns: PEOPLE,
-      // The mirror said nothing of the school join that kept the contact a member.
-      examples: [['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']]],
+      examples: [
+        // The mirror said nothing of the school join that kept the contact a member.
+        ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
+        // What the school join had written first stood there as the other one's, too.
+        ['', ['join by school', 'join by code', 'refund a membership by school']],
+      ],
     },
   );
 });
