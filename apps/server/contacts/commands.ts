@@ -7,6 +7,7 @@ import { joinHolds } from '../session/members.ts';
 import { diffOf } from './diffJoin.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
+import { type LeftContact, takeBack } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -135,16 +136,30 @@ export const linkCommand: Command = {
   usage: 'contacts link JOIN CONTACT',
   summary:
     'Say that a paid join that named nobody is of this contact in HubSpot: all of it is written there, its status too.',
-  async run([uuid, contactId, ...more], { deps }) {
+  async run([uuid, contactId, ...more], { deps, hubspot }) {
     if (!uuid || !contactId || more.length > 0) return misused(linkCommand);
     if (!isUuid(uuid) || !/^[0-9]{1,20}$/.test(contactId)) return misused(linkCommand);
+    let left: LeftContact | null;
     try {
-      await linkJoin(deps, uuid, contactId);
-      console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
-      return 0;
+      left = await linkJoin(deps, uuid, contactId);
     } catch (error) {
       if (!(error instanceof NotLinkable)) throw error;
       console.error(error.message);
+      return 1;
+    }
+    console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
+    if (left === null) return 0;
+    try {
+      const told = await takeBack(deps, hubspot, left);
+      if (told !== null) console.log(told);
+      return 0;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      console.error(
+        plain(
+          `Contact ${left.contactId}, where the join was written before, still says what it bought: correct it in HubSpot. ${why}`,
+        ),
+      );
       return 1;
     }
   },

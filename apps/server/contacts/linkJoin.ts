@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
+import type { LeftContact } from './takeBack.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
@@ -10,23 +11,28 @@ export class NotLinkable extends Error {}
 /**
  * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
  * written there, as by an invitation. Refused when the join's membership has ended, and when the contact is a member already by
- * anything but this join: a refund of it would end what it has not begun.
+ * anything but this join: a refund of it would end what it has not begun. Answers the contact that it was written into before, for
+ * {@link takeBack}.
  */
-export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<void> {
+export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
   if (found === 'unavailable') throw new NotLinkable('HubSpot cannot be asked at this moment. Try again.');
   if (found === 'unknown') throw new NotLinkable(`HubSpot knows no contact ${given}.`);
-  const present = await sql<{ id: string }>`select ${presentId(given)} as id`.execute(deps.database);
-  const contactId = present.rows[0]!.id;
-  await deps.database.transaction().execute(async (trx) => {
+  const idNow = async (id: string) => {
+    const { rows } = await sql<{ id: string }>`select ${presentId(id)} as id`.execute(deps.database);
+    return rows[0]!.id;
+  };
+  const contactId = await idNow(given);
+  const left = await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')
-      .select(['state', 'contact_id'])
+      .select(['state', 'contact_id', 'hubspot_contact_id', 'owns_hubspot_contact', 'crm_known', 'erased_at'])
       .where('uuid', '=', uuid)
       .forUpdate()
       .executeTakeFirst();
     if (!session) throw new NotLinkable(`There is no join ${uuid}.`);
-    if (session.contact_id === contactId) return;
+    if (session.erased_at !== null) throw new NotLinkable(`The person of join ${uuid} was erased.`);
+    if (session.contact_id === contactId) return null;
     if (session.contact_id !== null)
       throw new NotLinkable(`Join ${uuid} is of contact ${session.contact_id}, by its invitation or link.`);
     if (session.state !== 'paid')
@@ -57,5 +63,9 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
       where uuid = ${uuid}`.execute(trx);
     await tellHubspot(trx, uuid);
+    const { hubspot_contact_id: before, owns_hubspot_contact: isOwn, crm_known: known } = session;
+    return before === null ? null : { contactId: before, known, isOwn: isOwn === true };
   });
+  // A contact that was merged into this one is this one.
+  return left && (await idNow(left.contactId)) !== contactId ? left : null;
 }

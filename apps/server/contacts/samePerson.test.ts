@@ -148,6 +148,54 @@ test('of two contacts that a join is linked to at once it gets one', async (t) =
   assert.equal(contact_id, linked);
 });
 
+test('the contact with the same email, or the one that the join had created, is no member any more when it is linked to another', async (t) => {
+  const told = ['membership_status', 'membership_name', 'amount_paid', 'paid_at', 'join_stage'];
+  const blanksOf = async (id: string) => {
+    const held = await atHubspot(server, id, ...told);
+    return told.map((property) => held[property] || null);
+  };
+  const same = await contactOf('same.email@example.com', { city: 'Austin' });
+  for (const email of ['same.email@example.com', 'created.by.it@example.com']) {
+    const uuid = await paidSchoolJoin({ personalEmail: email });
+    await deliver(server);
+    const before = (await server.hubspot.findByEmail(email))!.id;
+    assert.equal(await statusOf(before), 'member');
+    const id = await contactOf(`right.${email}`);
+    const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+    assert.equal(code, 0, out);
+    assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
+    await deliver(server);
+    assert.deepEqual([await blanksOf(before), await statusOf(id)], [told.map(() => null), 'member']);
+  }
+  assert.equal((await atHubspot(server, same, 'city')).city, 'Austin');
+});
+
+test('where HubSpot takes no change of the contact that a linked join leaves, staff are told what to correct', async (t) => {
+  const email = 'left.in.outage@example.com';
+  const before = await contactOf(email);
+  const uuid = await paidSchoolJoin({ personalEmail: email });
+  await deliver(server);
+  const id = await contactOf(`right.${email}`);
+  await server.hubspotFault({
+    kind: 'status',
+    status: 400,
+    path: '/crm/objects/*/contacts/batch/update',
+    times: 1,
+  });
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  await server.hubspotFault(null);
+  assert.equal(code, 1);
+  assert.match(out, new RegExp(`Join ${uuid} is of contact ${id}`));
+  assert.match(out, new RegExp(`Contact ${before}, .* correct it in HubSpot`));
+});
+
+test('a join whose person was erased is linked to nobody', async (t) => {
+  const uuid = await paidSchoolJoin({ personalEmail: 'erased.before@example.com' });
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, '102']);
+  assert.deepEqual([code, out], [1, `The person of join ${uuid} was erased.\n`]);
+});
+
 test('a join that HubSpot refused is sent again to the contact that it is linked to', async (t) => {
   const id = await contactOf('refused.before@example.com', { membership_status: 'prospect' });
   const uuid = await paidSchoolJoin({ personalEmail: 'refused.before@example.com' });
