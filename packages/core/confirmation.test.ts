@@ -98,6 +98,11 @@ const reasons: [string, PaymentFacts, string][] = [
     { ...first, bought: 'membership_upgrade' },
     'was for the upgrade of somebody who is not a member.',
   ],
+  [
+    'an upgrade that a link sold twice',
+    { ...first, bought: 'membership_upgrade', hasEarlier: true },
+    'was a second one for a membership upgrade that this join has already paid for.',
+  ],
 ];
 for (const [what, facts, why] of reasons)
   test(`staff are told of ${what}: it ${why}`, () => {

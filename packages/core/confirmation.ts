@@ -34,7 +34,7 @@ export type Confirmation =
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
-  const what = facts.kind === 'join' ? 'a membership' : 'a membership upgrade';
+  const what = facts.bought === 'membership' ? 'a membership' : 'a membership upgrade';
   if (facts.hasEarlier)
     return { is: 'unwanted', why: `was a second one for ${what} that this join has already paid for.` };
   if (facts.heldByContact.includes(facts.bought))

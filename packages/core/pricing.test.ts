@@ -81,7 +81,7 @@ function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
 
 /** An order as it is written: what came back from the dashboard is for what its amount says. */
 function order(
-  kind: PaidOrder['kind'],
+  intentId: string,
   cell: string,
   already: string,
   fee: string,
@@ -89,10 +89,9 @@ function order(
 ): PaidOrder {
   const lines = paid(cell);
   const refunds = back(already, lines);
-  const matched = matchRefunds({ kind, lines, refunds }, fromPrice(fee));
+  const matched = matchRefunds({ lines, refunds }, fromPrice(fee));
   return {
-    intentId: `pi_${kind}`,
-    kind,
+    intentId,
     lines,
     amountCents: sum(lines),
     refunds: refunds.map((refund) => ({ ...refund, lines: matched.get(refund.uuid) ?? refund.lines })),

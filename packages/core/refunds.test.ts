@@ -48,7 +48,6 @@ const orders = fc
       const gone = Math.min(dashboard, amountCents);
       return {
         intentId: kind,
-        kind,
         lines,
         amountCents,
         refunds: gone > 0 ? [outside(gone)] : [],
@@ -123,7 +122,6 @@ const bought = (name: string, priceCents: number): OrderLine => ({
 });
 const paid = (lines: OrderLine[], refunds: GivenBack[], change: Partial<PaidOrder> = {}): PaidOrder => ({
   intentId: 'pi',
-  kind: 'join',
   lines,
   amountCents: lines.reduce((sum, { priceCents }) => sum + priceCents, 0),
   refunds,
@@ -153,7 +151,7 @@ test('what is due or pending has gone, what failed or was cancelled has not', ()
 test('a membership that goes back while its upgrade stays paid is said, with what to do', () => {
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
   const join = paid([membership('join')], []);
-  const upgrade = paid([membership('upgrade')], [], { intentId: 'up', kind: 'upgrade' });
+  const upgrade = paid([membership('upgrade')], [], { intentId: 'up' });
   const note = 'The upgrade stays paid and held: Membership, $65.00. To give it back too: --upgrade.';
   const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish, 0).notes;
   assert.deepEqual(notes(upgrade), [note]);
@@ -163,10 +161,33 @@ test('a membership that goes back while its upgrade stays paid is said, with wha
   assert.deepEqual(notes({ ...upgrade, refunds: [outside(6500)] }), []);
 });
 
+test('an upgrade that a link sold in a join of its own is an upgrade: whole, and only when it is asked for', () => {
+  const order = paid([membership('upgrade'), bought('Lapel Pin', 1200)], []);
+  const asked: RefundWish = { membership: true, ineligible: true, upgrade: false, items: 'none' };
+  const { refunds, notes } = planRefund([order], asked, 500);
+  assert.deepEqual(
+    [refunds, notes],
+    [[], ['This join bought an upgrade and no membership: Membership, $65.00. To give it back: --upgrade.']],
+  );
+  const plan = planRefund([order], { ...asked, upgrade: true }, 500);
+  assert.deepEqual(
+    [plan.refunds.map(({ amountCents }) => amountCents), plan.notes],
+    [[6500], []],
+    'without a fee, and without the pin',
+  );
+  const refund = outside(6000);
+  const assigned = (what: 'membership' | 'upgrade') =>
+    assignRefund(order, refund, { membership: false, upgrade: false, items: [], [what]: true });
+  assert.match(String(assigned('membership')), /Nothing of that/);
+  assert.deepEqual(assigned('upgrade'), [{ line: 0, productId: 10, name: 'Membership', cents: 6000 }]);
+  assert.deepEqual(readings(paid(order.lines as OrderLine[], [refund]), 500), [null], 'it has no fee');
+  assert.equal(feeReadBy(paid(order.lines as OrderLine[], [{ ...refund, lines: [] }]), 500), 500);
+});
+
 test('nothing of a disputed payment is planned; the other payment is', () => {
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'none' };
   const join = paid([membership('join')], []);
-  const upgrade = paid([membership('upgrade')], [], { intentId: 'up', kind: 'upgrade', dispute: 'open' });
+  const upgrade = paid([membership('upgrade')], [], { intentId: 'up', dispute: 'open' });
   const { refunds, disputed, notes } = planRefund([join, upgrade], asked, 0);
   assert.deepEqual([refunds.map(({ intentId }) => intentId), disputed], [['pi'], ['up']]);
   assert.match(notes.join(), /Payment up is disputed/);
@@ -357,7 +378,7 @@ for (const [what, lines, refunds, fee, read] of [
   });
 
 test('an upgrade has no processing fee that could have been kept', () => {
-  const order = paid([membership('upgrade')], [outside(6000)], { kind: 'upgrade' });
+  const order = paid([membership('upgrade')], [outside(6000)]);
   assert.deepEqual(readings(order, 500), [null]);
 });
 

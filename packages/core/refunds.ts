@@ -26,7 +26,6 @@ export interface RefundedLine {
 /** A succeeded payment with its refunds so far. */
 export interface PaidOrder {
   intentId: string;
-  kind: 'join' | 'upgrade';
   lines: readonly OrderLine[];
   amountCents: number;
   /** In the order in which they were made. */
@@ -78,9 +77,10 @@ export function leftCents({
 }
 
 /**
- * Plans the refunds over both payments of a join. The membership is refunded in full, or less the programme's processing fee
- * when its payer is not eligible (specification, section 9); the upgrade, donations and store items only when requested.
- * Each line once, never more than was paid, and nothing of a disputed payment.
+ * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee
+ * when its payer is not eligible (specification, section 9); the upgrade, donations and store items only when requested. What
+ * a line is follows from its type: an upgrade that was sold by a link is the order of a join of its own, and an upgrade all the
+ * same. Each line once, never more than was paid, and nothing of a disputed payment.
  */
 export function planRefund(
   orders: readonly PaidOrder[],
@@ -94,13 +94,13 @@ export function planRefund(
     const already = namedLines(order);
     const lines: RefundedLine[] = [];
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
-      if (!isWanted(wish, order.kind, type, productId)) continue;
+      if (!isWanted(wish, type, productId)) continue;
       found.add(productId);
       if (already.has(line)) {
         plan.notes.push(`${name} has already been refunded.`);
         continue;
       }
-      const fee = wish.ineligible && order.kind === 'join' && isMembershipType(type) ? processingFeeCents : 0;
+      const fee = wish.ineligible && type === 'membership' ? processingFeeCents : 0;
       const due = Math.max(0, priceCents - fee);
       const cents = Math.min(due, left);
       if (cents < due)
@@ -122,15 +122,19 @@ export function planRefund(
   if (typeof wish.items !== 'string')
     for (const id of wish.items)
       if (!found.has(id)) plan.notes.push(`Product ${id} is not a donation or store item of this join.`);
-  if (wish.upgrade && !orders.some(({ kind }) => kind === 'upgrade'))
-    plan.notes.push('This join has no upgrade that was paid for.');
+  const upgrades = orders.flatMap((order) =>
+    order.lines.flatMap((paid, line) => (paid.type === 'membership_upgrade' ? [{ order, paid, line }] : [])),
+  );
+  if (wish.upgrade && upgrades.length === 0) plan.notes.push('This join has no upgrade that was paid for.');
+  const hasMembership = orders.some(({ lines }) => lines.some(({ type }) => type === 'membership'));
   if (wish.membership && !wish.upgrade)
-    for (const order of orders.filter(({ kind, dispute }) => kind === 'upgrade' && dispute === null))
-      for (const [line, { name, priceCents }] of order.lines.entries())
-        if (!namedLines(order).has(line) && leftCents(order) > 0)
-          plan.notes.push(
-            `The upgrade stays paid and held: ${name}, ${displayPrice(priceCents)}. To give it back too: --upgrade.`,
-          );
+    for (const { order, paid, line } of upgrades)
+      if (order.dispute === null && !namedLines(order).has(line) && leftCents(order) > 0)
+        plan.notes.push(
+          hasMembership
+            ? `The upgrade stays paid and held: ${paid.name}, ${displayPrice(paid.priceCents)}. To give it back too: --upgrade.`
+            : `This join bought an upgrade and no membership: ${paid.name}, ${displayPrice(paid.priceCents)}. To give it back: --upgrade.`,
+        );
   return plan;
 }
 
@@ -154,7 +158,7 @@ function sumOf(parts: readonly { cents: number }[]): number {
  * processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
  */
 export function matchRefunds(
-  { kind, lines, refunds }: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
+  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
   processingFeeCents: number,
 ): Map<string, RefundedLine[] | null> {
   const matched = new Map<string, RefundedLine[] | null>();
@@ -163,8 +167,7 @@ export function matchRefunds(
     refunds.filter(({ saidBy }) => saidBy !== null),
   );
   const whole = () => left.filter(({ line, cents }) => cents === lines[line]!.priceCents);
-  const feeOf = ({ line }: RefundedLine) =>
-    kind === 'join' && isMembershipType(lines[line]!.type) ? processingFeeCents : 0;
+  const feeOf = ({ line }: RefundedLine) => (lines[line]!.type === 'membership' ? processingFeeCents : 0);
   const name = (unnamed: readonly GivenBack[], parts: readonly RefundedLine[]) => {
     for (const [index, share] of sharesOf(unnamed, parts).entries()) {
       matched.set(unnamed[index]!.uuid, share);
@@ -197,7 +200,7 @@ export function feeReadBy(
   { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
   feeCents: number,
 ): number {
-  const at = lines.findIndex(({ type }) => isMembershipType(type));
+  const at = lines.findIndex(({ type }) => type === 'membership');
   const naming = refunds.filter((refund) => refund.lines?.some(({ line }) => line === at));
   if (naming.length === 0 || naming.some(({ saidBy }) => saidBy !== null)) return feeCents;
   const backCents = sumOf(naming.flatMap((refund) => refund.lines!.filter(({ line }) => line === at)));
@@ -263,7 +266,7 @@ export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items
 
 /** The lines of a refund made elsewhere, as assigned by staff; or a sentence why that is impossible. */
 export function assignRefund(
-  order: Pick<PaidOrder, 'kind' | 'lines' | 'refunds'>,
+  order: Pick<PaidOrder, 'lines' | 'refunds'>,
   { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
   assignment: Assignment,
 ): RefundedLine[] | string {
@@ -271,7 +274,7 @@ export function assignRefund(
   const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
   const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
     const { type } = order.lines[line]!;
-    return cents > 0 && isWanted(assignment, order.kind, type, productId);
+    return cents > 0 && isWanted(assignment, type, productId);
   });
   if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
   if (sumOf(parts) < amountCents)
@@ -279,14 +282,9 @@ export function assignRefund(
   return sharesOf([{ amountCents }], parts)[0]!;
 }
 
-function isWanted(
-  wish: Omit<RefundWish, 'ineligible'>,
-  kind: PaidOrder['kind'],
-  type: ProductType,
-  productId: number,
-): boolean {
-  if (kind === 'upgrade') return wish.upgrade;
-  if (isMembershipType(type)) return wish.membership;
+function isWanted(wish: Omit<RefundWish, 'ineligible'>, type: ProductType, productId: number): boolean {
+  if (type === 'membership') return wish.membership;
+  if (type === 'membership_upgrade') return wish.upgrade;
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
 }
 

@@ -1,5 +1,7 @@
 import type { TestContext } from 'node:test';
+import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
 import { membershipsOf } from './rows.ts';
+import { openIntent, payByCard } from './steps.ts';
 import type { Client, TestServer } from './testServer.ts';
 
 /** Presses Upgrade Now; with `charge: false` asks for the form of another card. */
@@ -91,4 +93,22 @@ export async function saveOtherCard(server: TestServer, uuid: string, card: stri
     .set({ customer_id: customer.body.id, payment_method_id: method!.id })
     .where('session_uuid', '=', uuid)
     .execute();
+}
+
+/** An upgrade that a member buys later, through a link mailed by staff, in a join of its own; with these store items. */
+export async function upgradeByLink(
+  server: TestServer,
+  contactId: string,
+  { productId = 10, items = [] as string[] } = {},
+): Promise<{ client: Client; uuid: string; intentId: string }> {
+  const client = server.client();
+  const body = { hubspotContactId: contactId, mainProductId: productId };
+  const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  for (const productUuid of items)
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  const { id, revision } = await openIntent(client, uuid);
+  await client.call('beginPayment', { params: { uuid }, body: { revision, agreeToPolicies: true } });
+  await payByCard(server, id);
+  await confirmPayment(server.deps, id);
+  return { client, uuid, intentId: id };
 }

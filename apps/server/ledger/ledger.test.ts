@@ -3,8 +3,9 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
@@ -98,6 +99,20 @@ test('a join is booked line by line: what was sold, what it cost, what went back
     assert.match(row.date!, /^\d{4}-\d\d-\d\d$/);
     assert.match(row['balance transaction']!, /^txn_/);
   }
+});
+
+test('an upgrade by link is booked as an upgrade, and goes back without a fee that would be kept', async (t) => {
+  await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await upgradeByLink(server, '101', { productId: 11 });
+  await runCommand(t, server, refundCommand, [uuid, '--ineligible', '--upgrade']);
+  const booked = entriesOf(readCsv((await ledger(t, '--csv')).out), intentId);
+  assert.deepEqual(
+    booked.filter((entry) => !entry.includes('stripe fee')),
+    [
+      'charge upgrade Distinguished Member upgrade 55.00 0.00 55.00',
+      'refund upgrade Distinguished Member upgrade -55.00 0.00 -55.00',
+    ],
+  );
 });
 
 test('a refund whose answer was lost is booked as what it was for', async (t) => {

@@ -28,8 +28,10 @@ export async function duplicatesOf(
     card_last4: string | null;
     is_returned: boolean;
   }>`
-    select kind, amount_cents, card_brand, card_last4, refunded_cents >= amount_cents as is_returned
-    from payment where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
+    select case when items @> ${JSON.stringify([{ type: 'membership_upgrade' }])}::jsonb then 'upgrade' else kind end as kind,
+      payment.amount_cents, card_brand, card_last4, refunded_cents >= payment.amount_cents as is_returned
+    from payment left join order_snapshot snapshot using (session_uuid, kind, revision)
+    where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
   return rows.map(({ kind, amount_cents, card_brand, card_last4, is_returned }) => ({
     kind,
     amount: amount_cents,

@@ -66,45 +66,38 @@ async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Pro
 }
 
 async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
-  for (const row of await upgradesAlone(trx, sessionUuid))
-    await tellStaff(
-      trx,
-      row.session_uuid,
-      'upgrade_alone',
-      `${UPGRADE_ALONE} Give it back: ${giveUpgradeBack(row)}`,
-    );
+  for (const uuid of await upgradesAlone(trx, sessionUuid))
+    await tellStaff(trx, uuid, 'upgrade_alone', `${UPGRADE_ALONE} Give it back: ${giveUpgradeBack(uuid)}`);
 }
 
-export interface UpgradeAlone {
-  session_uuid: string;
-  kind: 'join' | 'upgrade';
-}
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
-/** Upgrades that are active while their holder's membership, of the same join or contact, has ended: that of one join, or all. */
+/**
+ * The joins of upgrades that are active while their holder's membership, of the same join or contact, has ended: above that of
+ * one join, or of all.
+ */
 export async function upgradesAlone(
   database: Kysely<Tables>,
   baseSession: string | null = null,
-): Promise<UpgradeAlone[]> {
-  const { rows } = await sql<UpgradeAlone>`
-    select distinct upgrade.session_uuid, payment.kind
+): Promise<string[]> {
+  const { rows } = await sql<{ session_uuid: string }>`
+    select distinct upgrade.session_uuid
     from membership base
     cross join lateral (
-      select session_uuid, contact_id, payment_intent, standing from membership
+      select session_uuid, contact_id, standing from membership
       where session_uuid = base.session_uuid and type = 'membership_upgrade'
       union all
-      select session_uuid, contact_id, payment_intent, standing from membership
+      select session_uuid, contact_id, standing from membership
       where contact_id = base.contact_id and type = 'membership_upgrade' and is_held
     ) as upgrade
-    join payment on payment.intent_id = upgrade.payment_intent
     where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
       and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
       and not ${joinHolds('upgrade.session_uuid', 'membership')}
       and not ${holdsBought('upgrade.contact_id', 'membership')}`.execute(database);
-  return rows;
+  return rows.map(({ session_uuid }) => session_uuid);
 }
 
 /** The command of staff that gives back an upgrade, which may have been bought by a join of its own. */
-export function giveUpgradeBack({ session_uuid, kind }: UpgradeAlone): string {
-  return `npm run operator -- refund ${session_uuid}${kind === 'upgrade' ? ' --no-membership --upgrade' : ''}`;
+export function giveUpgradeBack(uuid: string): string {
+  return `npm run operator -- refund ${uuid} --no-membership --upgrade`;
 }

@@ -2,12 +2,17 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GivenBack, PaidOrder } from '#core/refunds.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Payments that succeeded, as the rules of refunds want to see them. */
+/** A payment that succeeded, as the rules of refunds want to see it. `kind`: of the join itself, or the upgrade after it. */
+export interface SettledOrder extends PaidOrder {
+  kind: 'join' | 'upgrade';
+  status: 'succeeded' | 'duplicate';
+}
+
 export async function paidOrders(
   database: Kysely<Tables>,
   intentIds: readonly string[],
-): Promise<(PaidOrder & { status: 'succeeded' | 'duplicate' })[]> {
-  const { rows } = await sql<PaidOrder & { status: 'succeeded' | 'duplicate' }>`
+): Promise<SettledOrder[]> {
+  const { rows } = await sql<SettledOrder>`
     select payment.intent_id as "intentId", payment.kind, payment.status, items as lines,
       payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)

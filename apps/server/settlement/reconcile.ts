@@ -286,11 +286,11 @@ async function joinsApart(
         text: texts[kind]!,
         repair: `npm run operator -- ${intent_id ? `refund ${intent_id}` : `settle ${uuid}`}`,
       })),
-      ...alone.map((upgrade) => ({
+      ...alone.map((uuid) => ({
         kind: 'upgrade_alone',
-        subject: upgrade.session_uuid,
+        subject: uuid,
         text: UPGRADE_ALONE,
-        repair: giveUpgradeBack(upgrade),
+        repair: giveUpgradeBack(uuid),
       })),
     ],
   };

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { atStripe, standingsOf } from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { openIntent, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import type { Command } from '../platform/command.ts';
+import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
+import { followPayment } from './followPayment.ts';
+
+/** An upgrade that a link sold in a join of its own is an upgrade, though its payment is that of a join. */
+const server = await sharedServer();
+
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+/** The upgrade of a programme with a processing fee. */
+const UNDERGRADUATE_UPGRADE = 11;
+const PIN = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+
+test('an upgrade by link goes back whole, by --upgrade and not as a membership', async (t) => {
+  await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid, intentId } = await upgradeByLink(server, '101', {
+    productId: UNDERGRADUATE_UPGRADE,
+    items: [PIN],
+  });
+  const without = await run(t, refundCommand, uuid, '--ineligible');
+  assert.equal(
+    without.out,
+    'This join bought an upgrade and no membership: Distinguished Member upgrade, $55.00. To give it back: --upgrade.\n$0.00 goes back: nothing is left to refund.\n',
+  );
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
+  const asked = await run(t, refundCommand, uuid, '--ineligible', '--upgrade');
+  assert.equal(
+    asked.out,
+    `$55.00  Distinguished Member upgrade  (${intentId})\n$55.00 goes back.\n`,
+    'no fee is kept of it, and the pin stays',
+  );
+  assert.deepEqual(await atStripe(server, intentId), [5500]);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
+  assert.ok(
+    (await noticesOf(server, uuid)).includes(
+      `The upgrade paid for by ${intentId} has ended: its money was refunded.`,
+    ),
+  );
+});
+
+test('a refund of an upgrade by link from the dashboard is read without a fee, and assigned to the upgrade', async (t) => {
+  await paidJoin(server, server.client(), 'HONOR102');
+  const { uuid, intentId } = await upgradeByLink(server, '102', { productId: UNDERGRADUATE_UPGRADE });
+  // As the upgrade less the processing fee of $5.
+  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '5000' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'active' }]);
+  const asMembership = await run(t, refundAssignCommand, body.id, '--membership');
+  assert.deepEqual(
+    [asMembership.code, asMembership.out],
+    [1, 'Nothing of that is in this payment, or it has gone back already.\n'],
+  );
+  assert.equal((await run(t, refundAssignCommand, body.id, '--upgrade')).code, 0);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership_upgrade', standing: 'refunded' }]);
+});
+
+test('a second payment for an upgrade by link is told as one for an upgrade', async () => {
+  await paidJoin(server, server.client(), 'HONOR103');
+  const client = server.client();
+  const body = { hubspotContactId: '103', mainProductId: 10 };
+  const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  const { id } = await openIntent(client, uuid);
+  const sold = await upgradeByLink(server, '103');
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
+  assert.deepEqual(refunded, [{ kind: 'upgrade', amount: 4500, isReturned: true }]);
+});
