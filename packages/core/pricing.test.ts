@@ -96,6 +96,7 @@ function order(
     amountCents: sum(lines),
     refunds: refunds.map((refund) => ({ ...refund, lines: matched.get(refund.uuid) ?? refund.lines })),
     dispute,
+    processingFeeCents: fromPrice(fee),
   };
 }
 
@@ -152,7 +153,7 @@ for (const [fee, join, upgrade, already, asked, goesBack] of table(
       order('join', join!, already!, fee!),
       ...(upgrade ? [order('upgrade', upgrade, already!, fee!)] : []),
     ];
-    const plan = planRefund(orders, wishOf(asked!), fromPrice(fee!));
+    const plan = planRefund(orders, wishOf(asked!));
     const given = plan.refunds.flatMap(({ lines }) => lines.map(({ name, cents }) => ({ name, cents })));
     assert.deepEqual(given, parts(goesBack!));
     for (const { amountCents, lines } of plan.refunds)

@@ -52,6 +52,7 @@ const orders = fc
         amountCents,
         refunds: gone > 0 ? [outside(gone)] : [],
         dispute: null,
+        processingFeeCents: 0,
       };
     };
     return [
@@ -70,8 +71,8 @@ const wish = fc.record({
   ),
 });
 
-const carryOut = (paid: PaidOrder[], asked: RefundWish, fee: number): PaidOrder[] => {
-  const { refunds } = planRefund(paid, asked, fee);
+const carryOut = (paid: PaidOrder[], asked: RefundWish): PaidOrder[] => {
+  const { refunds } = planRefund(paid, asked);
   return paid.map((order) => ({
     ...order,
     refunds: [
@@ -90,11 +91,11 @@ test('whatever is asked, in whatever order, never more goes back than was paid, 
       fc.array(wish, { minLength: 1, maxLength: 4 }),
       fc.nat(10_000),
       (paid, wishes, fee) => {
-        let now = paid;
+        let now = paid.map((order) => ({ ...order, processingFeeCents: fee }));
         for (const asked of wishes) {
-          now = carryOut(now, asked, fee);
+          now = carryOut(now, asked);
           assert.deepEqual(
-            planRefund(now, asked, fee).refunds.filter(({ amountCents }) => amountCents > 0),
+            planRefund(now, asked).refunds.filter(({ amountCents }) => amountCents > 0),
             [],
           );
         }
@@ -109,7 +110,7 @@ test('asked for everything, everything that is left goes back', () => {
   const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
   fc.assert(
     fc.property(orders, (paid) => {
-      for (const order of carryOut(paid, everything, 500)) assert.equal(leftCents(order), 0);
+      for (const order of carryOut(paid, everything)) assert.equal(leftCents(order), 0);
     }),
   );
 });
@@ -126,13 +127,14 @@ const paid = (lines: OrderLine[], refunds: GivenBack[], change: Partial<PaidOrde
   amountCents: lines.reduce((sum, { priceCents }) => sum + priceCents, 0),
   refunds,
   dispute: null,
+  processingFeeCents: 0,
   ...change,
 });
 
 test('what cannot go back is said, and so is what is not there', () => {
   const order = paid([membership('join')], [outside(2000, { status: 'pending' })]);
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: [30] };
-  assert.deepEqual(planRefund([order], asked, 0).notes, [
+  assert.deepEqual(planRefund([order], asked).notes, [
     'Membership: $20.00 of $65.00 cannot go back, since it already went back without saying what for.',
     'Product 30 is not a donation or store item of this join.',
     'This join has no upgrade that was paid for.',
@@ -153,7 +155,7 @@ test('a membership that goes back while its upgrade stays paid is said, with wha
   const join = paid([membership('join')], []);
   const upgrade = paid([membership('upgrade')], [], { intentId: 'up' });
   const note = 'The upgrade stays paid and held: Membership, $65.00. To give it back too: --upgrade.';
-  const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish, 0).notes;
+  const notes = (order: PaidOrder, wish: RefundWish = asked) => planRefund([join, order], wish).notes;
   assert.deepEqual(notes(upgrade), [note]);
   assert.deepEqual(notes(upgrade, { ...asked, upgrade: true }), []);
   assert.deepEqual(notes(upgrade, { ...asked, membership: false }), []);
@@ -162,14 +164,14 @@ test('a membership that goes back while its upgrade stays paid is said, with wha
 });
 
 test('an upgrade that a link sold in a join of its own is an upgrade: whole, and only when it is asked for', () => {
-  const order = paid([membership('upgrade'), bought('Lapel Pin', 1200)], []);
+  const order = paid([membership('upgrade'), bought('Lapel Pin', 1200)], [], { processingFeeCents: 500 });
   const asked: RefundWish = { membership: true, ineligible: true, upgrade: false, items: 'none' };
-  const { refunds, notes } = planRefund([order], asked, 500);
+  const { refunds, notes } = planRefund([order], asked);
   assert.deepEqual(
     [refunds, notes],
     [[], ['This join bought an upgrade and no membership: Membership, $65.00. To give it back: --upgrade.']],
   );
-  const plan = planRefund([order], { ...asked, upgrade: true }, 500);
+  const plan = planRefund([order], { ...asked, upgrade: true });
   assert.deepEqual(
     [plan.refunds.map(({ amountCents }) => amountCents), plan.notes],
     [[6500], []],
@@ -188,7 +190,7 @@ test('nothing of a disputed payment is planned; the other payment is', () => {
   const asked: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'none' };
   const join = paid([membership('join')], []);
   const upgrade = paid([membership('upgrade')], [], { intentId: 'up', dispute: 'open' });
-  const { refunds, disputed, notes } = planRefund([join, upgrade], asked, 0);
+  const { refunds, disputed, notes } = planRefund([join, upgrade], asked);
   assert.deepEqual([refunds.map(({ intentId }) => intentId), disputed], [['pi'], ['up']]);
   assert.match(notes.join(), /Payment up is disputed/);
 });
@@ -197,9 +199,9 @@ test('an item that is asked for is found, and said when it has gone back already
   const asked: RefundWish = { membership: false, ineligible: false, upgrade: false, items: [1200] };
   const pin = bought('Lapel Pin', 1200);
   const order = paid([membership('join'), pin], []);
-  const { refunds, notes } = planRefund([order], asked, 0);
+  const { refunds, notes } = planRefund([order], asked);
   assert.deepEqual([refunds.map(({ amountCents }) => amountCents), notes], [[1200], []]);
-  assert.deepEqual(planRefund(carryOut([order], asked, 0), asked, 0).notes, [
+  assert.deepEqual(planRefund(carryOut([order], asked), asked).notes, [
     'Lapel Pin has already been refunded.',
   ]);
 });
@@ -208,7 +210,7 @@ test('a refund names no line of which nothing is left to go back', () => {
   const everything: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
   const order = paid([membership('join'), bought('Lapel Pin', 1200)], [outside(7000)]);
   assert.deepEqual(
-    planRefund([order], everything, 0).refunds.flatMap(({ lines }) => lines),
+    planRefund([order], everything).refunds.flatMap(({ lines }) => lines),
     [{ line: 0, productId: 1, name: 'Membership', cents: 700 }],
   );
 });

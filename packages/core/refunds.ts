@@ -31,6 +31,8 @@ export interface PaidOrder {
   /** In the order in which they were made. */
   refunds: readonly GivenBack[];
   dispute: Dispute | null;
+  /** What is kept of a membership when its payer is not eligible. */
+  processingFeeCents: number;
 }
 
 /** What staff ask for. `items` are donations and store items: none, all, or those of these product ids. */
@@ -82,11 +84,7 @@ export function leftCents({
  * a line is follows from its type: an upgrade that was sold by a link is the order of a join of its own, and an upgrade all the
  * same. Each line once, never more than was paid, and nothing of a disputed payment.
  */
-export function planRefund(
-  orders: readonly PaidOrder[],
-  wish: RefundWish,
-  processingFeeCents: number,
-): RefundPlan {
+export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
   const found = new Set<number>();
   for (const order of orders) {
@@ -100,7 +98,7 @@ export function planRefund(
         plan.notes.push(`${name} has already been refunded.`);
         continue;
       }
-      const fee = wish.ineligible && type === 'membership' ? processingFeeCents : 0;
+      const fee = wish.ineligible && type === 'membership' ? order.processingFeeCents : 0;
       const due = Math.max(0, priceCents - fee);
       const cents = Math.min(due, left);
       if (cents < due)

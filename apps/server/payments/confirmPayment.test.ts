@@ -103,7 +103,7 @@ test('what was paid is what Stripe took the intent for, though we never heard th
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'succeeded');
   assert.equal((await readStanding(server.deps, uuid))?.upgrade?.id, 10, 'by a card that Stripe has kept');
-  const [paid] = await paidOrders(server.deps.database, [id]);
+  const [paid] = await paidOrders(server.deps, server.deps.database, [id]);
   assert.deepEqual(
     [paid?.amountCents, paid?.lines.map(({ type, priceCents }) => [type, priceCents])],
     [

@@ -25,7 +25,7 @@ export async function sayWhatFor(
     if (found.reason !== 'dashboard')
       throw new NotRefundable(`Refund ${refund} was made here: what it was for is known.`);
     const session = await lockSession(trx, found.intent_id);
-    const [order] = await paidOrders(trx, [found.intent_id]);
+    const [order] = await paidOrders(deps, trx, [found.intent_id]);
     if (order?.status !== 'succeeded')
       throw new NotRefundable(
         `Payment ${found.intent_id} bought nothing that refund ${refund} could be for.`,

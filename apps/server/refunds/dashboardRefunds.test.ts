@@ -152,7 +152,7 @@ test('refunds that are heard of together are noted in the order in which they we
     update refund set uuid = ('00000000-0000-4000-8000-' || lpad((10 - rank)::text, 12, '0'))::uuid
     from (select uuid as old, row_number() over (order by created_at) as rank from refund where intent_id = ${intentId}) as made
     where refund.uuid = old`.execute(server.deps.database);
-  const [order] = await paidOrders(server.deps.database, [intentId]);
+  const [order] = await paidOrders(server.deps, server.deps.database, [intentId]);
   assert.deepEqual(
     order?.refunds.map(({ amountCents }) => amountCents),
     [1000, 3000, 3700],

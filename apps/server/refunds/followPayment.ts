@@ -76,13 +76,13 @@ async function write(
   });
 }
 
-export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'programme' | 'contact_id'>;
+export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'contact_id'>;
 
 /** The join session of a payment, locked: everything about its money is written one after the other. */
 export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
   return await trx
     .selectFrom('join_session')
-    .select(['uuid', 'programme', 'contact_id'])
+    .select(['uuid', 'contact_id'])
     .where('uuid', '=', (row) =>
       row.selectFrom('payment').select('session_uuid').where('intent_id', '=', intentId),
     )
@@ -101,14 +101,14 @@ export async function recount(
   intentId: string,
   made: readonly string[] = [],
 ): Promise<void> {
-  const [order] = await paidOrders(trx, [intentId]);
+  const [order] = await paidOrders(deps, trx, [intentId]);
   if (!order) return;
   await trx
     .updateTable('payment')
     .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
     .where('intent_id', '=', intentId)
     .execute();
-  const fee = feeReadBy(order, deps.society.programme(session.programme).processingFeeCents);
+  const fee = feeReadBy(order, order.processingFeeCents);
   // A payment that bought nothing has nothing that a refund could be for.
   const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
   const refunds = order.refunds.map((refund) =>

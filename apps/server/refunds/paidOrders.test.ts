@@ -27,7 +27,7 @@ test('an order is read as it was paid, and once, whatever was offered to be paid
   const paid = ['Membership', 'Lapel Pin', 'Donation to scholarships'];
   const namesOf = (lines: readonly { name: string }[] = []) => lines.map(({ name }) => name);
 
-  const orders = await paidOrders(deps.database, [intentId]);
+  const orders = await paidOrders(deps, deps.database, [intentId]);
   assert.deepEqual(
     orders.map(({ lines }) => namesOf(lines)),
     [paid],

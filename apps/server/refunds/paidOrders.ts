@@ -1,24 +1,32 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GivenBack, PaidOrder } from '#core/refunds.ts';
+import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /** A payment that succeeded, as the rules of refunds want to see it. `kind`: of the join itself, or the upgrade after it. */
 export interface SettledOrder extends PaidOrder {
+  sessionUuid: string;
   kind: 'join' | 'upgrade';
   status: 'succeeded' | 'duplicate';
 }
 
+/** Those of these payments that succeeded. */
 export async function paidOrders(
+  { society }: Pick<Deps, 'society'>,
   database: Kysely<Tables>,
   intentIds: readonly string[],
 ): Promise<SettledOrder[]> {
-  const { rows } = await sql<SettledOrder>`
-    select payment.intent_id as "intentId", payment.kind, payment.status, items as lines,
-      payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds
+  const { rows } = await sql<Omit<SettledOrder, 'processingFeeCents'> & { programme: string }>`
+    select payment.intent_id as "intentId", payment.session_uuid as "sessionUuid", payment.kind, payment.status, items as lines,
+      payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds,
+      (select programme from join_session where uuid = payment.session_uuid) as programme
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
     order by payment.kind`.execute(database);
-  return rows;
+  return rows.map(({ programme, ...order }) => ({
+    ...order,
+    processingFeeCents: society.programme(programme).processingFeeCents,
+  }));
 }
 
 /** The refunds of a query's `payment` as {@link GivenBack}s, the oldest first. */

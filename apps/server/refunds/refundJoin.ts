@@ -49,7 +49,7 @@ export async function refundJoin(
   const plan = await deps.database.transaction().execute(async (trx) => {
     const session = await trx
       .selectFrom('join_session')
-      .select(['uuid', 'programme', 'contact_id', 'state'])
+      .select(['uuid', 'contact_id', 'state'])
       .where('uuid', '=', uuid)
       .forUpdate()
       .executeTakeFirst();
@@ -57,12 +57,12 @@ export async function refundJoin(
     const { rows } = await sql<{ intent_id: string }>`
       select intent_id from payment where session_uuid = ${uuid} and status = 'succeeded'`.execute(trx);
     const orders = await paidOrders(
+      deps,
       trx,
       rows.map(({ intent_id }) => intent_id),
     );
     if (orders.length === 0) throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
-    const { processingFeeCents } = deps.society.programme(session.programme);
-    const plan = planRefund(orders, wish, processingFeeCents);
+    const plan = planRefund(orders, wish);
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
     if (isTrial) return plan;
     // The upgrade first: a membership that ends after its upgrade leaves none behind that staff would be told of.

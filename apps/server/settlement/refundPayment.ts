@@ -43,7 +43,7 @@ export async function refundPayment(
   await orNotRefundable(followPayment(deps, intentId));
   await deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
-    const [order] = await paidOrders(trx, [intentId]);
+    const [order] = await paidOrders(deps, trx, [intentId]);
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
     if (left === 0) return;

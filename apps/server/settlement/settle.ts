@@ -35,7 +35,7 @@ export async function settlePayment(deps: Deps, intentId: string): Promise<strin
     const isRebuilt = await rebuildJoin(deps, intent);
     await confirmPayment(deps, intentId);
     if (isRebuilt) await datePayment(deps, intent);
-    await deps.database.transaction().execute((trx) => restore(trx, intentId));
+    await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
     const notes = await giveBack(deps, intentId);
     await followPayment(deps, intentId);
     return notes;
@@ -109,9 +109,9 @@ export async function settleMissing(deps: Deps): Promise<{ settled: string[]; no
 }
 
 /** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */
-async function restore(trx: Kysely<Tables>, intentId: string): Promise<void> {
+async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);
-  const [order] = await paidOrders(trx, [intentId]);
+  const [order] = await paidOrders(deps, trx, [intentId]);
   if (order?.status !== 'succeeded') return;
   const paidCents = order.lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
   await trx
