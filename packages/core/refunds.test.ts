@@ -7,6 +7,8 @@ import {
   counts,
   feeReadBy,
   type GivenBack,
+  heldAfter,
+  isHeld,
   isUnassigned,
   leftCents,
   matchRefunds,
@@ -103,6 +105,17 @@ test('whatever is asked, in whatever order, never more goes back than was paid, 
           assert.ok(refunds.reduce((sum, one) => sum + one.amountCents, 0) <= amountCents);
       },
     ),
+  );
+});
+
+test('what would still be held after a plan is what is held when it is carried out', () => {
+  const held = (now: readonly PaidOrder[]) => now.filter((order) => isHeld(standingAfter(order)));
+  const ids = (now: readonly PaidOrder[]) => now.map(({ intentId }) => intentId);
+  fc.assert(
+    fc.property(orders, wish, fc.nat(10_000), (paid, asked, fee) => {
+      const now = paid.map((order) => ({ ...order, processingFeeCents: fee }));
+      assert.deepEqual(ids(heldAfter(now, planRefund(now, asked))), ids(held(carryOut(now, asked))));
+    }),
   );
 });
 

@@ -136,6 +136,27 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
+/** The orders whose membership or upgrade would still be held when a plan is carried out. */
+export function heldAfter(
+  orders: readonly PaidOrder[],
+  { refunds }: Pick<RefundPlan, 'refunds'>,
+): PaidOrder[] {
+  return orders.filter((order) => {
+    const planned = refunds
+      .filter(({ intentId }) => intentId === order.intentId)
+      .map(
+        ({ amountCents, lines }): GivenBack => ({
+          uuid: '',
+          amountCents,
+          lines,
+          status: 'due',
+          saidBy: 'us',
+        }),
+      );
+    return isHeld(standingAfter({ ...order, refunds: [...order.refunds, ...planned] }));
+  });
+}
+
 /** Refunded lines, of the refunds whose lines are known; a line may occur several times. */
 export function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);

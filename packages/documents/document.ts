@@ -34,6 +34,15 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 export const REJECTED_FINALLY =
   'We could not confirm that you are eligible, and have returned your membership fee. Please write to us if you think that this is a mistake.';
+/** The same where no refund of the membership counts, as after a dispute that was lost. */
+export const REJECTED_WITHOUT_REFUND =
+  'We could not confirm that you are eligible. Please write to us about your membership, or if you think that this is a mistake.';
+
+/** What an applicant reads of a final rejection. */
+export function finalRejection({ isReturned }: { isReturned: boolean }): string {
+  return isReturned ? REJECTED_FINALLY : REJECTED_WITHOUT_REFUND;
+}
+
 /** The media type of a file by its name, or null when its extension is not accepted. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];

@@ -64,6 +64,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
     isMember: true,
     hasProof: false,
     isRejectedFinally: false,
+    isReturned: false,
     payment: {
       ...paid,
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),

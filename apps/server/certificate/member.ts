@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber, verifyPath } from '#core/memberNumber.ts';
 import { type Paper, paperOf } from '#core/paper.ts';
@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { countingWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import { isHeldBy } from '../session/holding.ts';
+import { baseMembership } from '../session/members.ts';
 import { fullName, personField } from '../session/person.ts';
 import { refusalFor } from '../session/standing.ts';
 import { dateOf, fillIn } from '../society/texts.ts';
@@ -21,19 +22,6 @@ const ENDED = 'This membership is no longer valid, so there is no certificate of
 const NOT_BOUGHT_HERE =
   'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
 const NO_NAME = 'We do not know your name, so we cannot print your certificate. Please contact us.';
-
-/**
- * The membership that papers are of, beside the `session` of a query: the one that this join bought, or for a join that bought
- * an upgrade alone the one that its contact holds. To be joined laterally.
- */
-export const baseMembership: RawBuilder<unknown> = sql`(
-  select * from (
-    select 1 as place, membership.* from membership
-    where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
-    union all
-    select 2, membership.* from membership
-    where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
-  ) as memberships order by place limit 1)`;
 
 /** A member, as papers tell of them. */
 export interface Member {

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { isHeldBy } from '../session/holding.ts';
-import { baseMembership, readMember } from './member.ts';
+import { baseMembership } from '../session/members.ts';
+import { readMember } from './member.ts';
 
 /**
  * Lets others verify a membership by its number, or not any more, in one statement. Refused as {@link readMember} refuses. The

@@ -1,17 +1,15 @@
-import { sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
-import {
-  REJECTED_FINALLY,
-  type RejectionReason,
-  rejectionReasons,
-  sizeInKilobytes,
-} from '#documents/document.ts';
+import { type RejectionReason, rejectionReasons, sizeInKilobytes } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { type Command, misused, plain as plainText, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
-import { followJoin, NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
+import { giveBack } from '../refunds/giveBack.ts';
+import { NotRefundable } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
+import { proofJoin } from './proofJoin.ts';
+import { rejectFinally } from './rejectFinally.ts';
 import { type Applicant, applicantOf, dueProofs, reviewTranscripts, waitingTranscripts } from './review.ts';
 import { saveDocument } from './saveDocument.ts';
 
@@ -34,9 +32,10 @@ export const documentsShowCommand: Command = {
   usage: 'documents show SESSION|CONTACT_ID',
   summary:
     "A join's documents, or a contact's resumes: id, name, size, and what was decided. Of a join also what its transcript should say.",
-  async run([of, ...more], { deps, database }) {
-    const isContact = /^[0-9]{1,20}$/.test(of ?? '');
-    if (!of || more.length > 0 || !(isContact || isUuid(of))) return misused(documentsShowCommand);
+  async run([named, ...more], { deps, database }) {
+    const isContact = /^[0-9]{1,20}$/.test(named ?? '');
+    if (!named || more.length > 0 || !(isContact || isUuid(named))) return misused(documentsShowCommand);
+    const of = isContact ? named : await proofJoin(database, named);
     const applicant = isContact ? null : await applicantOf(deps, of);
     if (applicant) tell(applicant);
     const rows = await database
@@ -64,17 +63,6 @@ export const documentsAcceptCommand: Command = {
   },
 };
 
-/** Who is not eligible loses membership and upgrade; donations and store items stay. */
-const REFUND_OF_THE_INELIGIBLE = { membership: true, ineligible: true, items: 'none' } as const;
-
-/** A join that sold only an upgrade, by a checkout link: refunded in full. */
-const REFUND_OF_AN_UPGRADE_JOIN = {
-  membership: true,
-  ineligible: false,
-  upgrade: false,
-  items: 'none',
-} as const;
-
 export const documentsRejectCommand: Command = {
   usage: `documents reject SESSION --reason ${Object.keys(rejectionReasons).join('|')} [--final] [--dry-run]`,
   summary:
@@ -90,29 +78,9 @@ export const documentsRejectCommand: Command = {
     if (!read || !isUuid(uuid) || reason === undefined || !Object.hasOwn(rejectionReasons, reason))
       return misused(documentsRejectCommand);
     const { final: isFinal, 'dry-run': isTrial } = read.values;
-    const verdict = { review: 'rejected', reason: reason as RejectionReason, isFinal } as const;
     try {
-      // Before the decision: what Stripe has refunded so far, or fail here when Stripe does not answer.
-      if (isFinal) await followJoin(deps, uuid);
-      const count = await reviewTranscripts(deps, uuid, verdict, { isTrial });
-      const code = say(count, 'rejected', uuid, isTrial);
-      if (code === 0)
-        console.log(
-          `The applicant ${isTrial ? 'would read' : 'reads'}: ${isFinal ? REJECTED_FINALLY : rejectionReasons[verdict.reason]}`,
-        );
-      // Repeated after a failure, this still refunds once.
-      if (!isFinal || (code !== 0 && !(await isRejectedFinally(deps, uuid)))) return code;
-      // Upgrades before the membership: none is left without one.
-      const plans = [];
-      for (const other of await upgradesByLink(deps, uuid))
-        plans.push(await refundJoin(deps, other, REFUND_OF_AN_UPGRADE_JOIN, { isTrial }));
-      const upgrade = await hasPaidUpgrade(deps, uuid);
-      plans.push(await refundJoin(deps, uuid, { ...REFUND_OF_THE_INELIGIBLE, upgrade }, { isTrial }));
-      tellPlan(
-        { refunds: plans.flatMap(({ refunds }) => refunds), notes: plans.flatMap(({ notes }) => notes) },
-        isTrial,
-      );
-      return 0;
+      if (!isFinal) return await rejectForNow(deps, uuid, reason as RejectionReason, isTrial);
+      return await rejectForGood(deps, uuid, reason as RejectionReason, isTrial);
     } catch (error) {
       if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
       console.error(error.message);
@@ -121,29 +89,44 @@ export const documentsRejectCommand: Command = {
   },
 };
 
-async function isRejectedFinally({ database }: Deps, uuid: string): Promise<boolean> {
-  const { rows } = await sql`select from document where session_uuid = ${uuid} and is_final`.execute(
-    database,
-  );
-  return rows.length > 0;
+async function rejectForNow(
+  deps: Deps,
+  uuid: string,
+  reason: RejectionReason,
+  isTrial: boolean,
+): Promise<number> {
+  const count = await reviewTranscripts(deps, uuid, { review: 'rejected', reason }, { isTrial });
+  const code = say(count, 'rejected', uuid, isTrial);
+  if (code === 0) sayRead(rejectionReasons[reason], isTrial);
+  return code;
 }
 
-/** Other joins by which the same contact has bought only an upgrade. */
-async function upgradesByLink({ database }: Deps, uuid: string): Promise<string[]> {
-  const { rows } = await sql<{ session_uuid: string }>`
-    select session_uuid from membership join join_session own on own.contact_id = membership.contact_id
-    where own.uuid = ${uuid} and session_uuid <> own.uuid and type = 'membership_upgrade' and is_held`.execute(
-    database,
-  );
-  return rows.map(({ session_uuid }) => session_uuid);
+async function rejectForGood(
+  deps: Deps,
+  uuid: string,
+  reason: RejectionReason,
+  isTrial: boolean,
+): Promise<number> {
+  const decided = await rejectFinally(deps, uuid, reason, { isTrial });
+  if (say(decided?.count ?? 0, 'rejected', uuid, isTrial) === 0) sayRead(decided!.sentence, isTrial);
+  if (!decided) return 1;
+  tellPlan(decided.plan, isTrial);
+  if (!isTrial) for (const { intentId } of decided.plan.refunds) await makeRefund(deps, intentId);
+  return 0;
 }
 
-async function hasPaidUpgrade({ database }: Deps, uuid: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from payment where session_uuid = ${uuid} and kind = 'upgrade' and status = 'succeeded'`.execute(
-    database,
-  );
-  return rows.length > 0;
+/** What is decided stands, whatever Stripe answers now: the sweep asks it again. */
+async function makeRefund(deps: Deps, intentId: string): Promise<void> {
+  try {
+    for (const note of await giveBack(deps, intentId)) console.log(note);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    console.log(`The refund of payment ${intentId} is decided, and is made later: ${error.message}`);
+  }
+}
+
+function sayRead(sentence: string, isTrial: boolean): void {
+  console.log(`The applicant ${isTrial ? 'would read' : 'reads'}: ${sentence}`);
 }
 
 export const documentsDueCommand: Command = {

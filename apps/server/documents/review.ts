@@ -1,16 +1,19 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { RejectionReason } from '#documents/document.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { joinHolds } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
+import { proofJoin } from './proofJoin.ts';
 
-type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason; isFinal: boolean };
+type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
 /**
- * Records the staff's decision on all pending transcripts of a join. A rejection replaces an acceptance, and a final rejection
- * an earlier one. Returns the number of transcripts changed, and marks the contact for another push to HubSpot. With `isTrial`
+ * Records the staff's decision on all pending transcripts of a join, or of the membership below an upgrade by link. A rejection
+ * replaces an acceptance; a final one is {@link rejectFinally}'s. Returns the number of transcripts changed. With `isTrial`
  * nothing changes.
  */
 export async function reviewTranscripts(
@@ -19,47 +22,65 @@ export async function reviewTranscripts(
   verdict: Verdict,
   { isTrial = false } = {},
 ): Promise<number> {
-  const { reason, isFinal } = verdict.review === 'rejected' ? verdict : { reason: null, isFinal: false };
+  const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    const undecided = await trx
-      .selectFrom('document')
-      .select('id')
-      .where('session_uuid', '=', uuid)
-      .where('is_final', '=', false)
-      .where((by) =>
-        verdict.review === 'accepted'
-          ? by('review', '=', 'open')
-          : isFinal
-            ? by.lit(true)
-            : by('review', '<>', 'rejected'),
-      )
-      .forUpdate()
-      .execute();
-    if (isTrial || undecided.length === 0) return undecided.length;
-    const reviewed = await trx
-      .updateTable('document')
-      .set({ review: verdict.review, reason, is_final: isFinal, reviewed_at: deps.now() })
-      .where(
-        'id',
-        'in',
-        undecided.map(({ id }) => id),
-      )
-      .returning('id')
-      .execute();
-    await tellHubspot(trx, uuid);
-    const [first] = reviewed.map(({ id }) => id).sort();
-    await dueLetters(trx, deps, [
-      verdict.review === 'accepted'
-        ? { kind: 'proof-accepted', sessionUuid: uuid, occasion: first! }
-        : {
-            kind: 'proof-rejected',
-            sessionUuid: uuid,
-            occasion: `${first}${isFinal ? ' final' : ''}`,
-            data: { reason, isFinal },
-          },
-    ]);
-    return reviewed.length;
+    // Before its documents, as whoever gives its money back.
+    await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
+    return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
   });
+}
+
+/**
+ * Writes a decision on the transcripts of a join that is locked, with its letter, and marks the contact for another push to
+ * HubSpot. Those of the join that staff `named` are among them: a server of the version before stored them with an upgrade by
+ * link. Returns the number of transcripts changed.
+ */
+export async function recordReview(
+  trx: Kysely<Tables>,
+  deps: Deps,
+  { named, join }: { named: string; join: string },
+  verdict: Verdict,
+  { isFinal = false, isTrial = false } = {},
+): Promise<number> {
+  const reason = verdict.review === 'rejected' ? verdict.reason : null;
+  const undecided = await trx
+    .selectFrom('document')
+    .select('id')
+    .where('session_uuid', 'in', [named, join])
+    .where('is_final', '=', false)
+    .where((by) =>
+      verdict.review === 'accepted'
+        ? by('review', '=', 'open')
+        : isFinal
+          ? by.lit(true)
+          : by('review', '<>', 'rejected'),
+    )
+    .forUpdate()
+    .execute();
+  if (isTrial || undecided.length === 0) return undecided.length;
+  const reviewed = await trx
+    .updateTable('document')
+    .set({ session_uuid: join, review: verdict.review, reason, is_final: isFinal, reviewed_at: deps.now() })
+    .where(
+      'id',
+      'in',
+      undecided.map(({ id }) => id),
+    )
+    .returning('id')
+    .execute();
+  await tellHubspot(trx, join);
+  const [first] = reviewed.map(({ id }) => id).sort();
+  await dueLetters(trx, deps, [
+    verdict.review === 'accepted'
+      ? { kind: 'proof-accepted', sessionUuid: join, occasion: first! }
+      : {
+          kind: 'proof-rejected',
+          sessionUuid: join,
+          occasion: `${first}${isFinal ? ' final' : ''}`,
+          data: { reason, isFinal },
+        },
+  ]);
+  return reviewed.length;
 }
 
 /** What the join says of the applicant, for staff to compare with the document. Null: unknown to the join and to HubSpot. */
@@ -122,7 +143,7 @@ export async function dueProofs({ database, society, now }: Deps): Promise<DuePr
     select uuid, paid_at as "paidAt", ${applicant} from join_session session ${ofSession}
     where state = 'paid' and session.erased_at is null and paid_at < ${now()}::timestamptz - make_interval(days => ${PROOF_DUE_DAYS})
       and (origin = 'self_nomination' or programme = any(${required}))
-      and exists (select from membership where session_uuid = uuid and is_held)
+      and ${joinHolds('session.uuid', 'membership')}
       and not exists (select from document where session_uuid = uuid and review <> 'rejected')
     order by paid_at`.execute(database);
   return rows;

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
+import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import { isHeldBy } from '../session/holding.ts';
+import { isReturned } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 
 /** What a join has uploaded; file names only for the browser that holds the join. */
@@ -35,7 +36,7 @@ export async function rejectionOf(
 ): Promise<{ message: string; isFinal: boolean } | null> {
   const last = await database
     .selectFrom('document')
-    .select(['reason', 'is_final'])
+    .select(['reason', 'is_final', isReturned('document.session_uuid').as('isReturned')])
     .where('session_uuid', '=', uuid)
     .orderBy('is_final', 'desc')
     .orderBy(sql`review = 'rejected'`)
@@ -44,6 +45,6 @@ export async function rejectionOf(
     .executeTakeFirst();
   if (!last?.reason) return null;
   return last.is_final
-    ? { message: REJECTED_FINALLY, isFinal: true }
+    ? { message: finalRejection(last), isFinal: true }
     : { message: rejectionReasons[last.reason], isFinal: false };
 }

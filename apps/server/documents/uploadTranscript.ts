@@ -6,10 +6,11 @@ import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
+import { proofJoin } from './proofJoin.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
-/** Takes a transcript for a paid join. Resolves when its bytes and its row are durable. Size in bytes. */
+/** Takes a transcript for a paid join, or for the base of an upgrade by link. Resolves when its bytes and its row are durable. Size in bytes. */
 export async function uploadTranscript(
   deps: Deps,
   uuid: string,
@@ -23,7 +24,8 @@ export async function uploadTranscript(
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .executeTakeFirst();
   if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
-  await refuseAfterFinal(deps, uuid);
+  const join = await proofJoin(deps.database, uuid);
+  await refuseAfterFinal(deps, join);
   const limit = deps.config.limits?.uploadsPerSession;
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
@@ -34,7 +36,7 @@ export async function uploadTranscript(
       .values({
         id: randomUUID(),
         kind: 'transcript',
-        session_uuid: uuid,
+        session_uuid: join,
         contact_id: null,
         name: file.name,
         media_type: file.mediaType,
@@ -43,7 +45,7 @@ export async function uploadTranscript(
         storage_key: file.key,
       })
       .execute();
-    await tellHubspot(trx, uuid);
+    await tellHubspot(trx, join);
   });
   return { name: file.name, size: file.sizeBytes };
 }

@@ -7,7 +7,7 @@ import type { letterKinds } from '#core/letterKinds.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { productTypes } from '#core/product.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
+import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND, rejectionReasons } from '#documents/document.ts';
 import { sampleLetter, sampleMails, sampleNow, sampleWriting } from '../../../tests/harness/sampleLetters.ts';
 import { societyFile } from '../../../tests/harness/standIns.ts';
 import { messageOf } from '../providers/mail/client.ts';
@@ -117,9 +117,14 @@ test('a rejection gives its reason and where to upload another one; a final one 
     assert.ok(text.replace(/\n/g, ' ').includes(rejectionReasons[reason]));
     assert.match(text, /\/pass\?to=uploadTranscript#/);
   }
-  const final = write('proof-rejected', { data: { reason: 'outdated', isFinal: true } });
-  assert.ok(final.text.replace(/\n/g, ' ').includes(REJECTED_FINALLY));
-  assert.doesNotMatch(final.text, /uploadTranscript|due by/);
+  for (const [isReturned, sentence] of [
+    [true, REJECTED_FINALLY],
+    [false, REJECTED_WITHOUT_REFUND],
+  ] as const) {
+    const final = write('proof-rejected', { data: { reason: 'outdated', isFinal: true }, isReturned });
+    assert.ok(final.text.replace(/\n/g, ' ').includes(sentence));
+    assert.doesNotMatch(final.text, /uploadTranscript|due by/);
+  }
 });
 
 test('days that are left are counted in full, and one is one day', () => {

@@ -7,7 +7,7 @@ import { CODE_MINUTES } from '#core/pass.ts';
 import { isDonationType, isMembershipType } from '#core/product.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import { isReminder } from '#core/reminders.ts';
-import { REJECTED_FINALLY, rejectionReasons } from '#documents/document.ts';
+import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { MailAddress } from '../platform/config/mail.ts';
 import { iconPng } from '../platform/http/icon.ts';
@@ -148,7 +148,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     dueDate: due !== null && daysLeft > 0 && !isFinal ? dayOf(due) : null,
     proofDueDate: due !== null && owesProof ? dayOf(due) : null,
     code: letter.kind === 'code' && sessionUuid !== null ? passes.code(sessionUuid, letter.occasion) : null,
-    reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData) : null,
+    reason: letter.kind === 'proof-rejected' ? reasonOf(data as unknown as RejectionData, letter) : null,
   };
   for (const [name, value] of Object.entries(known)) if (value) texts[name] = value;
   return {
@@ -184,8 +184,8 @@ function definedOf<Name extends string, Value>(
   >;
 }
 
-function reasonOf({ reason, isFinal }: RejectionData): string {
-  return isFinal ? REJECTED_FINALLY : rejectionReasons[reason];
+function reasonOf({ reason, isFinal }: RejectionData, letter: Pick<Letter, 'isReturned'>): string {
+  return isFinal ? finalRejection(letter) : rejectionReasons[reason];
 }
 
 function receiptTable(

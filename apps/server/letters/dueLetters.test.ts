@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { rejectFinally } from '../documents/rejectFinally.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
@@ -113,9 +114,8 @@ test('a decision on a transcript is told once, and a final one again', async () 
   assert.ok((await reviewTranscripts(server.deps, uuid, { review: 'accepted' })) > 0);
   assert.equal(await reviewTranscripts(server.deps, uuid, { review: 'accepted' }), 0);
   assert.deepEqual(await decisions(), ['proof-accepted +0']);
-  const verdict = { review: 'rejected', reason: 'outdated' } as const;
-  await reviewTranscripts(server.deps, uuid, { ...verdict, isFinal: false });
-  await reviewTranscripts(server.deps, uuid, { ...verdict, isFinal: true });
+  await reviewTranscripts(server.deps, uuid, { review: 'rejected', reason: 'outdated' });
+  await rejectFinally(server.deps, uuid, 'outdated');
   assert.deepEqual(await decisions(), ['proof-accepted +0', 'proof-rejected +0', 'proof-rejected final +0']);
 });
 

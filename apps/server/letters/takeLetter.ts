@@ -10,7 +10,7 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
-import { joinHolds } from '../session/members.ts';
+import { isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payerEmails } from '../session/person.ts';
 
 /** For so long a letter that was taken is nobody else's (seconds): longer than sending it may last. */
@@ -39,6 +39,8 @@ export interface Letter {
   isMember: boolean;
   hasProof: boolean;
   isRejectedFinally: boolean;
+  /** The join's membership was refunded. */
+  isReturned: boolean;
   payment: {
     intentId: string;
     status: PaymentTable['status'];
@@ -89,6 +91,7 @@ const readLetters = sql`
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",
+    ${isReturned('session.uuid')} as "isReturned",
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,

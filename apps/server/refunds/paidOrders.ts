@@ -22,7 +22,7 @@ export async function paidOrders(
       (select programme from join_session where uuid = payment.session_uuid) as programme
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
-    order by payment.kind`.execute(database);
+    order by payment.kind, payment.succeeded_at`.execute(database);
   return rows.map(({ programme, ...order }) => ({
     ...order,
     processingFeeCents: society.programme(programme).processingFeeCents,

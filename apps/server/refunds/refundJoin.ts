@@ -1,11 +1,13 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { JoinSessionState } from '#core/joinSession.ts';
 import { planRefund, type RefundPlan, type RefundWish } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
-import { followPayment, recount } from './followPayment.ts';
+import { followPayment, type LockedSession, recount } from './followPayment.ts';
 import { giveBack, promiseRefund } from './giveBack.ts';
-import { paidOrders } from './paidOrders.ts';
+import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
 /** Why nothing is refunded, for staff. */
 export class NotRefundable extends Error {}
@@ -35,6 +37,61 @@ export async function orNotRefundable<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
+/** Joins that are locked, and all that was paid for them. */
+export interface PaidJoins {
+  sessions: (LockedSession & { state: JoinSessionState })[];
+  orders: SettledOrder[];
+}
+
+/** Locks joins, one after the other by their ids so that two who lock several never wait for each other. */
+export async function lockPaid(
+  deps: Deps,
+  trx: Kysely<Tables>,
+  uuids: readonly string[],
+): Promise<PaidJoins> {
+  const sessions = await trx
+    .selectFrom('join_session')
+    .select(['uuid', 'contact_id', 'state'])
+    .where('uuid', 'in', uuids)
+    .orderBy('uuid')
+    .forUpdate()
+    .execute();
+  const { rows } = await sql<{ intent_id: string }>`
+    select intent_id from payment where session_uuid = any(${uuids}::uuid[]) and status = 'succeeded'`.execute(
+    trx,
+  );
+  const orders = await paidOrders(
+    deps,
+    trx,
+    rows.map(({ intent_id }) => intent_id),
+  );
+  return { sessions, orders };
+}
+
+/** Writes the refunds of a plan as due, and what follows from them, in the transaction in which it was planned. */
+export async function decideRefunds(
+  deps: Deps,
+  trx: Kysely<Tables>,
+  { sessions, orders }: PaidJoins,
+  { refunds }: RefundPlan,
+  reason: 'requested' | 'ineligible',
+): Promise<void> {
+  const decided = refunds.map((refund) => ({
+    ...refund,
+    order: orders.find(({ intentId }) => intentId === refund.intentId)!,
+  }));
+  const isBase = ({ order }: (typeof decided)[number]) =>
+    order.lines.some(({ type }) => type === 'membership');
+  // Upgrades first: a membership that ends after its upgrade leaves none behind that staff would be told of.
+  for (const { intentId, amountCents, lines, order } of decided.sort(
+    (a, b) => Number(isBase(a)) - Number(isBase(b)),
+  )) {
+    await promiseRefund(trx, { intentId, amountCents, lines, reason });
+    const session = sessions.find(({ uuid }) => uuid === order.sessionUuid)!;
+    await recount(deps, trx, session, intentId);
+  }
+}
+
 /**
  * Gives back what staff ask for, across both payments of a join: decided and written in one transaction, so that asked
  * twice it is given once; then made at Stripe, and by the sweep if that fails now. With `isTrial` nothing is decided.
@@ -47,30 +104,14 @@ export async function refundJoin(
 ): Promise<RefundPlan> {
   await followJoin(deps, uuid);
   const plan = await deps.database.transaction().execute(async (trx) => {
-    const session = await trx
-      .selectFrom('join_session')
-      .select(['uuid', 'contact_id', 'state'])
-      .where('uuid', '=', uuid)
-      .forUpdate()
-      .executeTakeFirst();
+    const paid = await lockPaid(deps, trx, [uuid]);
+    const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
-    const { rows } = await sql<{ intent_id: string }>`
-      select intent_id from payment where session_uuid = ${uuid} and status = 'succeeded'`.execute(trx);
-    const orders = await paidOrders(
-      deps,
-      trx,
-      rows.map(({ intent_id }) => intent_id),
-    );
-    if (orders.length === 0) throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
-    const plan = planRefund(orders, wish);
+    if (paid.orders.length === 0)
+      throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
+    const plan = planRefund(paid.orders, wish);
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
-    if (isTrial) return plan;
-    // The upgrade first: a membership that ends after its upgrade leaves none behind that staff would be told of.
-    for (const { intentId, amountCents, lines } of [...plan.refunds].reverse()) {
-      const reason = wish.ineligible ? 'ineligible' : 'requested';
-      await promiseRefund(trx, { intentId, amountCents, lines, reason });
-      await recount(deps, trx, session, intentId);
-    }
+    if (!isTrial) await decideRefunds(deps, trx, paid, plan, wish.ineligible ? 'ineligible' : 'requested');
     return plan;
   });
   if (isTrial) return plan;

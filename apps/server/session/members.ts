@@ -33,6 +33,25 @@ function isHeld(
 }
 
 /**
+ * The membership that a join is about, beside the `session` of a query: the one that it bought, or for a join that bought an
+ * upgrade alone the one that its contact holds. To be joined laterally.
+ */
+export const baseMembership: RawBuilder<unknown> = sql`(
+  select * from (
+    select 1 as place, membership.* from membership
+    where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
+    union all
+    select 2, membership.* from membership
+    where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
+  ) as memberships order by place limit 1)`;
+
+/** Whether the membership that the join in a column bought was refunded: its payer has, or gets, its money back. */
+export function isReturned(sessionUuid: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from membership as returned
+    where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
+}
+
+/**
  * Whether the contact in a column is a member: holds a membership that was bought here, or HubSpot says so. Whatever
  * asks this question asks it by this fragment. What HubSpot says is the mirror's `is_member`, which contacts/ keeps
  * from saying what we know to have ended since.

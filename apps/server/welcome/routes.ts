@@ -5,13 +5,13 @@ import type { Holding } from '#core/holding.ts';
 import { displayMemberNumber } from '#core/memberNumber.ts';
 import { tidyText } from '#core/printedText.ts';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
-import { baseMembership } from '../certificate/member.ts';
 import { nameProblem } from '../certificate/nameProblem.ts';
 import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { serve } from '../platform/http/routes.ts';
 import { isHeldBy } from '../session/holding.ts';
+import { baseMembership } from '../session/members.ts';
 import { firstName, fullName } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { receiptOf } from './receipt.ts';
@@ -32,10 +32,10 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
-    bought: { name: string; standing: MembershipStanding }[];
+    bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
     select ${isHeldBy(holding)} as is_its_browser, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
-        select json_agg(json_build_object('name', line ->> 'name', 'standing', standing) order by membership.type, id)
+        select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
           and snapshot.revision = payment.revision, jsonb_array_elements(items) as line
@@ -49,14 +49,17 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
   const real = bought.filter((one) => one.standing !== 'void');
   const memberships = real.length > 0 ? real : bought;
   const isOver = memberships[0] !== undefined && !isHeld(memberships[0].standing);
+  // An upgrade by link owes nothing of its own: the proof is its base's.
+  const isMembership = memberships.some(({ type }) => type === 'membership');
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
   const programme = deps.society.programme(standing.programme);
   return {
     firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
     receipt: isItsBrowser ? await receiptOf(deps, uuid) : null,
-    memberships,
-    owesTranscript: !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
+    memberships: memberships.map(({ name, standing }) => ({ name, standing })),
+    owesTranscript:
+      isMembership && !isOver && (programme.transcriptRequired || isAsked) && !standing.hasTranscript,
     rejection: rejection?.message ?? null,
     programme: programme.name,
     papers: isItsBrowser && rows[0] ? await papersOf(deps, uuid, rows[0]) : null,

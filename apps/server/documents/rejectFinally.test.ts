@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { pathOf } from '#contract/calls.ts';
+import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { chargeOf, membershipOnly, refundsOf, standingsOf } from '../../../tests/harness/refunds.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { compose } from '../letters/compose.ts';
+import { readLetter } from '../letters/takeLetter.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { giveBack } from '../refunds/giveBack.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+import { documentsDueCommand, documentsListCommand, documentsRejectCommand } from './commands.ts';
+
+const server = await sharedServer();
+
+const reject = (t: TestContext, uuid: string, ...more: string[]) =>
+  runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'below-requirement', '--final', ...more]);
+
+async function upload(client: Client, uuid: string): Promise<void> {
+  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid }))).status, 200);
+}
+
+/** A paid join with a transcript. */
+async function uploaded(code?: string) {
+  const client = server.client();
+  const paid = await paidJoin(server, client, code);
+  await upload(client, paid.uuid);
+  return { client, ...paid };
+}
+
+async function disputed(intentId: string): Promise<string> {
+  const dispute = await server.stripeControl('disputes', { charge: await chargeOf(server, intentId) });
+  await followPayment(server.deps, intentId);
+  return dispute.id;
+}
+
+const rejectionOf = async (client: Client, uuid: string) =>
+  (await client.call('getDocuments', { params: { uuid } })).data.rejection;
+
+/** The letters about a rejection that a join has, as they would be sent now. */
+async function rejectionLetters(uuid: string): Promise<string[]> {
+  const rows = await server.deps.database
+    .selectFrom('letter')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'proof-rejected')
+    .execute();
+  const letters = await Promise.all(rows.map(({ id }) => readLetter(server.deps, id)));
+  return letters.map((letter) => compose(server.deps, letter!, new Date())!.text.replace(/\n/g, ' '));
+}
+
+test('a final rejection is refused while the payment is disputed, in a trial as well, and decides nothing', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  const dispute = await disputed(intentId);
+  for (const more of [['--dry-run'], []]) {
+    const { out, code } = await reject(t, uuid, ...more);
+    assert.deepEqual(
+      [code, out],
+      [
+        1,
+        `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it. Nothing was decided: reject it when the dispute is over.\n`,
+      ],
+    );
+  }
+  assert.deepEqual(
+    [await rejectionOf(client, uuid), await rejectionLetters(uuid), await refundsOf(server, intentId)],
+    [null, [], []],
+  );
+  // Lost, the bank has given the money back, and not we.
+  await server.stripeControl(`disputes/${dispute}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  const { out, code } = await reject(t, uuid);
+  assert.deepEqual([code, out.includes(REJECTED_WITHOUT_REFUND)], [0, true]);
+  assert.deepEqual(await rejectionOf(client, uuid), { message: REJECTED_WITHOUT_REFUND, isFinal: true });
+  const [letter, ...others] = await rejectionLetters(uuid);
+  assert.ok(letter!.includes(REJECTED_WITHOUT_REFUND));
+  assert.deepEqual(others, []);
+});
+
+test('a final rejection is refused when the fee leaves nothing to give back, so that the membership would stay', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "65.00"'));
+  for (const more of [['--dry-run'], []]) {
+    const { out, code } = await reject(t, uuid, ...more);
+    assert.equal(code, 1);
+    assert.match(out, new RegExp(`^Of payment ${intentId} nothing can go back, .* refund ${uuid}\n$`));
+  }
+  assert.equal(await rejectionOf(client, uuid), null);
+});
+
+test('while Stripe makes no refund, a final rejection is decided whole: rejected, ended, and the refund due', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 9 });
+  const { out, code } = await reject(t, uuid);
+  await server.stripeFault(null);
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^\$65\.00 goes back\.\nThe refund of payment pi_\w+ is decided, and is made later: .+\n$/m,
+  );
+  assert.deepEqual(await rejectionOf(client, uuid), { message: REJECTED_FINALLY, isFinal: true });
+  assert.deepEqual(
+    [await refundsOf(server, intentId), await standingsOf(server, uuid)],
+    [
+      [{ reason: 'ineligible', status: 'due', amount_cents: 6500 }],
+      [{ type: 'membership', standing: 'refunded' }],
+    ],
+  );
+  await giveBack(server.deps, intentId);
+  assert.equal((await refundsOf(server, intentId))[0]?.status, 'succeeded');
+});
+
+test('a letter of a final rejection does not say that money went back when Stripe has refused the refund since', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  assert.equal((await reject(t, uuid)).code, 0);
+  const [before] = await rejectionLetters(uuid);
+  assert.ok(before!.includes(REJECTED_FINALLY));
+  const [refund] = await server.deps.database
+    .selectFrom('refund')
+    .select('stripe_id')
+    .where('intent_id', '=', intentId)
+    .execute();
+  await server.stripeControl(`refunds/${refund!.stripe_id}/settle`, { status: 'failed' });
+  await followPayment(server.deps, intentId);
+  const [after] = await rejectionLetters(uuid);
+  assert.ok(after!.includes(REJECTED_WITHOUT_REFUND));
+  assert.equal((await rejectionOf(client, uuid))?.message, REJECTED_WITHOUT_REFUND);
+});
+
+test('an upgrade by link owes no transcript of its own', async (t) => {
+  await paidJoin(server, server.client(), 'HONOR101');
+  // The undergraduates' programme asks everybody for a transcript.
+  const { client, uuid } = await upgradeByLink(server, '101', { productId: 11 });
+  const { owesTranscript } = (await client.call('getWelcome', { params: { uuid } })).data;
+  assert.equal(owesTranscript, false);
+  await server.deps.database
+    .updateTable('join_session')
+    .set({ paid_at: new Date(Date.now() - 40 * 86_400_000) })
+    .where('uuid', '=', uuid)
+    .execute();
+  assert.doesNotMatch((await runCommand(t, server, documentsDueCommand, [])).out, new RegExp(uuid));
+});
+
+test('what is uploaded at an upgrade by link is of its base, and a final rejection decides both, named by either', async (t) => {
+  for (const [code, contactId] of [
+    ['HONOR102', '102'],
+    ['HONOR103', '103'],
+  ] as const) {
+    const base = await paidJoin(server, server.client(), code);
+    const upgrade = await upgradeByLink(server, contactId);
+    await upload(upgrade.client, upgrade.uuid);
+    const listed = (await runCommand(t, server, documentsListCommand, [])).out;
+    assert.deepEqual(
+      [base.uuid, upgrade.uuid].map((uuid) => listed.includes(uuid)),
+      [true, false],
+    );
+    const named = code === 'HONOR102' ? upgrade.uuid : base.uuid;
+    const trial = await reject(t, named, '--dry-run');
+    assert.match(trial.out, /^\$110\.00 would go back\.$/m);
+    const { out, code: status } = await reject(t, named);
+    assert.deepEqual([status, /^\$110\.00 goes back\.$/m.test(out)], [0, true]);
+    assert.deepEqual(
+      [await standingsOf(server, base.uuid), await standingsOf(server, upgrade.uuid)],
+      [
+        [{ type: 'membership', standing: 'refunded' }],
+        [{ type: 'membership_upgrade', standing: 'refunded' }],
+      ],
+    );
+    const [letter] = await rejectionLetters(base.uuid);
+    assert.ok(letter!.includes(REJECTED_FINALLY));
+    assert.deepEqual(await rejectionLetters(upgrade.uuid), []);
+  }
+});
+
+test('a document that was stored with an upgrade by link before is decided with its base', async (t) => {
+  const base = await paidJoin(server, server.client(), 'HONOR104');
+  const upgrade = await upgradeByLink(server, '104');
+  await upload(upgrade.client, upgrade.uuid);
+  await server.deps.database
+    .updateTable('document')
+    .set({ session_uuid: upgrade.uuid })
+    .where('session_uuid', '=', base.uuid)
+    .execute();
+  const { out, code } = await reject(t, upgrade.uuid);
+  assert.deepEqual([code, /^\$110\.00 goes back\.$/m.test(out)], [0, true]);
+});
+
+test('an upgrade by link stays when a join that its holder had before is rejected', async (t) => {
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: '7301', profile: '{}' }).execute();
+  await database.insertInto('invitation').values({ code: 'ANEW7301', contact_id: '7301' }).execute();
+  const first = await uploaded('ANEW7301');
+  await refundJoin(server.deps, first.uuid, membershipOnly);
+  await paidJoin(server, server.client(), 'ANEW7301');
+  const upgrade = await upgradeByLink(server, '7301');
+  assert.equal((await reject(t, first.uuid)).code, 0);
+  assert.deepEqual(await standingsOf(server, upgrade.uuid), [
+    { type: 'membership_upgrade', standing: 'active' },
+  ]);
+});

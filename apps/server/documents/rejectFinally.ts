@@ -1,0 +1,77 @@
+import { type Kysely, sql } from 'kysely';
+import { disputedSentence, heldAfter, type PaidOrder, planRefund, type RefundPlan } from '#core/refunds.ts';
+import { finalRejection, type RejectionReason } from '#documents/document.ts';
+import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { decideRefunds, followJoin, lockPaid, NotRefundable } from '../refunds/refundJoin.ts';
+import { proofJoin } from './proofJoin.ts';
+import { recordReview } from './review.ts';
+
+/** What a final rejection decided, or would decide. */
+export interface FinalRejection {
+  /** Transcripts that were rejected; 0 when they had been before. */
+  count: number;
+  /** What the applicant reads. */
+  sentence: string;
+  plan: RefundPlan;
+}
+
+/**
+ * Rejects the transcripts of a join for good and decides what goes back, in one transaction: the membership less the processing
+ * fee, and its upgrade in full, also when a link sold that in a join of its own. Named by either of the two. Donations and store
+ * items stay. Null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, where a membership or an
+ * upgrade would stay held, or Stripe does not say what has gone back already. With `isTrial` nothing is written. Asked again it
+ * decides what is left.
+ */
+export async function rejectFinally(
+  deps: Deps,
+  uuid: string,
+  reason: RejectionReason,
+  { isTrial = false } = {},
+): Promise<FinalRejection | null> {
+  const join = await proofJoin(deps.database, uuid);
+  const joins = [join, ...(await upgradesByLink(deps.database, join))];
+  for (const each of joins) await followJoin(deps, each);
+  return deps.database.transaction().execute(async (trx) => {
+    const paid = await lockPaid(deps, trx, joins);
+    const verdict = { review: 'rejected', reason } as const;
+    const count = await recordReview(trx, deps, { named: uuid, join }, verdict, { isFinal: true, isTrial });
+    if (count === 0 && !(await isRejectedFinally(trx, join))) return null;
+    const { orders } = paid;
+    const plan = planRefund(orders, {
+      membership: true,
+      ineligible: true,
+      upgrade: orders.some(({ lines }) => lines.some(({ type }) => type === 'membership_upgrade')),
+      items: 'none',
+    });
+    const [kept] = heldAfter(orders, plan);
+    if (kept) throw new NotRefundable(whyKept(kept, join));
+    if (!isTrial) await decideRefunds(deps, trx, paid, plan, 'ineligible');
+    const isReturned = orders.some(
+      ({ sessionUuid, lines, dispute }) =>
+        sessionUuid === join && dispute !== 'lost' && lines.some(({ type }) => type === 'membership'),
+    );
+    return { count, sentence: finalRejection({ isReturned }), plan };
+  });
+}
+
+function whyKept({ intentId, dispute }: PaidOrder, uuid: string): string {
+  return dispute === 'open'
+    ? `${disputedSentence(intentId)} Nothing was decided: reject it when the dispute is over.`
+    : `Of payment ${intentId} nothing can go back, since the processing fee is as high as its price: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
+}
+
+async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boolean> {
+  const { rows } = await sql`select from document where session_uuid = ${uuid} and is_final`.execute(trx);
+  return rows.length > 0;
+}
+
+/** The joins by which the contact has bought an upgrade alone, whose base is this join's membership and no other. */
+async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
+  const { rows } = await sql<{ session_uuid: string }>`
+    select upgrade.session_uuid from membership upgrade join join_session own on own.contact_id = upgrade.contact_id
+    where own.uuid = ${uuid} and upgrade.session_uuid <> own.uuid and upgrade.type = 'membership_upgrade' and upgrade.is_held
+      and not exists (select from membership other where other.contact_id = own.contact_id and other.session_uuid <> own.uuid
+        and other.type = 'membership' and other.is_held)`.execute(database);
+  return rows.map(({ session_uuid }) => session_uuid);
+}
