@@ -68,7 +68,7 @@ test('what the bank has for now, or went back without saying what for, is held',
 });
 
 test('what an upgrade sends waits for staff when the membership that it upgrades has ended', () => {
-  assert.deepEqual(told({ hasLostBase: true }), ['Honor Cord held', 'Lapel Pin held']);
+  assert.deepEqual(told({ hasLostBase: true }), ['Honor Cord held', 'Lapel Pin open']);
 });
 
 test('what was sent stays sent, and says when its money went back afterwards', () => {

@@ -17,7 +17,7 @@ export interface ShippedOrder {
   dispute: Dispute | null;
   /** Of the membership or upgrade that it bought. */
   standing: MembershipStanding | null;
-  /** Of an upgrade: the membership of its join has ended. */
+  /** Of an upgrade: the membership that it upgrades has ended, and none has taken its place. */
   hasLostBase: boolean;
   shipments: readonly Shipment[];
 }
@@ -76,7 +76,8 @@ function owes(
   if (back >= total) return { is: 'ended', because: 'refunded' };
   if (isMembershipType(paid.type) && (standing === null || !isHeld(standing)))
     return { is: 'ended', because: 'its membership has ended' };
-  if (hasLostBase) return { is: 'held', because: 'the membership that it upgrades has ended' };
+  if (hasLostBase && isMembershipType(paid.type))
+    return { is: 'held', because: 'the membership that it upgrades has ended' };
   if (dispute === 'open') return { is: 'held', because: 'its payment is disputed' };
   if (given.some((refund) => refund.lines === null))
     return { is: 'held', because: 'some of its payment went back without saying what for' };

@@ -4,8 +4,9 @@ import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
@@ -297,4 +298,34 @@ test('orders refuses what it does not understand, in a sentence', async (t) => {
     (await run(t, ordersShipCommand, pinned, '--item', '31')).out,
     /has nothing to send of product 31\./,
   );
+});
+
+test('what an upgrade by link brings is held once its base has ended, and to send again when its holder joins anew', async (t) => {
+  await paidJoin(server, server.client(), 'HONOR101');
+  const { uuid } = await upgradeByLink(server, '101', { items: [PIN] });
+  const goods = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).slice(1);
+  const toSend = ['Engraved Medallion (product 10)  to send', 'Lapel Pin (product 30)  to send'];
+  assert.deepEqual(await goods(), toSend);
+  const { rows } = await sql<{ uuid: string }>`
+    select session_uuid as uuid from membership where contact_id = '101' and type = 'membership'`.execute(
+    server.deps.database,
+  );
+  await run(t, refundCommand, rows[0]!.uuid);
+  assert.deepEqual(await goods(), [
+    'Engraved Medallion (product 10)  held: the membership that it upgrades has ended',
+    'Lapel Pin (product 30)  to send',
+  ]);
+  await paidJoin(server, server.client(), 'HONOR101');
+  assert.deepEqual(await goods(), toSend);
+});
+
+test('what an upgrade brings is to send again when its holder joins anew', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR102');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const medallion = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).at(-1);
+  await run(t, refundCommand, uuid);
+  assert.match((await medallion())!, / {2}held: the membership that it upgrades has ended$/);
+  await paidJoin(server, server.client(), 'HONOR102');
+  assert.equal(await medallion(), 'Engraved Medallion (product 10)  to send');
 });

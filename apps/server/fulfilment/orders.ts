@@ -3,6 +3,7 @@ import { type Address, addressFrom, type Goods, goodsOfOrder, type ShippedOrder 
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
+import { hasLostBase } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
 import type { Society } from '../society/society.ts';
 
@@ -66,9 +67,7 @@ function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
 async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`
     select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, dispute,
-      (select standing from membership where payment_intent = payment.intent_id) as standing,
-      payment.kind = 'upgrade' and coalesce((select bool_and(not is_held) from membership
-        where session_uuid = session.uuid and type = 'membership'), false) as "hasLostBase",
+      bought.standing, coalesce(bought.type = 'membership_upgrade' and ${hasLostBase('bought')}, false) as "hasLostBase",
       coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
@@ -78,6 +77,7 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     join join_session session on session.uuid = payment.session_uuid
     left join contact on contact.id = session.contact_id
+    left join membership bought on bought.payment_intent = payment.intent_id
     where ${which} and payment.status = 'succeeded' and session.erased_at is null
     order by payment.succeeded_at, payment.intent_id`.execute(database);
   return rows;

@@ -3,7 +3,7 @@ import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { holdsBought, joinHolds, mirrorBought } from '../session/members.ts';
+import { holdsBase, mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -92,8 +92,7 @@ export async function upgradesAlone(
     ) as upgrade
     where base.type = 'membership' and not base.is_held and upgrade.standing = 'active'
       and ${baseSession === null ? sql`true` : sql`base.session_uuid = ${baseSession}`}
-      and not ${joinHolds('upgrade.session_uuid', 'membership')}
-      and not ${holdsBought('upgrade.contact_id', 'membership')}`.execute(database);
+      and not ${holdsBase('upgrade')}`.execute(database);
   return rows.map(({ session_uuid }) => session_uuid);
 }
 

@@ -45,6 +45,23 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
+/** Whether a membership is held below an upgrade, a row of the table `upgrade`: by its join or by its contact. */
+export function holdsBase(upgrade: string): RawBuilder<boolean> {
+  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${holdsBought(`${upgrade}.contact_id`, 'membership')})`;
+}
+
+/**
+ * Whether the membership below an upgrade, a row of the table `upgrade`, has ended and none has taken its place. One that was
+ * not bought here ends unseen.
+ */
+export function hasLostBase(upgrade: string): RawBuilder<boolean> {
+  const session = sql.ref(`${upgrade}.session_uuid`);
+  const contact = sql.ref(`${upgrade}.contact_id`);
+  return sql<boolean>`(not ${holdsBase(upgrade)} and (
+    exists (select from membership as base where base.session_uuid = ${session} and base.type = 'membership')
+    or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')))`;
+}
+
 /** Whether the membership that the join in a column bought was refunded: its payer has, or gets, its money back. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned
