@@ -51,6 +51,19 @@ test('what was refunded is not sent, and what remains is', () => {
   assert.deepEqual(told({ refunds: [back(12_600, null)] }), ['Honor Cord ended', 'Lapel Pin ended']);
 });
 
+test('an item of which a part went back is sent, until all of it has', () => {
+  const part = { refunds: [back(500, 2)] };
+  assert.deepEqual(told(part), ['Honor Cord open', 'Lapel Pin open']);
+  assert.deepEqual(told({ refunds: [back(500, 2), back(700, 2)] }), ['Honor Cord open', 'Lapel Pin ended']);
+  assert.deepEqual(told({ refunds: [back(500, 2), back(700, 2, 'failed')] }), [
+    'Honor Cord open',
+    'Lapel Pin open',
+  ]);
+  const sent = { line: 2, shippedAt: new Date(0), shippedBy: 'staff', note: null };
+  const [, pin] = goodsOfOrder(order({ ...part, shipments: [sent] }), ships);
+  assert.deepEqual(pin!.state, { is: 'sent', shipment: sent, isOwed: true });
+});
+
 test('a membership that ended sends nothing more, and a lost dispute ends all of its payment', () => {
   assert.deepEqual(told({ standing: 'refunded' }), ['Honor Cord ended', 'Lapel Pin open']);
   assert.deepEqual(told({ standing: 'void' }), ['Honor Cord ended', 'Lapel Pin open']);

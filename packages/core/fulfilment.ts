@@ -1,6 +1,14 @@
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
-import { counts, type Dispute, type GivenBack, isHeld, type MembershipStanding } from './refunds.ts';
+import {
+  centsBack,
+  counts,
+  type Dispute,
+  type GivenBack,
+  goneCents,
+  isHeld,
+  type MembershipStanding,
+} from './refunds.ts';
 
 /** What was sent of a line. */
 export interface Shipment {
@@ -68,18 +76,18 @@ function owes(
   line: number,
 ): Owed {
   if (dispute === 'lost') return { is: 'ended', because: 'a dispute over its money was lost' };
-  const given = refunds.filter(counts);
-  if (given.some((refund) => refund.lines?.some((back) => back.line === line)))
+  const back = centsBack(refunds, line);
+  // Any refund of a membership or an upgrade has ended it, an item one of all of it.
+  if (isMembershipType(paid.type) ? back > 0 : back >= paid.priceCents)
     return { is: 'ended', because: 'refunded' };
   const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  const back = given.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  if (back >= total) return { is: 'ended', because: 'refunded' };
+  if (goneCents(refunds) >= total) return { is: 'ended', because: 'refunded' };
   if (isMembershipType(paid.type) && (standing === null || !isHeld(standing)))
     return { is: 'ended', because: 'its membership has ended' };
   if (hasLostBase && isMembershipType(paid.type))
     return { is: 'held', because: 'the membership that it upgrades has ended' };
   if (dispute === 'open') return { is: 'held', because: 'its payment is disputed' };
-  if (given.some((refund) => refund.lines === null))
+  if (refunds.some((refund) => counts(refund) && refund.lines === null))
     return { is: 'held', because: 'some of its payment went back without saying what for' };
   return { is: 'open' };
 }

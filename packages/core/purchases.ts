@@ -1,5 +1,5 @@
 import { isDonationType } from './product.ts';
-import { leftCents, type PaidOrder, refundedLines } from './refunds.ts';
+import { centsBack, leftCents, type PaidOrder } from './refunds.ts';
 
 /** What a join has bought, less what went back. Null: it never bought any; empty: all of it went back. */
 export interface Purchases {
@@ -23,10 +23,8 @@ export function purchasesOf(
   const bought: Purchases = { membership: null, upgrade: null, donationCents: null, items: null };
   for (const order of orders) {
     const isAllBack = leftCents(order) === 0;
-    const back = refundedLines(order.refunds);
     for (const [at, { type, name, priceCents }] of order.lines.entries()) {
-      const backCents = back.reduce((sum, { line, cents }) => (line === at ? sum + cents : sum), 0);
-      const keptCents = isAllBack ? 0 : Math.max(0, priceCents - backCents);
+      const keptCents = isAllBack ? 0 : Math.max(0, priceCents - centsBack(order.refunds, at));
       if (type === 'membership') bought.membership = name;
       else if (type === 'membership_upgrade') bought.upgrade = holdsUpgrade ? name : '';
       else if (isDonationType(type)) bought.donationCents = (bought.donationCents ?? 0) + keptCents;

@@ -219,6 +219,27 @@ test('an item that is asked for is found, and said when it has gone back already
   ]);
 });
 
+test('of an item of which a part went back the rest goes back when it is asked for, and then nothing', () => {
+  const asked: RefundWish = { membership: false, ineligible: false, upgrade: false, items: [1200] };
+  const part = [{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 500 }];
+  for (const saidBy of ['staff', 'us'] as const) {
+    const order = paid(
+      [membership('join'), bought('Lapel Pin', 1200)],
+      [outside(500, { saidBy, lines: part })],
+    );
+    const { refunds, notes } = planRefund([order], asked);
+    assert.deepEqual(
+      [refunds.flatMap(({ lines }) => lines), notes],
+      [[{ line: 1, productId: 1200, name: 'Lapel Pin', cents: 700 }], []],
+    );
+    assert.deepEqual(planRefund(carryOut([order], asked), asked), {
+      refunds: [],
+      disputed: [],
+      notes: ['Lapel Pin has already been refunded.'],
+    });
+  }
+});
+
 test('a refund names no line of which nothing is left to go back', () => {
   const everything: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'all' };
   const order = paid([membership('join'), bought('Lapel Pin', 1200)], [outside(7000)]);

@@ -82,7 +82,8 @@ export function leftCents({
  * Plans the refunds over the payments of a join. The membership is refunded in full, or less the programme's processing fee
  * when its payer is not eligible (specification, section 9); the upgrade, donations and store items only when requested. What
  * a line is follows from its type: an upgrade that was sold by a link is the order of a join of its own, and an upgrade all the
- * same. Each line once, never more than was paid, and nothing of a disputed payment.
+ * same. Each line once, never more than was paid, and nothing of a disputed payment. Any refund of a membership or an upgrade has
+ * ended it; of a donation or a store item of which a part went back, the rest goes back.
  */
 export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): RefundPlan {
   const plan: RefundPlan = { refunds: [], disputed: [], notes: [] };
@@ -94,12 +95,14 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
     for (const [line, { productId, type, name, priceCents }] of order.lines.entries()) {
       if (!isWanted(wish, type, productId)) continue;
       found.add(productId);
-      if (already.has(line)) {
+      const rest =
+        isMembershipType(type) && already.has(line) ? 0 : priceCents - centsBack(order.refunds, line);
+      if (rest <= 0) {
         plan.notes.push(`${name} has already been refunded.`);
         continue;
       }
       const fee = wish.ineligible && type === 'membership' ? order.processingFeeCents : 0;
-      const due = Math.max(0, priceCents - fee);
+      const due = Math.max(0, rest - fee);
       const cents = Math.min(due, left);
       if (cents < due)
         plan.notes.push(
@@ -158,8 +161,13 @@ export function heldAfter(
 }
 
 /** Refunded lines, of the refunds whose lines are known; a line may occur several times. */
-export function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
+function refundedLines(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[]): RefundedLine[] {
   return refunds.filter(counts).flatMap(({ lines }) => lines ?? []);
+}
+
+/** Cents of a line that went back by refunds whose lines are known. */
+export function centsBack(refunds: readonly Pick<GivenBack, 'status' | 'lines'>[], line: number): number {
+  return sumOf(refundedLines(refunds).filter((part) => part.line === line));
 }
 
 /** Indexes of the lines that a refund was for. */
@@ -228,11 +236,12 @@ export function feeReadBy(
 
 /** The unrefunded rest of each line, in cents. */
 function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
-  const parts = refundedLines(refunds);
-  return lines.map(({ productId, name, priceCents }, line) => {
-    const gone = sumOf(parts.filter((part) => part.line === line));
-    return { line, productId, name, cents: Math.max(0, priceCents - gone) };
-  });
+  return lines.map(({ productId, name, priceCents }, line) => ({
+    line,
+    productId,
+    name,
+    cents: Math.max(0, priceCents - centsBack(refunds, line)),
+  }));
 }
 
 /** The only set of parts, each whole or less its fee, with this sum; undefined when there is none or more than one. */

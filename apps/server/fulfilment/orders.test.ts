@@ -9,7 +9,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import type { Command } from '../platform/command.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
+import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { ordersListCommand, ordersShipCommand, ordersShowCommand, ordersUnshipCommand } from './commands.ts';
 import { shipOrder, unshipOrder } from './shipOrder.ts';
 
@@ -328,4 +328,17 @@ test('what an upgrade brings is to send again when its holder joins anew', async
   assert.match((await medallion())!, / {2}held: the membership that it upgrades has ended$/);
   await paidJoin(server, server.client(), 'HONOR102');
   assert.equal(await medallion(), 'Engraved Medallion (product 10)  to send');
+});
+
+test('an item of which a part went back is sent, and its rest goes back by --items', async (t) => {
+  const { uuid, intentId } = await join({ membershipId: 1, items: [PIN] });
+  const pin = async () => of((await run(t, ordersListCommand, '--all')).out, uuid).at(-1);
+  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
+  await followPayment(server.deps, intentId);
+  assert.match((await pin())!, / {2}held: some of its payment went back without saying what for$/);
+  assert.equal((await run(t, refundAssignCommand, body.id, '--items', '30')).code, 0);
+  assert.equal(await pin(), 'Lapel Pin (product 30)  to send');
+  const { out } = await run(t, refundCommand, uuid, '--no-membership', '--items', '30');
+  assert.equal(out, `$7.00  Lapel Pin  (${intentId})\n$7.00 goes back.\n`);
+  assert.equal(await pin(), 'Lapel Pin (product 30)  not to be sent: refunded');
 });
