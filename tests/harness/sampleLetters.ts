@@ -69,6 +69,7 @@ export function sampleLetter(kind: LetterKind, change: Partial<Letter> = {}): Le
       ...paid,
       amountCents: bought.reduce((sum, { priceCents }) => sum + priceCents, 0),
       lines: bought,
+      isHeld: true,
     },
     refund:
       kind === 'refund'

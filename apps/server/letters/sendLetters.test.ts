@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
-import { undergraduate } from '../../../tests/harness/refunds.ts';
+import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { mailTimes } from '../providers/mail/client.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { dueLetters } from './dueLetters.ts';
@@ -102,6 +103,21 @@ test('no name gets into the header, becomes markup, or becomes a link', async ()
   const other = await simpleParser(Buffer.from((await cameTo(linker))[0]!.raw, 'latin1'));
   assert.match(other.text!, /^Hello,/);
   assert.doesNotMatch(`${other.html}${other.text}${other.subject}`, /evil/);
+});
+
+test('who was refunded before the receipt went out gets none, and who bought an upgrade by link gets one', async () => {
+  const { uuid, email } = await dueLetter();
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await paidJoin(server, server.client(), 'HONOR101');
+  const upgrade = await upgradeByLink(server, '101');
+  await send();
+  assert.deepEqual(
+    (await cameTo(email)).filter(({ raw }) => /^subject: .*confirmed/im.test(raw)),
+    [],
+  );
+  assert.notEqual((await rowOf(uuid)).withdrawn_at, null);
+  const { kind, sent_at } = await rowOf(upgrade.uuid);
+  assert.deepEqual([kind, sent_at === null], ['upgrade', false]);
 });
 
 test('of all that look at once, each takes another letter', async () => {
@@ -293,7 +309,7 @@ test('what does not hold any more is not sent', async () => {
     rows.map(({ kind, was }) => `${kind} ${was}`),
     [
       'certificate withdrawn',
-      'confirmation sent',
+      'confirmation withdrawn',
       'portal withdrawn',
       'proof-due withdrawn',
       'proof-due withdrawn',

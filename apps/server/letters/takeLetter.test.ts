@@ -19,6 +19,18 @@ test('a receipt is sent of what was paid, and a second payment is told while it 
     assert.equal(isSent('second-payment', paidAs(status)), status === 'duplicate', status);
 });
 
+test('a receipt is not sent when what was paid for has ended meanwhile', () => {
+  for (const kind of ['confirmation', 'upgrade'] as const) {
+    const payment = { ...sampleLetter(kind).payment!, isHeld: false };
+    assert.equal(isSent(kind, { payment }), false, kind);
+  }
+  assert.equal(
+    isSent('upgrade', { isMember: false }),
+    true,
+    'an upgrade by link, whose base is another join’s',
+  );
+});
+
 test('a payment that failed is told to who has not paid since, by it or by another one', () => {
   const open = { state: 'ordering', ...paidAs('open') } as const;
   assert.equal(isSent('payment-failed', open), true);

@@ -48,6 +48,8 @@ export interface Letter {
     succeededAt: string | null;
     card: { brand: string; last4: string } | null;
     lines: OrderLine[];
+    /** What it bought is held: a membership or an upgrade. */
+    isHeld: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
   /** What was decided on the document that it is about, as it stands now. */
@@ -95,7 +97,8 @@ const readLetters = sql`
     case when payment.intent_id is not null then json_build_object('intentId', payment.intent_id, 'status', payment.status,
       'amountCents', payment.amount_cents, 'succeededAt', succeeded_at,
       'card', case when card_last4 is not null then json_build_object('brand', coalesce(card_brand, 'Card'), 'last4', card_last4) end,
-      'lines', coalesce(snapshot.items, '[]')) end as payment,
+      'lines', coalesce(snapshot.items, '[]'),
+      'isHeld', exists (select from membership where payment_intent = payment.intent_id and is_held)) end as payment,
     case when refund.uuid is not null then json_build_object('status', refund.status, 'amountCents', refund.amount_cents,
       'lines', refund.lines) end as refund,
     document.review
@@ -119,7 +122,7 @@ export function holds(letter: Letter, now: Date): boolean {
   switch (kind) {
     case 'confirmation':
     case 'upgrade':
-      return payment?.status === 'succeeded';
+      return payment?.status === 'succeeded' && payment.isHeld;
     case 'certificate':
     case 'portal':
       return letter.isMember;
