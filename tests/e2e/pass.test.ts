@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { OPENED_ELSEWHERE } from '../../packages/core/pass.ts';
 import { detailedJoin } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { joinElsewhere, letterTo, linkOf } from './passes.ts';
@@ -24,7 +25,6 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await chooseMembership(first);
   await button(first, 'Donate $10').click();
   await expect(total(first)).toHaveText('$75.00');
-  await elsewhere.close();
 
   await page.goto('/');
   await page.getByRole('link', { name: 'Send me my link' }).click();
@@ -59,6 +59,14 @@ test('a join begun in one browser is finished in another from the mail, and the 
   await button(page, 'Continue with the code').click();
   await expect(total(page)).toHaveText('$75.00');
   await expect(page).toHaveURL('/registration/checkout');
+  // Whoever began it sees nothing more of it: that may have been somebody else.
+  await first.reload();
+  await expect(first.getByRole('main')).toContainText(OPENED_ELSEWHERE);
+  expect(await first.content()).not.toMatch(personal);
+  await expectAccessible(first);
+  await button(first, 'Start Over').click();
+  await expect(heading(first, 'Get Started')).toBeVisible();
+  await elsewhere.close();
   expect(asked.filter((text) => text.includes(token))).toEqual([]);
   expect(await stored(page)).not.toContain(token);
   await page.goBack();
