@@ -21,6 +21,8 @@ export interface Shipment {
 /** A payment that succeeded, with all that decides what of it is to be sent. */
 export interface ShippedOrder {
   lines: readonly OrderLine[];
+  /** What each line sends by post, or null. */
+  goods: readonly (string | null)[];
   refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines'>[];
   dispute: Dispute | null;
   /** Of the membership or upgrade that it bought. */
@@ -57,9 +59,9 @@ export function goodsOf(line: OrderLine, ships: (productId: number) => string | 
 }
 
 /** The goods of a paid order, and how each stands. A line that was sent stays so, whatever went back later. */
-export function goodsOfOrder(order: ShippedOrder, ships: (productId: number) => string | undefined): Goods[] {
+export function goodsOfOrder(order: ShippedOrder): Goods[] {
   return order.lines.flatMap((paid, line) => {
-    const name = goodsOf(paid, ships);
+    const name = order.goods[line] ?? null;
     if (name === null) return [];
     const owed = owes(order, paid, line);
     const shipment = order.shipments.find((sent) => sent.line === line);

@@ -83,8 +83,8 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
 });
 
 test('a final rejection is refused when the fee leaves nothing to give back, so that the membership would stay', async (t) => {
-  const { client, uuid, intentId } = await uploaded();
   changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "65.00"'));
+  const { client, uuid, intentId } = await uploaded();
   for (const more of [['--dry-run'], []]) {
     const { out, code } = await reject(t, uuid, ...more);
     assert.equal(code, 1);

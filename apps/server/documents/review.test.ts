@@ -220,8 +220,8 @@ test('a final rejection gives back an upgrade that was bought by a link of its o
 });
 
 test('a final rejection keeps the fee of who came by a code of their own and bought the upgrade', async (t) => {
-  const { uuid } = await upgraded('HONOR102');
   changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "7.00"'));
+  const { uuid } = await upgraded('HONOR102');
   const args = [uuid, '--reason', 'below-requirement', '--final'];
   assert.equal((await runCommand(t, server, documentsRejectCommand, args)).code, 0);
   assert.deepEqual(await money(uuid), [

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { ContactProfile, Tables } from '../platform/database/types.ts';
 import { hasLostBase } from '../session/members.ts';
 import { fullName } from '../session/person.ts';
+import { goodsPromised } from '../session/promised.ts';
 import type { Society } from '../society/society.ts';
 
 /** The goods that a join paid for, sent in one parcel. */
@@ -45,7 +46,9 @@ export function isWaiting({ state }: Goods): boolean {
   return state.is === 'open' || state.is === 'held';
 }
 
-interface OrderRow extends ShippedOrder {
+interface OrderRow extends Omit<ShippedOrder, 'goods'> {
+  /** Null: as the society's file says. */
+  goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;
   paidAt: Date;
@@ -61,12 +64,13 @@ function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
     where shipment.intent_id = payment.intent_id and line = position - 1 and unshipped_at is null)`;
   return sql<boolean>`exists (
     select from jsonb_array_elements(items) with ordinality as item (value, position)
-    where (value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])) and ${all ? sql`true` : isUnsent})`;
+    where case when goods is null then value ->> 'type' = 'store' or (value ->> 'productId')::int = any(${shipping}::int[])
+      else goods ->> (position - 1)::int is not null end and ${all ? sql`true` : isUnsent})`;
 }
 
 async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`
-    select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, dispute,
+    select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
       bought.standing, coalesce(bought.type = 'membership_upgrade' and ${hasLostBase('bought')}, false) as "hasLostBase",
       coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
@@ -84,11 +88,14 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
 }
 
 function parcelsOf(society: Society, rows: readonly OrderRow[]): Parcel[] {
-  const ships = (id: number) => society.product(id)?.ships;
   const parcels = new Map<string, Parcel>();
   for (const row of rows) {
     const shipments = row.shipments.map((sent) => ({ ...sent, shippedAt: new Date(sent.shippedAt) }));
-    const goods = goodsOfOrder({ ...row, shipments }, ships);
+    const goods = goodsOfOrder({
+      ...row,
+      goods: row.goods ?? goodsPromised(society, row.lines),
+      shipments,
+    });
     if (goods.length === 0) continue;
     const parcel = parcels.get(row.uuid) ?? {
       uuid: row.uuid,

@@ -108,7 +108,8 @@ function messageIdOf(
 function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
   const key = letter.programme ?? society.defaultProgramme;
   const programme = society.programme(key);
-  const fill = (text: string) => fillIn(text, society, key);
+  const fee = shortPrice(letter.processingFeeCents ?? programme.processingFeeCents);
+  const fill = (text: string) => fillIn(text, society, key, { fee });
   const { payment, refund, sessionUuid, paidAt, data } = letter;
   const bought = payment?.lines.find(({ type }) => isMembershipType(type));
   const owesProof = (letter.isSelfNomination || programme.transcriptRequired) && !letter.hasProof;
@@ -128,7 +129,7 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
     product: programme.name,
     email: society.society.supportEmail,
     phone: society.society.supportPhone,
-    fee: shortPrice(programme.processingFeeCents),
+    fee,
     refund: fill(programme.refund),
     upgradeRefund: fill(programme.upgradeRefund),
     storeCode: society.store.code,

@@ -33,6 +33,8 @@ export interface Letter {
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
+  /** With which its membership was sold; null where that is not known, or nothing was paid. */
+  processingFeeCents: number | null;
   /** Null for none. */
   memberNumber: string | null;
   /** The join's membership is held. */
@@ -89,7 +91,9 @@ const readLetters = sql`
       when letter.kind in (${sql.join(reminderKinds.map((kind) => sql.lit(kind)))}) then array[session.details ->> 'personalEmail']
       else ${payerEmails} || array(select receipt_email from payment paid where paid.session_uuid = session.uuid order by created_at) end as emails,
     session.programme, session.state, coalesce(session.origin = 'self_nomination', false) as "isSelfNomination",
-    ${firstName} as "firstName", session.paid_at as "paidAt", ${joinHolds('session.uuid', 'membership')} as "isMember",
+    ${firstName} as "firstName", session.paid_at as "paidAt",
+    (select processing_fee_cents from payment paid join order_snapshot using (session_uuid, kind, revision)
+      where paid.session_uuid = session.uuid and paid.kind = 'join' and paid.status = 'succeeded' limit 1) as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",

@@ -3,6 +3,7 @@ import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { receiptEmail } from '../session/person.ts';
+import { promised } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
 import { openIntent } from './openIntent.ts';
@@ -66,6 +67,7 @@ async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<voi
       revision: order.revision,
       amount_cents: order.totalCents,
       items: JSON.stringify(order.lines),
+      ...promised(deps.society, order.identity.programme, order.lines),
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();

@@ -28,7 +28,7 @@ const nobodys: Record<string, string> = {
   letter: 'attempts created_at due_at id kind next_try_at sent_at withdrawn_at',
   limit_count: 'count name window_start',
   membership: 'created_at has_letters id is_held is_unlisted product_id standing type',
-  order_snapshot: 'amount_cents created_at items kind revision',
+  order_snapshot: 'amount_cents created_at goods items kind processing_fee_cents revision',
   pass: 'code_expires_at name_tries revoked_at tries',
   pass_request: 'created_at id',
   payment:

@@ -16,16 +16,19 @@ export async function paidOrders(
   database: Kysely<Tables>,
   intentIds: readonly string[],
 ): Promise<SettledOrder[]> {
-  const { rows } = await sql<Omit<SettledOrder, 'processingFeeCents'> & { programme: string }>`
+  const { rows } = await sql<
+    Omit<SettledOrder, 'processingFeeCents'> & { programme: string; processingFeeCents: number | null }
+  >`
     select payment.intent_id as "intentId", payment.session_uuid as "sessionUuid", payment.kind, payment.status, items as lines,
       payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds,
+      processing_fee_cents as "processingFeeCents",
       (select programme from join_session where uuid = payment.session_uuid) as programme
     from payment join order_snapshot snapshot using (session_uuid, kind, revision)
     where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
     order by payment.kind, payment.succeeded_at`.execute(database);
-  return rows.map(({ programme, ...order }) => ({
+  return rows.map(({ programme, processingFeeCents, ...order }) => ({
     ...order,
-    processingFeeCents: society.programme(programme).processingFeeCents,
+    processingFeeCents: processingFeeCents ?? society.programme(programme).processingFeeCents,
   }));
 }
 

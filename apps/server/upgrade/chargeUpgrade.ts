@@ -15,6 +15,7 @@ import { countingFailures } from '../payments/providerFailures.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { Declined, ProviderFailed, ProviderRefused, UnexpectedState } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
+import { promised } from '../session/promised.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 
@@ -82,7 +83,14 @@ export async function chargeUpgrade(
     if (!(await cancelIntent(deps, open.intentId))) throw await refusalFor(deps, 'upgrade', uuid);
     open = null;
   }
-  open ??= await openUpgrade(deps, uuid, offer, { ...card, customerId }, { attempt: attempts + 1, failures });
+  open ??= await openUpgrade(
+    deps,
+    standing.programme,
+    uuid,
+    offer,
+    { ...card, customerId },
+    { attempt: attempts + 1, failures },
+  );
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
@@ -176,6 +184,7 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
  */
 async function openUpgrade(
   deps: Deps,
+  programme: string,
   uuid: string,
   offer: CatalogueProduct,
   { customerId, email }: SavedCard,
@@ -185,6 +194,7 @@ async function openUpgrade(
   const items: OrderLine[] = [
     { productId: offer.id, type: offer.type, name: offer.name, priceCents: amountCents },
   ];
+  const { goods, processing_fee_cents } = promised(deps.society, programme, items);
   const intent = await countingFailures(deps, uuid, failures, () =>
     deps.payments.createIntent({
       amountCents,
@@ -211,11 +221,11 @@ async function openUpgrade(
       select ${intent.id}, uuid, 'upgrade', ${nextAttempt(uuid, 'upgrade')}, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
       on conflict do nothing returning session_uuid
     )
-    insert into order_snapshot (session_uuid, kind, revision, amount_cents, items)
-    select session_uuid, 'upgrade', ${attempt}::int, ${amountCents}::int, ${JSON.stringify(items)}::jsonb from opened
-    on conflict (session_uuid, kind, revision) do update set amount_cents = excluded.amount_cents, items = excluded.items`.execute(
-    deps.database,
-  );
+    insert into order_snapshot (session_uuid, kind, revision, amount_cents, items, goods, processing_fee_cents)
+    select session_uuid, 'upgrade', ${attempt}::int, ${amountCents}::int, ${JSON.stringify(items)}::jsonb,
+      ${goods}::jsonb, ${processing_fee_cents}::int from opened
+    on conflict (session_uuid, kind, revision) do update set amount_cents = excluded.amount_cents, items = excluded.items,
+      goods = excluded.goods, processing_fee_cents = excluded.processing_fee_cents`.execute(deps.database);
   const open = await openUpgradeOf(deps, uuid);
   if (open?.intentId !== intent.id) await cancelIntent(deps, intent.id);
   return open;

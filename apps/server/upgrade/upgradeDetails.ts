@@ -1,6 +1,7 @@
 import type { Data } from '#contract/schemas.ts';
 import { type Holding, mayChargeCard } from '#core/holding.ts';
 import { screenAfterUpgrade } from '#core/joinSession.ts';
+import { shortPrice } from '#core/money.ts';
 import type { Deps } from '../deps.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
@@ -16,12 +17,19 @@ export async function upgradeDetails(
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const payment = await deps.database
     .selectFrom('payment')
-    .select(['card_brand', 'card_last4', 'payment_method_id'])
+    .leftJoin('order_snapshot as snapshot', (join) =>
+      join
+        .onRef('snapshot.session_uuid', '=', 'payment.session_uuid')
+        .onRef('snapshot.kind', '=', 'payment.kind')
+        .onRef('snapshot.revision', '=', 'payment.revision'),
+    )
+    .select(['card_brand', 'card_last4', 'payment_method_id', 'processing_fee_cents'])
     .where('intent_id', '=', standing.paymentIntent ?? '')
     .executeTakeFirst();
   const offer = mayChargeCard(holding, standing) && payment?.payment_method_id ? standing.upgrade : null;
-  const { pages, upgradeRefund } = deps.society.programme(standing.programme);
-  const fill = (text: string) => fillIn(text, deps.society, standing.programme);
+  const { pages, upgradeRefund, processingFeeCents } = deps.society.programme(standing.programme);
+  const fee = shortPrice(payment?.processing_fee_cents ?? processingFeeCents);
+  const fill = (text: string) => fillIn(text, deps.society, standing.programme, { fee });
   return {
     upgradeOption: offer ? toWireProduct(offer) : null,
     isEligibleForUpgrade: offer !== null,

@@ -132,6 +132,10 @@ export interface OrderSnapshotTable {
   revision: number;
   amount_cents: number;
   items: Json<OrderLine[]>;
+  /** What each of the items sends by post; null for all: the society's file says it. */
+  goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
+  /** Null: the society's file says it. */
+  processing_fee_cents: number | null;
   created_at: Timestamp;
 }
 

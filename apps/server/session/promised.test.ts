@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { parse, stringify } from 'yaml';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
+import { atStripe, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
+import { listParcels, parcelOf } from '../fulfilment/orders.ts';
+import { compose } from '../letters/compose.ts';
+import { readLetter } from '../letters/takeLetter.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
+
+/** What was sold stays what it was, whatever society.yaml says of it later. */
+const server = await sharedServer();
+
+/** The file from now on sells nothing but undergraduates' memberships that send nothing, at another fee. */
+function sellOtherThings(t: TestContext): void {
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    delete file.programmes['high-school'];
+    file.programmes.undergraduate.processingFee = '20.00';
+    file.catalogue = file.catalogue
+      .filter(({ programme, type }: { programme?: string; type: string }) =>
+        type === 'store' ? false : programme !== 'high-school',
+      )
+      .map(({ ships, ...product }: { ships?: string }) => product);
+    return stringify(file);
+  });
+}
+
+/** As a server of the version before writes an order. */
+const forgetPromises = (uuid: string) =>
+  server.deps.database
+    .updateTable('order_snapshot')
+    .set({ goods: null, processing_fee_cents: null })
+    .where('session_uuid', '=', uuid)
+    .execute();
+
+/** A paid join of the membership that brings a cord, with a pin, and the upgrade that brings a medallion. */
+async function withGoods(): Promise<string> {
+  const client = server.client();
+  const started = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: true },
+  });
+  const params = { uuid: started.data.uuid };
+  await client.call('submitDetails', { params, body: details() });
+  await client.call('setMembership', { params, body: { membershipId: 2 } });
+  const productUuid = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+  await client.call('setSessionProduct', { params, body: { productUuid } });
+  const { intentId } = await payOrder(server, client, params.uuid);
+  assert.equal((await charge(client, params.uuid, intentId)).data.status, 'succeeded');
+  return params.uuid;
+}
+
+const toSend = async (uuid: string) => {
+  const parcels = await listParcels(server.deps, { all: false });
+  return parcels.find((parcel) => parcel.uuid === uuid)?.goods.map(({ name }) => name) ?? [];
+};
+
+test('goods that were paid for are sent, though their products and programme are not in the file any more', async (t) => {
+  const uuid = await withGoods();
+  sellOtherThings(t);
+  const goods = ['Honor Cord', 'Lapel Pin', 'Engraved Medallion'];
+  assert.deepEqual(await toSend(uuid), goods);
+  const parcel = await parcelOf(server.deps.database, server.deps.society, uuid);
+  assert.deepEqual(
+    parcel?.goods.map(({ name, state }) => `${name} ${state.is}`),
+    goods.map((name) => `${name} open`),
+  );
+});
+
+test('a product that begins to send something sends it to who buys it from then on', async (t) => {
+  const { uuid } = await undergraduate(server);
+  assert.deepEqual(await toSend(uuid), ['Lapel Pin']);
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    file.catalogue.find(({ id }: { id: number }) => id === 3).ships = 'Honor Cord';
+    return stringify(file);
+  });
+  assert.deepEqual(await toSend(uuid), ['Lapel Pin']);
+  const later = await undergraduate(server);
+  assert.deepEqual(await toSend(later.uuid), ['Honor Cord', 'Lapel Pin']);
+  await forgetPromises(uuid);
+  assert.deepEqual(
+    await toSend(uuid),
+    ['Honor Cord', 'Lapel Pin'],
+    'of an order from before, the file says it',
+  );
+});
+
+test('the processing fee is the one of the day on which the membership was sold', async (t) => {
+  const { client, uuid, intentId } = await undergraduate(server);
+  sellOtherThings(t);
+  const wish = { ...membershipOnly, ineligible: true };
+  const planned = async () =>
+    (await refundJoin(server.deps, uuid, wish, { isTrial: true })).refunds[0]!.amountCents;
+  assert.equal(await planned(), 9000);
+  const { id } = await server.deps.database
+    .selectFrom('letter')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'confirmation')
+    .executeTakeFirstOrThrow();
+  const letter = async () => compose(server.deps, (await readLetter(server.deps, id))!, new Date())!.text;
+  assert.match((await letter()).replace(/\n/g, ' '), /refunded less a \$5 processing fee/);
+  const { refundNote } = (await client.call('getUpgradeDetails', { params: { uuid } })).data;
+  assert.match(refundNote, /your membership fee less a \$5 processing fee/);
+
+  await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '9000' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(
+    [(await refundJoin(server.deps, uuid, wish)).notes, await atStripe(server, intentId)],
+    [['Membership has already been refunded.'], [9000]],
+    'a refund from the dashboard is read by it, too',
+  );
+});
+
+test('the processing fee of an order from before is the one that the file says', async (t) => {
+  const { uuid } = await undergraduate(server);
+  sellOtherThings(t);
+  await forgetPromises(uuid);
+  const wish = { ...membershipOnly, ineligible: true };
+  const { refunds } = await refundJoin(server.deps, uuid, wish, { isTrial: true });
+  assert.equal(refunds[0]!.amountCents, 7500);
+});
