@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
+import { logAbsent } from './doctor/askAbsent.ts';
 import { importInvitations } from './invitations/importInvitations.ts';
 import { ConfigFaults, readConfig } from './platform/config/config.ts';
 import { migrate } from './platform/database/migrate.ts';
@@ -65,6 +66,7 @@ async function main(): Promise<void> {
   });
   process.send?.({ listening: server.url });
   log.info({ url: server.url, emulated: config.providers.emulated }, 'listening');
+  await logAbsent(log, config, wired.deps.society);
 }
 
 async function importDemo({ database, deps }: Wired): Promise<void> {

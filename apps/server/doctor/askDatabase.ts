@@ -31,9 +31,10 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
 export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,
+  times = TIMES,
 ): Promise<Answer<Said>> {
   try {
-    const { client } = await connectToPrimary(databaseUrl, TIMES);
+    const { client } = await connectToPrimary(databaseUrl, times);
     try {
       return { said: await ask(client) };
     } finally {

@@ -7,6 +7,7 @@ import { askStripe, type StripeAccount } from '../providers/stripe/account.ts';
 import { readSociety, SocietyFaults } from '../society/readSociety.ts';
 import type { Society } from '../society/society.ts';
 import { type Arrival, askArrival } from './arrival.ts';
+import { type Absent, askAbsent } from './askAbsent.ts';
 import { askDatabase, askLinkSecret, type DatabaseState } from './askDatabase.ts';
 import { askHubspot, type HubspotAccount } from './askHubspot.ts';
 import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
@@ -39,6 +40,8 @@ export interface Facts {
   /** Mistakes in it, a sentence each. */
   societyFaults: readonly string[];
   database: Answer<DatabaseState>;
+  /** What orders name and the file does not have; null when the file has mistakes. */
+  absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
   /** Joins that HubSpot refuses by a rule of the account, by its reason, the most frequent first. */
@@ -65,15 +68,17 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
   const { society, faults } = readOrFaults(config.societyFile);
   const fields = society?.crm.fields ?? defaultFieldRules;
   const sender = config.mail?.from?.address ?? society?.society.supportEmail;
-  const [arrival, database, ruleRefusals, stripeAccount, hubspotAccount, storage, mail] = await Promise.all([
-    arrivalAt(config),
-    askDatabase(config.databaseUrl),
-    askRuleRefusals(config.databaseUrl),
-    askStripe(stripe, new URL(config.publicUrl).hostname),
-    askHubspot(hubspot, fields),
-    askStorage(config),
-    config.mail !== null && sender ? askMail(config.mail, sender, resolveTxt) : null,
-  ]);
+  const [arrival, database, absent, ruleRefusals, stripeAccount, hubspotAccount, storage, mail] =
+    await Promise.all([
+      arrivalAt(config),
+      askDatabase(config.databaseUrl),
+      society && askAbsent(config.databaseUrl, society),
+      askRuleRefusals(config.databaseUrl),
+      askStripe(stripe, new URL(config.publicUrl).hostname),
+      askHubspot(hubspot, fields),
+      askStorage(config),
+      config.mail !== null && sender ? askMail(config.mail, sender, resolveTxt) : null,
+    ]);
   return {
     standIns,
     mode: config.mode,
@@ -92,6 +97,7 @@ export async function examine(config: Config, standIns: StandIns, resolveTxt?: R
     societyFile: config.societyFile,
     societyFaults: faults,
     database,
+    absent,
     stripe: stripeAccount,
     hubspot: hubspotAccount,
     ruleRefusals,

@@ -43,6 +43,7 @@ const live: Facts = {
   neededProperties,
   laterProperties: ['upgrade_name', 'donation_amount', 'store_items'],
   database: { said: { waiting: 0, newer: null, mayMigrate: true, foreign: null } },
+  absent: { said: { products: [], programmes: [] } },
   stripe: {
     account: { said: { id: 'acct_1', mayCharge: true } },
     reads: { Customers: { said: null }, Refunds: { said: null }, Disputes: { said: null } },
@@ -101,6 +102,13 @@ function found(change: Partial<Facts>, about: string): [Finding['standing'], str
     .filter((finding) => finding.about === about)
     .map(({ standing, text }) => [standing, text]);
 }
+
+test('where the database or the file says nothing, what was sold is no finding', () => {
+  assert.deepEqual(
+    [found({ absent: down }, 'What was sold'), found({ absent: null }, 'What was sold')],
+    [[], []],
+  );
+});
 
 test('a live account in order misses nothing, and owns up to what no key can ask', () => {
   const others = findingsOf(live).filter(({ standing }) => standing !== 'ok');
@@ -452,6 +460,13 @@ const cases: [string, Partial<Facts>, string, Finding['standing'], RegExp][] = [
     /Whether crm.objects.contacts.write is granted/,
   ],
   [
+    'a product of an order that the file has no more',
+    { absent: { said: { products: [{ id: 2, name: 'Membership', orders: 1 }], programmes: [] } } },
+    'What was sold',
+    'missing',
+    /^The society's file has no product 2 \(Membership\), which is in 1 order that was paid or is open\. Put it back into society\.yaml/,
+  ],
+  [
     'a rule by which joins are refused',
     {
       ruleRefusals: {
@@ -533,7 +548,7 @@ test('everything wrong with one endpoint is told, and a second endpoint in order
 
 test('when the key is refused, the rest of the provider is one line and no guess', () => {
   const abouts = findingsOf({ ...live, ...stripe({ account: unauthorized }), ...hubspot({ contacts: down }) })
-    .slice(8, -4)
+    .slice(9, -4)
     .map(({ standing, about }) => [standing, about]);
   assert.deepEqual(abouts, [
     ['missing', 'Stripe key'],

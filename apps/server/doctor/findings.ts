@@ -1,4 +1,5 @@
 import { CLAIMED_ADDRESS } from './arrival.ts';
+import { absentSentences } from './askAbsent.ts';
 import type { Facts } from './examine.ts';
 import { about, type Finding, reasonOf } from './finding.ts';
 import { ofHubspot } from './hubspotFindings.ts';
@@ -35,6 +36,7 @@ function ofSettings(facts: Facts): Finding[] {
       : society.missing(
           `${societyFaults[0]}${societyFaults.length > 1 ? ` And ${societyFaults.length - 1} more.` : ''}`,
         ),
+    ...ofAbsent(facts),
     ofDatabase(facts.database),
     ofStorage(facts.storage),
     ofEncryption(facts),
@@ -73,6 +75,20 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
       ? `A call to ${publicUrl} arrives from ${address}, without a proxy.`
       : `A call to ${publicUrl} arrives from ${address}, by the proxy at ${peer}. It must be the address that this machine calls from, and not another proxy's.`,
   );
+}
+
+/** Nothing where the database says nothing: that is a finding of its own. */
+function ofAbsent({ absent, societyFile }: Facts): Finding[] {
+  if (absent === null || !('said' in absent)) return [];
+  const sold = about('What was sold');
+  const sentences = absentSentences(absent.said);
+  return [
+    sentences.length === 0
+      ? sold.ok(`${societyFile} has every programme and product of the orders that were paid or are open.`)
+      : sold.missing(
+          `${sentences.join(' ')} Put ${sentences.length === 1 ? 'it' : 'them'} back into ${societyFile}: goods, prices and fees are kept with each order, the words of its pages, letters and certificates are not.`,
+        ),
+  ];
 }
 
 function ofDatabase(answer: Facts['database']): Finding {
