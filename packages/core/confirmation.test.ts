@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Confirmation, confirmationOf, type PaymentFacts } from './confirmation.ts';
+import type { MembershipStanding } from './refunds.ts';
 
 const first: PaymentFacts = {
   kind: 'join',
@@ -11,6 +12,7 @@ const first: PaymentFacts = {
   contactId: '101',
   heldByContact: [],
   holdsBase: false,
+  madeAgain: null,
 };
 const upgrade: PaymentFacts = {
   ...first,
@@ -19,6 +21,37 @@ const upgrade: PaymentFacts = {
   heldByContact: ['membership'],
   holdsBase: true,
 };
+
+/** As after a restore, by how it stands at Stripe. */
+const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = false): PaymentFacts => ({
+  ...facts,
+  status: null,
+  madeAgain: { isReturned, standing },
+});
+const heldByAnother: PaymentFacts = { ...first, heldByContact: ['membership'] };
+const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [
+  ['one that is made again', again(first, 'active'), 'wanted'],
+  ['one that is made again and was given back as a second one', again(first, 'refunded', true), 'unwanted'],
+  ['one that is made again beside another one that is held', again(heldByAnother, 'active'), 'unwanted'],
+  ['the same while it is disputed', again(heldByAnother, 'disputed'), 'unwanted'],
+  ['one that is made again and was refunded before the next', again(heldByAnother, 'refunded'), 'wanted'],
+  ['one that is made again and was charged back', again(heldByAnother, 'charged_back'), 'wanted'],
+  [
+    'a second one of the same join that is made again, whatever went back of it',
+    again({ ...first, hasEarlier: true }, 'refunded'),
+    'unwanted',
+  ],
+  [
+    'an upgrade that is made again after its membership has ended',
+    again({ ...upgrade, heldByContact: [], holdsBase: false }, 'active'),
+    'wanted',
+  ],
+  [
+    'a payment that is confirmed already, whatever is made again',
+    { ...again(first, 'refunded', true), status: 'succeeded', hasMembership: true },
+    'confirmed already',
+  ],
+];
 
 const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ['a first payment', first, 'wanted'],
@@ -61,6 +94,7 @@ const cases: [string, PaymentFacts, Confirmation['is']][] = [
     { ...first, bought: 'membership_upgrade', heldByContact: [], holdsBase: false },
     'unwanted',
   ],
+  ...madeAgain,
 ];
 for (const [what, facts, expected] of cases)
   test(`${what}: ${expected}`, () => {

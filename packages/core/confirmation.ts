@@ -1,4 +1,5 @@
 import type { ProductType } from './product.ts';
+import { isHeld, type MembershipStanding } from './refunds.ts';
 
 /** What else is known when a payment succeeds, read while its join and its contact are locked. */
 export interface PaymentFacts {
@@ -19,11 +20,22 @@ export interface PaymentFacts {
    * own.
    */
   holdsBase: boolean;
+  /** Null for a payment that is confirmed for the first time. */
+  madeAgain: MadeAgain | null;
+}
+
+/** What became of a payment that was confirmed once and that a restored database has lost: as Stripe tells. */
+export interface MadeAgain {
+  /** It bought nothing, and was given back for that. */
+  isReturned: boolean;
+  /** By its money, of what it would buy. */
+  standing: MembershipStanding;
 }
 
 /**
  * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
- * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff.
+ * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff. A payment that is made again was
+ * sold once: what has ended since takes nobody's place, and an upgrade needs no membership that is still held.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
@@ -34,15 +46,18 @@ export type Confirmation =
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
+  const { madeAgain } = facts;
+  if (madeAgain?.isReturned) return { is: 'unwanted', why: 'bought nothing, and was given back for that.' };
   const what = facts.bought === 'membership' ? 'a membership' : 'a membership upgrade';
   if (facts.hasEarlier)
     return { is: 'unwanted', why: `was a second one for ${what} that this join has already paid for.` };
-  if (facts.heldByContact.includes(facts.bought))
+  const isTaken = facts.heldByContact.includes(facts.bought);
+  if (isTaken && (madeAgain === null || isHeld(madeAgain.standing)))
     return {
       is: 'unwanted',
       why: `was for ${what} that contact ${facts.contactId} already holds by another join.`,
     };
-  if (facts.bought === 'membership_upgrade' && !facts.holdsBase)
+  if (facts.bought === 'membership_upgrade' && !facts.holdsBase && madeAgain === null)
     return {
       is: 'unwanted',
       why:

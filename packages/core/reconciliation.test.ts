@@ -23,7 +23,7 @@ const agreed: Sides = {
       { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
     ],
   },
-  memberships: [{ productId: 1, standing: 'active', isHeld: true }],
+  memberships: [{ productId: 1, standing: 'active', isHeld: true, isReplaced: false }],
 };
 const stripe = agreed.stripe!;
 const payment = agreed.payment!;
@@ -56,6 +56,14 @@ const inOrder: [string, Partial<Sides>][] = [
   ],
   ['a duplicate that has gone back', returned],
   [
+    'refunded, and its contact has joined anew',
+    {
+      ...returned,
+      payment: { ...returned.payment, status: 'succeeded' },
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+    },
+  ],
+  [
     'paid a moment ago, on its way',
     { stripe: { ...stripe, ageMinutes: 2 }, payment: { ...payment, status: 'open' }, memberships: [] },
   ],
@@ -72,7 +80,7 @@ const inOrder: [string, Partial<Sides>][] = [
     {
       stripe: returned.stripe,
       payment: { ...returned.payment, status: 'succeeded' },
-      memberships: [{ productId: 1, standing: 'refunded', isHeld: false }],
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: false }],
     },
   ],
   [
@@ -80,7 +88,7 @@ const inOrder: [string, Partial<Sides>][] = [
     {
       stripe: { ...stripe, dispute: 'open' },
       payment: { ...payment, dispute: 'open' },
-      memberships: [{ productId: 1, standing: 'disputed', isHeld: true }],
+      memberships: [{ productId: 1, standing: 'disputed', isHeld: true, isReplaced: false }],
     },
   ],
   [
@@ -129,8 +137,21 @@ const different: [string, string, Partial<Sides>][] = [
   ['other_amount', refund, { snapshot: { ...agreed.snapshot!, lines: [agreed.snapshot!.lines[0]!] } }],
   ['other_amount_here', settle, { payment: { ...payment, amountCents: 6500 } }],
   ['money_without_member', settle, { memberships: [] }],
-  ['other_product', settle, { memberships: [{ productId: 2, standing: 'active', isHeld: true }] }],
-  ['standing', settle, { memberships: [{ productId: 1, standing: 'refunded', isHeld: false }] }],
+  [
+    'other_product',
+    settle,
+    { memberships: [{ productId: 2, standing: 'active', isHeld: true, isReplaced: false }] },
+  ],
+  [
+    'standing',
+    settle,
+    { memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: false }] },
+  ],
+  [
+    'paid_anew',
+    refund,
+    { memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }] },
+  ],
   ['refunds', settle, { stripe: { ...stripe, refundedCents: 7700 } }],
   ['refunds', settle, { payment: { ...payment, refundedCents: 1000 } }],
   ['dispute', settle, { stripe: { ...stripe, dispute: 'lost' } }],
@@ -216,7 +237,7 @@ const texts: [string, Partial<Sides>, string][] = [
     'a payment whose membership has ended and that Stripe cancelled',
     {
       stripe: { ...stripe, status: 'canceled' },
-      memberships: [{ productId: 1, standing: 'refunded', isHeld: false }],
+      memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: false }],
     },
     'We hold it as paid; Stripe says canceled.',
   ],
@@ -259,13 +280,13 @@ const texts: [string, Partial<Sides>, string][] = [
     'a dispute that Stripe does not know of',
     {
       payment: { ...payment, dispute: 'open' },
-      memberships: [{ productId: 1, standing: 'disputed', isHeld: true }],
+      memberships: [{ productId: 1, standing: 'disputed', isHeld: true, isReplaced: false }],
     },
     'At Stripe its dispute is none, here open.',
   ],
   [
     'a membership that is not the one that was paid for',
-    { memberships: [{ productId: 2, standing: 'active', isHeld: true }] },
+    { memberships: [{ productId: 2, standing: 'active', isHeld: true, isReplaced: false }] },
     'Product 1 was paid for, product 2 is held.',
   ],
   [
@@ -338,7 +359,7 @@ test('an upgrade that was paid for and taken agrees, whatever state its join is 
       amountCents: 7700,
       lines: [{ productId: 10, type: 'membership_upgrade', name: 'Upgrade', priceCents: 7700 }],
     },
-    memberships: [{ productId: 10, standing: 'active', isHeld: true }],
+    memberships: [{ productId: 10, standing: 'active', isHeld: true, isReplaced: false }],
   };
   assert.deepEqual(textsOf(upgrade), []);
 });

@@ -38,7 +38,13 @@ export interface Sides {
   /** What was on the screen; null: nobody kept it. */
   snapshot: { amountCents: number; lines: readonly OrderLine[] } | null;
   /** What this payment bought. */
-  memberships: readonly { productId: number; standing: MembershipStanding; isHeld: boolean }[];
+  memberships: readonly {
+    productId: number;
+    standing: MembershipStanding;
+    isHeld: boolean;
+    /** Its contact holds another one of its type. */
+    isReplaced: boolean;
+  }[];
 }
 
 /** Something that does not agree, what it is, and the command of staff that repairs it. */
@@ -66,12 +72,12 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   const add = (kind: string, text: string, repair = settle) =>
     found.push({ kind, subject: intentId, text, repair });
 
-  const isHeld = memberships.some((membership) => membership.isHeld);
+  const holds = memberships.some((membership) => membership.isHeld);
   if (stripe?.status !== 'succeeded') {
     if (payment?.status === 'succeeded' || payment?.status === 'duplicate')
       add(
         'paid_here_only',
-        `We hold it as paid${isHeld ? ', with a membership' : ''}; Stripe ${stripe ? `says ${stripe.status}` : 'knows no such payment'}.`,
+        `We hold it as paid${holds ? ', with a membership' : ''}; Stripe ${stripe ? `says ${stripe.status}` : 'knows no such payment'}.`,
       );
     else if (payment?.status === 'open' && (!stripe || stripe.status === 'canceled'))
       add(
@@ -159,7 +165,13 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
       refunds: payment.refunds,
       dispute: payment.dispute,
     });
-    if (membership.standing !== expected)
+    if (expected === 'active' && !membership.isHeld && membership.isReplaced)
+      add(
+        'paid_anew',
+        `Its ${received} is with us again, and its contact has joined anew meanwhile.`,
+        refund,
+      );
+    else if (membership.standing !== expected)
       add('standing', `The membership is ${membership.standing}; by its money it is ${expected}.`);
   }
   for (const { uuid, amountCents } of payment.refunds.filter(isUnassigned))

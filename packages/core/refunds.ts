@@ -219,6 +219,17 @@ export function matchRefunds(
   return matched;
 }
 
+/** The refunds of an order with what each was for: those made elsewhere as {@link matchRefunds} reads them. `feeCents` is today's. */
+export function withLines(
+  order: Pick<PaidOrder, 'lines' | 'refunds'>,
+  feeCents: number,
+): GivenBack[] {
+  const matched = matchRefunds(order, feeReadBy(order, feeCents));
+  return order.refunds.map((refund) =>
+    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
+  );
+}
+
 /**
  * The processing fee for matching a join's dashboard refunds: the fee used before, when a refund has ended the membership less a
  * fee (the society may have changed it since); otherwise `feeCents`, today's.

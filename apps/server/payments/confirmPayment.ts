@@ -1,18 +1,19 @@
 import { sql, type Transaction } from 'kysely';
-import { confirmationOf, type PaymentFacts } from '#core/confirmation.ts';
+import { confirmationOf, type MadeAgain, type PaymentFacts } from '#core/confirmation.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
+import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { hubspotIsToHear } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
-import { dueLetters, insertLetters } from '../letters/dueLetters.ts';
+import { insertLetters } from '../letters/dueLetters.ts';
 import { lettersOfSale } from '../letters/lettersOfSale.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Origin, Tables } from '../platform/database/types.ts';
 import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
+import { giveBack, promiseReturn } from '../refunds/giveBack.ts';
 import { isMemberNow, joinHolds } from '../session/members.ts';
 import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
@@ -32,6 +33,13 @@ export class NotInDatabase extends Error {
   }
 }
 
+/** What was received is not what was on the screen, or buys nothing that is sold here: staff give it back. */
+export class NotConfirmable extends Error {
+  constructor(intentId: string, why: string) {
+    super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
+  }
+}
+
 /**
  * The only way to paid. The return page, the webhook and the sweep all call it, in any order and any number of times.
  * Asks Stripe, checks that the intent is ours and that what was received is what its snapshot says, then writes
@@ -42,8 +50,15 @@ export async function confirmPayment(deps: Deps, intentId: string): Promise<Paym
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
 }
 
-/** {@link confirmPayment} with the intent as Stripe has just answered it. */
-export async function confirmIntent(deps: Deps, intent: Intent): Promise<PaymentOutcome> {
+/**
+ * {@link confirmPayment} with the intent as Stripe has just answered it. `madeAgain`, after a restore: nothing is given back by
+ * itself, and nobody but staff hears that it bought nothing.
+ */
+export async function confirmIntent(
+  deps: Deps,
+  intent: Intent,
+  madeAgain: MadeAgain | null = null,
+): Promise<PaymentOutcome> {
   const intentId = intent.id;
   const named = namedOrder(deps, intent);
   if (!named) return 'foreign';
@@ -57,27 +72,31 @@ export async function confirmIntent(deps: Deps, intent: Intent): Promise<Payment
     if (!read) throw new NotInDatabase();
     const { snapshot, facts, others } = read;
     if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
-      throw new Error(
-        `intent ${intentId} received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
+      throw new NotConfirmable(
+        intentId,
+        `received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
       );
     const bought = snapshot.items.find(isMembershipLine);
-    if (!bought) throw new Error(`the snapshot of intent ${intentId} has no membership`);
-    const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type });
+    if (!bought) throw new NotConfirmable(intentId, 'is for an order without a membership');
+    const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type, madeAgain });
     switch (confirmation.is) {
       case 'confirmed already':
         return 'succeeded';
       case 'given back already':
         return 'refunded';
       case 'unwanted':
-        await writeUnwanted(deps, trx, intent, named, confirmation.why);
+        await writeUnwanted(deps, trx, intent, named, confirmation.why, madeAgain);
         wrote = 'refunded';
         return 'refunded';
-      case 'wanted':
-        await writeWanted(deps, trx, intent, named, session, { bought, isHereAgain: facts.hasMembership });
+      case 'wanted': {
+        const standing = madeAgain?.standing ?? 'active';
+        const isHereAgain = facts.hasMembership;
+        await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain });
         wrote = 'succeeded';
-        if (bought.type === 'membership' && others.length > 0)
+        if (bought.type === 'membership' && isHeld(standing) && others.length > 0)
           await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
         return 'succeeded';
+      }
     }
   });
   if (wrote) {
@@ -172,26 +191,26 @@ async function writeUnwanted(
   intent: Intent,
   named: NamedOrder,
   why: string,
+  madeAgain: MadeAgain | null,
 ): Promise<void> {
   await recordSuccess(trx, intent, named, 'duplicate');
-  await promiseRefund(trx, {
-    intentId: intent.id,
-    amountCents: intent.amountReceivedCents,
-    reason: 'duplicate',
-  });
-  await tellStaff(
-    trx,
-    named.uuid,
-    'duplicate_payment',
-    `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} It goes back in full.`,
-  );
-  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid: named.uuid, occasion: intent.id }]);
+  if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, intent.amountReceivedCents);
+  const goesBack = madeAgain
+    ? `It was made again after a restore, so nothing goes back by itself: npm run operator -- refund ${intent.id}`
+    : 'It goes back in full.';
+  if (!madeAgain?.isReturned)
+    await tellStaff(
+      trx,
+      named.uuid,
+      'duplicate_payment',
+      `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
+    );
   // The order is open again; whoever tries to pay it learns that the membership is held.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /**
- * Payment, membership, its letters and the join, in one statement. `isHereAgain`: it had bought its membership before, and was
+ * Payment, membership, its letters while it is held, and the join, in one statement. `isHereAgain`: it had bought its membership before, and was
  * taken for no payment meanwhile: that membership is held again, by its number.
  */
 async function writeWanted(
@@ -202,8 +221,13 @@ async function writeWanted(
   session: LockedSession,
   {
     bought,
+    standing,
     isHereAgain,
-  }: { bought: OrderLine & { type: 'membership' | 'membership_upgrade' }; isHereAgain: boolean },
+  }: {
+    bought: OrderLine & { type: 'membership' | 'membership_upgrade' };
+    standing: MembershipStanding;
+    isHereAgain: boolean;
+  },
 ): Promise<void> {
   const paid =
     named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
@@ -215,13 +239,13 @@ async function writeWanted(
     isSelfNomination: session.origin === 'self_nomination',
   });
   const member = isHereAgain
-    ? sql`update membership set standing = 'active', contact_id = ${session.contact_id} where payment_intent = ${intent.id}`
-    : sql`insert into membership (session_uuid, contact_id, product_id, type, payment_intent, has_letters)
-        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, true)`;
+    ? sql`update membership set standing = ${standing}, contact_id = ${session.contact_id} where payment_intent = ${intent.id}`
+    : sql`insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, has_letters)
+        values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing}, true)`;
   await sql`
     with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
       member as (${member}),
-      told as (${insertLetters(deps, letters)})
+      told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);
 }
 

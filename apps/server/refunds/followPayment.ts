@@ -1,15 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
-import {
-  assignCommand,
-  counts,
-  feeReadBy,
-  type GivenBack,
-  goneCents,
-  matchRefunds,
-  standingAfter,
-} from '#core/refunds.ts';
+import { assignCommand, counts, type GivenBack, goneCents, standingAfter, withLines } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
@@ -108,12 +100,11 @@ export async function recount(
     .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
     .where('intent_id', '=', intentId)
     .execute();
-  const fee = feeReadBy(order, order.processingFeeCents);
   // A payment that bought nothing has nothing that a refund could be for.
-  const matched = order.status === 'succeeded' ? matchRefunds(order, fee) : new Map<string, null>();
-  const refunds = order.refunds.map((refund) =>
-    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
-  );
+  const refunds =
+    order.status === 'succeeded'
+      ? withLines(order, order.processingFeeCents)
+      : order.refunds.map((refund) => (refund.saidBy === null ? { ...refund, lines: null } : refund));
   for (const [index, refund] of refunds.entries()) {
     const isOther = !isDeepStrictEqual(refund.lines, order.refunds[index]!.lines);
     if (isOther)

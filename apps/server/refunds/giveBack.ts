@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
+import { dueLetters } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { RefundTable, Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
@@ -27,6 +28,18 @@ export async function promiseRefund(
       status: 'due',
     })
     .execute();
+}
+
+/** Decides that all that is left of a payment goes back, since it bought nothing; its payer is told. */
+export async function promiseReturn(
+  trx: Kysely<Tables>,
+  deps: Pick<Deps, 'config'>,
+  sessionUuid: string,
+  intentId: string,
+  amountCents: number,
+): Promise<void> {
+  await promiseRefund(trx, { intentId, amountCents, reason: 'duplicate' });
+  await dueLetters(trx, deps, [{ kind: 'second-payment', sessionUuid, occasion: intentId }]);
 }
 
 /**

@@ -7,6 +7,7 @@ import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { unwritten } from '../payments/paymentRow.ts';
 import { reach, takeTurn } from '../platform/database/schedule.ts';
+import { inPages } from '../platform/inPages.ts';
 import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
@@ -41,7 +42,7 @@ export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const since = turn.reachedAt ? turn.reachedAt.getTime() - OVERLAP_MS : turn.at.getTime() - FIRST_MS;
   const failures = new BackgroundFailures();
   let acted = await tryAgain(deps, failures);
-  for await (const events of pages(
+  for await (const events of inPages(
     deps.payments.listEvents(['payment_intent.created', ...webhookEvents], new Date(since)),
   )) {
     const known = await knownOf(deps, events);
@@ -152,17 +153,6 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   }
   await confirmPayment(deps, intentId);
   return true;
-}
-
-async function* pages(events: AsyncIterable<ProviderEvent>): AsyncGenerator<ProviderEvent[]> {
-  let page: ProviderEvent[] = [];
-  for await (const event of events) {
-    page.push(event);
-    if (page.length < 100) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
 }
 
 /** Events that were acted on, or are tried again by their own rows. */

@@ -1,4 +1,5 @@
 import { displayPrice } from '#core/money.ts';
+import { NotConfirmable } from '../payments/confirmPayment.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
@@ -53,7 +54,7 @@ export function tellReconciliation({ counts, differences }: Reconciliation): voi
 export const settleCommand: Command = {
   usage: 'settle PAYMENT_INTENT|JOIN | settle --missing',
   summary:
-    'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing: all such joins, as after a restore.',
+    'Bring a payment, or all payments of a join, to what Stripe says of them: confirm what succeeded, give up what did not. A join that was paid and is not in this database is made again from what Stripe knows; --missing, after a restore and before servers start: all such joins, and what went back meanwhile.',
   async run(args, { deps }) {
     const read = readArgs(args, { missing: { type: 'boolean', default: false } });
     const [subject = '', ...more] = read?.positionals ?? [];
@@ -63,7 +64,7 @@ export const settleCommand: Command = {
       const { settled, notes } = await settleMissing(deps);
       for (const note of notes) console.log(note);
       console.log(
-        `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
+        `${settled.length} ${settled.length === 1 ? 'payment was' : 'payments were'} not in this database as paid, and ${settled.length === 1 ? 'is' : 'are'} now. Addresses, schools and documents are not among what Stripe knows.`,
       );
       return notes.length > 0 ? 1 : 0;
     }
@@ -72,7 +73,7 @@ export const settleCommand: Command = {
     try {
       notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);
     } catch (error) {
-      if (!(error instanceof NotRebuilt)) throw error;
+      if (!(error instanceof NotRebuilt || error instanceof NotConfirmable)) throw error;
       console.error(error.message);
       return 1;
     }

@@ -1,11 +1,16 @@
 import { sql } from 'kysely';
+import type { MadeAgain } from '#core/confirmation.ts';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
+import type { OrderLine } from '#core/orderLine.ts';
+import { type GivenBack, standingAfter, withLines } from '#core/refunds.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
+import { isUuid } from '../platform/database/isUuid.ts';
 import type { Origin } from '../platform/database/types.ts';
-import type { Intent } from '../providers/stripe/provider.ts';
+import type { Intent, MoneyBack } from '../providers/stripe/provider.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
 export class NotRebuilt extends Error {}
@@ -19,6 +24,11 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   const named = namedOrder(deps, intent);
   if (!named) return false;
   const { uuid, kind, revision } = named;
+  const received = displayPrice(intent.amountReceivedCents);
+  const noOrder = new NotRebuilt(
+    `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
+  );
+  if (!isUuid(uuid) || !Number.isSafeInteger(revision)) throw noOrder;
   const { rows } = await sql<{ has_session: boolean; has_snapshot: boolean }>`
     select exists (select from join_session where uuid::text = ${uuid}) as has_session,
       exists (select from order_snapshot where session_uuid::text = ${uuid} and kind = ${kind} and revision = ${revision}) as has_snapshot`.execute(
@@ -26,12 +36,9 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
   );
   const { has_session, has_snapshot } = rows[0]!;
   if (has_session && has_snapshot) return false;
-  const received = displayPrice(intent.amountReceivedCents);
   const lines = linesOfMetadata(intent.metadata);
   if (lines?.reduce((sum, { priceCents }) => sum + priceCents, 0) !== intent.amountReceivedCents)
-    throw new NotRebuilt(
-      `Stripe took ${received} and does not say for what, so its join cannot be made again. To give it back: npm run operator -- refund ${intent.id}`,
-    );
+    throw noOrder;
   const identity = identityOfMetadata(intent.metadata);
   if (!has_session && (kind === 'upgrade' || !identity))
     throw new NotRebuilt(
@@ -91,6 +98,41 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
       .execute();
   });
   return true;
+}
+
+/**
+ * What became of a payment that is made again, by what Stripe has given back of it. What went back meanwhile of memberships that
+ * its contact holds in this database is taken in first: they may have ended before it was paid. Null for one that is none of ours.
+ */
+export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
+  const named = namedOrder(deps, intent);
+  if (!named) return null;
+  const { uuid, kind, revision } = named;
+  const { rows } = await sql<{ programme: string; items: OrderLine[]; held: string[] }>`
+    select programme, items, array(select payment_intent from membership
+      where membership.contact_id = join_session.contact_id and is_held and payment_intent <> ${intent.id}) as held
+    from join_session join order_snapshot on session_uuid = uuid
+    where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
+  const [sold] = rows;
+  if (!sold) return null;
+  for (const other of sold.held) await followPayment(deps, other);
+  const { refunds, dispute } = await deps.payments.moneyBack(intent.id);
+  const { processingFeeCents } = deps.society.programme(sold.programme);
+  return {
+    isReturned: refunds.some(({ reason }) => reason === 'duplicate' || reason === 'unconfirmed'),
+    standing: standingAfter({
+      lines: sold.items,
+      refunds: withLines({ kind, lines: sold.items, refunds: readBack(refunds) }, processingFeeCents),
+      dispute,
+    }),
+  };
+}
+
+/** Stripe's refunds as the rules want to see them, the oldest first. */
+function readBack(refunds: MoneyBack['refunds']): GivenBack[] {
+  return refunds
+    .map(({ id, amountCents, status }) => ({ uuid: id, amountCents, status, lines: null, saidBy: null }))
+    .reverse();
 }
 
 /** When a payment of a join that was made again was really paid: Stripe says when. */

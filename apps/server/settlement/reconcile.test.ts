@@ -293,6 +293,20 @@ test('a second payment of one join that is kept goes back', async (t) => {
   assert.deepEqual(await look(), []);
 });
 
+test('a refund that fails after its contact has joined anew: the money of the first membership goes back', async (t) => {
+  const first = await paidJoin(server, server.client(), 'HONOR104');
+  const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: first.intentId });
+  await run(t, settleCommand, first.intentId);
+  const second = await paidJoin(server, server.client(), 'HONOR104');
+  await server.stripeControl(`refunds/${body.id}/settle`, { status: 'failed' });
+  await run(t, settleCommand, first.intentId);
+  await foundAndRepaired(t, 'paid_anew');
+  assert.deepEqual(
+    [await standingsOf(first.uuid), await standingsOf(second.uuid)],
+    [['refunded'], ['active']],
+  );
+});
+
 test('what moves while it is being read is no difference', async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);

@@ -183,7 +183,9 @@ async function sidesOf(deps: Deps, entries: readonly Entry[]): Promise<Sides[]> 
         'uuid', session.uuid, 'state', session.state, 'upgrade', session.upgrade) end as session,
       case when snapshot.session_uuid is not null then json_build_object(
         'amountCents', snapshot.amount_cents, 'lines', snapshot.items) end as snapshot,
-      (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held))
+      (select json_agg(json_build_object('productId', product_id, 'standing', standing, 'isHeld', is_held, 'isReplaced', exists (
+          select from membership other where other.contact_id = membership.contact_id and other.type = membership.type
+            and other.is_held and other.id <> membership.id)))
         from membership where membership.payment_intent = asked.intent_id) as memberships
     from json_to_recordset(${JSON.stringify(asked)}::json) as asked (intent_id text, session_uuid uuid, kind text, revision integer)
     left join payment on payment.intent_id = asked.intent_id

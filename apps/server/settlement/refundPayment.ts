@@ -8,7 +8,7 @@ import { recordSuccess } from '../payments/paymentRow.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
-import { giveBack, promiseRefund } from '../refunds/giveBack.ts';
+import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
@@ -48,14 +48,11 @@ export async function refundPayment(
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
     if (left === 0) return;
     if (order?.dispute) throw new NotRefundable(disputedSentence(intentId));
-    const isBought = order?.status === 'succeeded';
-    const reason = outcome instanceof Error ? 'unconfirmed' : isBought ? 'requested' : 'duplicate';
-    await promiseRefund(trx, {
-      intentId,
-      amountCents: left,
-      reason,
-      ...(isBought && { lines: restOf(order) }),
-    });
+    const promised = { intentId, amountCents: left };
+    if (outcome instanceof Error) await promiseRefund(trx, { ...promised, reason: 'unconfirmed' });
+    else if (order?.status === 'succeeded')
+      await promiseRefund(trx, { ...promised, reason: 'requested', lines: restOf(order) });
+    else await promiseReturn(trx, deps, session.uuid, intentId, left);
     await recount(deps, trx, session, intentId);
   });
   return { cents: unrefunded, notes: await giveBack(deps, intentId) };

@@ -2,25 +2,32 @@ import { type Kysely, sql } from 'kysely';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
+import { confirmIntent, NotConfirmable } from '../payments/confirmPayment.ts';
+import { namedOrder } from '../payments/namedOrder.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
+import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
-import { datePayment, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
-import { reconcile } from './reconcile.ts';
+import { datePayment, madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
  * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
  * sentences on what Stripe does not do yet. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
+ * `isMadeAgain`: it was confirmed before a restore, though its join is here.
  */
-export async function settlePayment(deps: Deps, intentId: string): Promise<string[]> {
+export async function settlePayment(
+  deps: Deps,
+  intentId: string,
+  { isMadeAgain = false } = {},
+): Promise<string[]> {
   const intent = await deps.payments.retrieveIntent(intentId).catch((error: unknown) => {
     if (error instanceof NotAtStripe) return null;
     throw error;
@@ -33,8 +40,9 @@ export async function settlePayment(deps: Deps, intentId: string): Promise<strin
     .executeTakeFirst();
   if (intent?.status === 'succeeded') {
     const isRebuilt = await rebuildJoin(deps, intent);
-    await confirmPayment(deps, intentId);
-    if (isRebuilt) await datePayment(deps, intent);
+    const madeAgain = isRebuilt || isMadeAgain ? await madeAgainOf(deps, intent) : null;
+    await confirmIntent(deps, intent, madeAgain);
+    if (madeAgain) await datePayment(deps, intent);
     await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
     const notes = await giveBack(deps, intentId);
     await followPayment(deps, intentId);
@@ -85,27 +93,59 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * Makes again, from what Stripe knows, the joins that were paid and are not in this database, as after a restore. Returns the
- * payments that it settled, and a sentence for each that it could not.
+ * After a restore, before servers start: takes in what went back of the payments that this database has, and then makes again,
+ * from what Stripe knows, those that were paid since, the oldest first. Nothing is given back by itself: what is left for staff,
+ * `reconcile` names. Returns the payments that it settled, and a sentence for each that it could not.
  */
 export async function settleMissing(deps: Deps): Promise<{ settled: string[]; notes: string[] }> {
-  const { differences } = await reconcile(deps, { graceMinutes: 0 });
-  const missing = differences.filter(({ kind }) => kind === 'not_here').map(({ subject }) => subject);
-  const settled = new Set<string>();
-  const notes = new Map<string, string>();
-  // Twice: an upgrade waits for its join, which may stand behind it in Stripe's list.
-  for (const intentId of [...missing, ...missing]) {
-    if (settled.has(intentId)) continue;
-    try {
-      await settlePayment(deps, intentId);
-      settled.add(intentId);
-      notes.delete(intentId);
-    } catch (error) {
-      if (!(error instanceof NotRebuilt)) throw error;
-      notes.set(intentId, `${intentId}: ${error.message}`);
+  const missing: Intent[] = [];
+  for await (const page of inPages(deps.payments.listIntents(null))) {
+    const paid = page.filter((intent) => intent.status === 'succeeded' && namedOrder(deps, intent));
+    const here = await refundedHere(deps, paid);
+    for (const intent of paid) {
+      const refundedCents = here.get(intent.id);
+      if (refundedCents === undefined) missing.push(intent);
+      else if (intent.charge?.isDisputed || intent.charge?.refundedCents !== refundedCents)
+        await followPayment(deps, intent.id);
     }
   }
-  return { settled: [...settled], notes: [...notes.values()] };
+  const settled: string[] = [];
+  const notes: string[] = [];
+  // Stripe lists the newest first: of those that were paid in one second the older comes first.
+  for (const intent of missing.reverse().sort(byPayment)) {
+    try {
+      await settlePayment(deps, intent.id, { isMadeAgain: true });
+      settled.push(intent.id);
+    } catch (error) {
+      if (!(error instanceof NotRebuilt || error instanceof NotConfirmable)) throw error;
+      const isAllBack = intent.charge?.refundedCents === intent.amountReceivedCents;
+      if (!isAllBack) notes.push(`${intent.id}: ${error.message}`);
+    }
+  }
+  return { settled, notes };
+}
+
+/** Of the payments that this database has as paid, by intent: cents that have gone back. */
+async function refundedHere(deps: Deps, intents: readonly Intent[]): Promise<Map<string, number>> {
+  if (intents.length === 0) return new Map();
+  const rows = await deps.database
+    .selectFrom('payment')
+    .select(['intent_id', 'refunded_cents'])
+    .where(
+      'intent_id',
+      'in',
+      intents.map(({ id }) => id),
+    )
+    .where('status', 'in', ['succeeded', 'duplicate'])
+    .execute();
+  return new Map(rows.map(({ intent_id, refunded_cents }) => [intent_id, refunded_cents]));
+}
+
+/** In the order in which they were paid; Stripe's time is in seconds, and a join is paid before its upgrade. */
+function byPayment(one: Intent, other: Intent): number {
+  const paidAt = ({ charge, createdAt }: Intent) => (charge?.createdAt ?? createdAt).getTime();
+  const isUpgrade = ({ metadata }: Intent) => Number(metadata.kind === 'upgrade');
+  return paidAt(one) - paidAt(other) || isUpgrade(one) - isUpgrade(other);
 }
 
 /** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */

@@ -78,6 +78,8 @@ export interface MoneyBack {
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
     /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
     uuid: string | null;
+    /** Why we made it; null likewise. */
+    reason: string | null;
   }[];
   dispute: Dispute | null;
 }
@@ -334,6 +336,7 @@ export function stripeProvider({
           amountCents: amount,
           status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
           uuid: metadata?.refund ?? null,
+          reason: metadata?.reason ?? null,
         });
       for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
         disputes.push(dispute);

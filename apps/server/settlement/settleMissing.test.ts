@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { dump } from '../../../tests/harness/dump.ts';
+import {
+  atStripe,
+  differencesOf,
+  paidElsewhere,
+  refundsOf,
+  standingsOf,
+} from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
+import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { charge } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { settleCommand } from './commands.ts';
+import { refundCommand } from './refundCommands.ts';
+
+/** What becomes of payments that were made after a backup, when that is restored. */
+const server = await sharedServer({}, { hubspotLimits: 'off' });
+
+const settleMissing = async (t: TestContext) => {
+  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  assert.equal(code, 0, out);
+};
+const refund = async (t: TestContext, ...args: string[]) => {
+  const { code, out } = await runCommand(t, server, refundCommand, args);
+  assert.equal(code, 0, out);
+};
+
+/** Buys the upgrade of a paid join: its payment intent. */
+async function upgraded(client: Client, uuid: string, intentId: string): Promise<string> {
+  await charge(client, uuid, intentId);
+  const { intent_id } = await server.deps.database
+    .selectFrom('payment')
+    .select('intent_id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', 'upgrade')
+    .executeTakeFirstOrThrow();
+  return intent_id;
+}
+
+/** The invite code of a contact of no other test. */
+async function invited(contactId: string): Promise<string> {
+  const code = `ONE${contactId}`;
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: contactId, profile: '{}' }).execute();
+  await database.insertInto('invitation').values({ code, contact_id: contactId }).execute();
+  return code;
+}
+
+/** A join with an open order and its intent. */
+async function openJoin(code: string) {
+  const client = server.client();
+  const uuid = await orderingJoin(client, code);
+  return { client, uuid, ...(await openIntent(client, uuid)) };
+}
+
+/** What our tables and Stripe have of payments, and how what they bought stands. */
+const bookOf = async (joins: readonly string[], intents: readonly string[]) => ({
+  standings: await Promise.all(joins.map((uuid) => standingsOf(server, uuid))),
+  payments: await server.deps.database
+    .selectFrom('payment')
+    .select(['intent_id', 'status', 'amount_cents', 'refunded_cents'])
+    .where('intent_id', 'in', intents)
+    .orderBy('intent_id')
+    .execute(),
+  atStripe: await Promise.all(intents.map((id) => atStripe(server, id))),
+  differences: (await differencesOf(server, ...joins, ...intents)).map(({ kind }) => kind),
+});
+const secondPaymentLetters = async (intentId: string) =>
+  (
+    await server.deps.database
+      .selectFrom('letter')
+      .select('id')
+      .where('kind', '=', 'second-payment')
+      .where('occasion', '=', intentId)
+      .execute()
+  ).length;
+
+test('an upgrade stays sold whose join the backup has as an open order', async (t) => {
+  const join = await openJoin(await invited('8001'));
+  const { client } = join;
+  const restore = await dump(server);
+  await beginPayment(client, join.uuid, join.revision);
+  await payByCard(server, join.id);
+  await reportPayment(client, join.uuid, join);
+  const upgrade = await upgraded(client, join.uuid, join.id);
+  const lost = await bookOf([join.uuid], [join.id, upgrade]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf([join.uuid], [join.id, upgrade]), lost);
+  assert.deepEqual([lost.atStripe, lost.differences], [[[], []], []]);
+});
+
+test('who was refunded and joined again holds the second membership, and what was kept of the first stays kept', async (t) => {
+  const code = await invited('8002');
+  const restore = await dump(server);
+  const client = server.client();
+  const uuid = await orderingJoin(client, code);
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '25.00' } });
+  const { intentId } = await payOrder(server, client, uuid);
+  const upgrade = await upgraded(client, uuid, intentId);
+  await refund(t, uuid, '--upgrade');
+  const second = await paidJoin(server, server.client(), code);
+  const joins = [uuid, second.uuid];
+  const intents = [intentId, upgrade, second.intentId];
+  const lost = await bookOf(joins, intents);
+  assert.deepEqual([lost.atStripe, lost.differences], [[[6500], [4500], []], []]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf(joins, intents), lost);
+  // Nor does the order matter, as when each is settled by the command that reconcile names.
+  await restore();
+  for (const id of [second.intentId, intentId, upgrade])
+    assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+  assert.deepEqual(await bookOf(joins, intents), lost);
+});
+
+test('a refund of a membership that the backup has as held is taken in before the next one of its contact', async (t) => {
+  const code = await invited('8003');
+  const first = await paidJoin(server, server.client(), code);
+  const restore = await dump(server);
+  await refund(t, first.uuid);
+  const second = await paidJoin(server, server.client(), code);
+  const joins = [first.uuid, second.uuid];
+  const intents = [first.intentId, second.intentId];
+  const lost = await bookOf(joins, intents);
+  for (const args of [['--missing'], [second.intentId]]) {
+    await restore();
+    assert.equal((await runCommand(t, server, settleCommand, args)).code, 0);
+    assert.deepEqual(await bookOf(joins, intents), lost);
+  }
+});
+
+test('an upgrade whose membership has ended is made again as sold, and named with the command that gives it back', async (t) => {
+  const restore = await dump(server);
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  const upgrade = await upgraded(client, uuid, intentId);
+  await refund(t, uuid);
+  const lost = await bookOf([uuid], [intentId, upgrade]);
+  assert.deepEqual(lost.differences, ['upgrade_alone']);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf([uuid], [intentId, upgrade]), lost);
+});
+
+test('what looks like a second payment is given back by staff alone, and its payer is written to then', async (t) => {
+  const code = await invited('8004');
+  const [first, second] = [await openJoin(code), await openJoin(code)];
+  const restore = await dump(server);
+  await payByCard(server, first.id);
+  await payByCard(server, second.id);
+  await restore();
+  await settleMissing(t);
+  const { payments, atStripe } = await bookOf([], [first.id, second.id]);
+  assert.deepEqual(payments.map(({ status }) => status).sort(), ['duplicate', 'succeeded']);
+  assert.deepEqual([atStripe, await refundsOf(server, second.id)], [[[], []], []]);
+  assert.deepEqual(
+    (await differencesOf(server, first.id, second.id)).map(({ kind, subject, repair }) => [
+      kind,
+      subject,
+      repair,
+    ]),
+    [['not_returned', second.id, `npm run operator -- refund ${second.id}`]],
+  );
+  assert.equal(await secondPaymentLetters(second.id), 0);
+  assert.match(
+    (await noticesOf(server, second.uuid)).at(-1)!,
+    /contact 8004 already holds by another join\. It was made again after a restore, so nothing goes back by itself: npm run operator -- refund pi_/,
+  );
+  await refund(t, second.id);
+  assert.equal(await secondPaymentLetters(second.id), 1);
+  assert.deepEqual(await differencesOf(server, first.id, second.id), []);
+});
+
+test('a second payment that went back before the restore has gone back, and nobody hears of it again', async (t) => {
+  const code = await invited('8005');
+  const [first, second] = [await openJoin(code), await openJoin(code)];
+  const restore = await dump(server);
+  for (const { id } of [first, second]) await payByCard(server, id);
+  // The later one was reported first: it is the one that bought the membership.
+  assert.equal(await confirmPayment(server.deps, second.id), 'succeeded');
+  assert.equal(await confirmPayment(server.deps, first.id), 'refunded');
+  const joins = [first.uuid, second.uuid];
+  const lost = await bookOf(joins, [first.id, second.id]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
+  assert.equal(await secondPaymentLetters(first.id), 0);
+});
+
+test('what cannot be made again is named with the command that gives it back, and keeps nothing else from being settled', async (t) => {
+  const join = await openJoin(await invited('8007'));
+  const strange = [
+    await paidElsewhere(server),
+    await paidElsewhere(server, { session: join.uuid, revision: 'x' }),
+    await paidElsewhere(server, { session: 'nobody' }),
+    await paidElsewhere(server, { session: join.uuid, revision: String(join.revision) }),
+  ];
+  // Of another amount than the one that was on the screen.
+  await sql`update order_snapshot set amount_cents = 7000 where session_uuid = ${join.uuid}`.execute(
+    server.deps.database,
+  );
+  const other = await openJoin(await invited('8008'));
+  await payByCard(server, other.id);
+  const { code, out } = await runCommand(t, server, settleCommand, ['--missing']);
+  assert.equal(code, 1);
+  for (const id of strange) {
+    assert.match(out, new RegExp(`^${id}: .* To give it back: npm run operator -- refund ${id}$`, 'm'));
+    await server.stripe('POST', '/v1/refunds', { payment_intent: id });
+  }
+  assert.match(out, /^1 payment was not in this database as paid, and is now\./m);
+  assert.deepEqual(await standingsOf(server, other.uuid), [{ type: 'membership', standing: 'active' }]);
+  await settleMissing(t);
+});
+
+test('a paid order that the backup has as open, and that went back as a whole, ends no membership that was bought since', async (t) => {
+  const code = await invited('8006');
+  const [first, second] = [await openJoin(code), await openJoin(code)];
+  const restore = await dump(server);
+  await payByCard(server, first.id);
+  await confirmPayment(server.deps, first.id);
+  await server.stripe('POST', '/v1/refunds', { payment_intent: first.id });
+  await followPayment(server.deps, first.id);
+  await payByCard(server, second.id);
+  await confirmPayment(server.deps, second.id);
+  const joins = [first.uuid, second.uuid];
+  const lost = await bookOf(joins, [first.id, second.id]);
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
+});

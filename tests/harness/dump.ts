@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { TestServer } from './testServer.ts';
+
+/** What joins and their money are in. Other tables are left as they are. */
+const tables = [
+  'contact',
+  'invitation',
+  'join_session',
+  'order_snapshot',
+  'payment',
+  'membership',
+  'refund',
+  'letter',
+  'join_event',
+  'stripe_event',
+  'event_retry',
+  'staff_notice',
+  'schedule',
+  'reconciliation',
+];
+
+/** What the database holds is kept beside it; the answer brings it back to that, as restoring a dump does. */
+export async function dump({ deps }: Pick<TestServer, 'deps'>): Promise<() => Promise<void>> {
+  const run = (statement: string) => sql.raw(statement).execute(deps.database);
+  await run('drop schema if exists dump cascade; create schema dump');
+  for (const table of tables) await run(`create table dump.${table} as table public.${table}`);
+  return () =>
+    deps.database.transaction().execute(async (trx) => {
+      // No trigger: what they wrote is in the dump.
+      await sql`set local session_replication_role = replica`.execute(trx);
+      await sql.raw(`truncate ${tables.join(', ')} cascade`).execute(trx);
+      for (const table of tables) {
+        const { rows } = await sql<{ names: string }>`
+          select string_agg(quote_ident(column_name), ', ') as names from information_schema.columns
+          where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`.execute(trx);
+        const { names } = rows[0]!;
+        await sql
+          .raw(`insert into ${table} (${names}) overriding system value select ${names} from dump.${table}`)
+          .execute(trx);
+      }
+    });
+}
