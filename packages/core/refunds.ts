@@ -220,10 +220,7 @@ export function matchRefunds(
 }
 
 /** The refunds of an order with what each was for: those made elsewhere as {@link matchRefunds} reads them. `feeCents` is today's. */
-export function withLines(
-  order: Pick<PaidOrder, 'lines' | 'refunds'>,
-  feeCents: number,
-): GivenBack[] {
+export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
   const matched = matchRefunds(order, feeReadBy(order, feeCents));
   return order.refunds.map((refund) =>
     refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,

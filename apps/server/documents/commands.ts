@@ -5,7 +5,7 @@ import { type Command, misused, plain as plainText, readArgs } from '../platform
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
-import { giveBack } from '../refunds/giveBack.ts';
+import { giveBack, givenOf } from '../refunds/giveBack.ts';
 import { NotRefundable } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { proofJoin } from './proofJoin.ts';
@@ -110,18 +110,19 @@ async function rejectForGood(
   const decided = await rejectFinally(deps, uuid, reason, { isTrial });
   if (say(decided?.count ?? 0, 'rejected', uuid, isTrial) === 0) sayRead(decided!.sentence, isTrial);
   if (!decided) return 1;
-  tellPlan(decided.plan, isTrial);
-  if (!isTrial) for (const { intentId } of decided.plan.refunds) await makeRefund(deps, intentId);
-  return 0;
+  const { plan, promised } = decided;
+  if (isTrial) return tellPlan([{ ...plan, given: null }], isTrial);
+  for (const { intentId } of plan.refunds) await makeRefund(deps, intentId);
+  const given = await givenOf(deps, promised);
+  return tellPlan([{ ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given }], isTrial);
 }
 
 /** What is decided stands, whatever Stripe answers now: the sweep asks it again. */
 async function makeRefund(deps: Deps, intentId: string): Promise<void> {
   try {
-    for (const note of await giveBack(deps, intentId)) console.log(note);
+    await giveBack(deps, intentId);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    console.log(`The refund of payment ${intentId} is decided, and is made later: ${error.message}`);
   }
 }
 

@@ -14,6 +14,8 @@ export interface FinalRejection {
   /** What the applicant reads. */
   sentence: string;
   plan: RefundPlan;
+  /** The refunds that were written as due, by uuid. */
+  promised: string[];
 }
 
 /**
@@ -46,12 +48,12 @@ export async function rejectFinally(
     });
     const [kept] = heldAfter(orders, plan);
     if (kept) throw new NotRefundable(whyKept(kept, join));
-    if (!isTrial) await decideRefunds(deps, trx, paid, plan, 'ineligible');
+    const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
     const isReturned = orders.some(
       ({ sessionUuid, lines, dispute }) =>
         sessionUuid === join && dispute !== 'lost' && lines.some(({ type }) => type === 'membership'),
     );
-    return { count, sentence: finalRejection({ isReturned }), plan };
+    return { count, sentence: finalRejection({ isReturned }), plan, promised };
   });
 }
 

@@ -8,7 +8,16 @@ import type { RefundTable, Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
-/** Decides a refund, in the transaction of what it follows from. Stripe is asked after the commit: {@link giveBack}. */
+/** What became of refunds that were decided, once Stripe was asked. */
+export interface Given {
+  /** Of those that Stripe has made, in cents. */
+  cents: number;
+  /** Sentences for staff on what it does not make yet, and on what it refuses for good. */
+  waits: string[];
+  refused: string[];
+}
+
+/** Decides a refund, in the transaction of what it follows from, and returns its uuid. Stripe is asked after the commit: {@link giveBack}. */
 export async function promiseRefund(
   trx: Kysely<Tables>,
   refund: {
@@ -17,8 +26,8 @@ export async function promiseRefund(
     reason: Exclude<RefundTable['reason'], 'dashboard'>;
     lines?: RefundedLine[];
   },
-): Promise<void> {
-  await trx
+): Promise<string> {
+  const { uuid } = await trx
     .insertInto('refund')
     .values({
       intent_id: refund.intentId,
@@ -27,7 +36,9 @@ export async function promiseRefund(
       lines: refund.lines ? JSON.stringify(refund.lines) : null,
       status: 'due',
     })
-    .execute();
+    .returning('uuid')
+    .executeTakeFirstOrThrow();
+  return uuid;
 }
 
 /** Decides that all that is left of a payment goes back, since it bought nothing; its payer is told. */
@@ -45,15 +56,14 @@ export async function promiseReturn(
 /**
  * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: what Stripe already has is
  * taken in first, by our uuid in its metadata, and the idempotency key is the row's and the attempt's. One that Stripe
- * refuses for good is failed, and staff are told; one that it refuses for now stays due for the sweep. Returns sentences
- * on those, for staff.
+ * refuses for good is failed, and staff are told; one that it refuses for now stays due for the sweep. What became of them:
+ * {@link givenOf}, {@link watchRefunds}.
  */
-export async function giveBack(deps: Deps, intentId: string): Promise<string[]> {
+export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
-  if (due.length === 0) return [];
+  if (due.length === 0) return;
   // Asked before: an earlier round may have been cut off after Stripe made it, longer ago than Stripe keeps its keys.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
-  const notes: string[] = [];
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
       await deps.payments.refund({
@@ -70,7 +80,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<string[]> 
     } catch (error) {
       if (error instanceof RefundRefused && error.isFinal) await refuse(deps, intentId, refund, error);
       else if (error instanceof RefundRefused || error instanceof NotAtStripe)
-        notes.push(await leaveDue(deps, refund, error));
+        await leaveDue(deps, refund, error);
       else {
         if (error instanceof ProviderFailed) await countAttempt(deps, refund, null);
         throw error;
@@ -78,7 +88,53 @@ export async function giveBack(deps: Deps, intentId: string): Promise<string[]> 
     }
   }
   await followPayment(deps, intentId);
-  return notes;
+}
+
+/** What became of these refunds of ours. */
+export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
+  const given: Given = { cents: 0, waits: [], refused: [] };
+  if (uuids.length === 0) return given;
+  const rows = await deps.database
+    .selectFrom('refund')
+    .select(['intent_id', 'amount_cents', 'status', 'refusal'])
+    .where('uuid', 'in', uuids)
+    .orderBy('created_at')
+    .execute();
+  for (const { intent_id, amount_cents, status, refusal } of rows) {
+    const amount = displayPrice(amount_cents);
+    if (status === 'due')
+      given.waits.push(`${amount} stays due, and is tried again${refusal === null ? '.' : `: ${refusal}`}`);
+    else if (status === 'failed' || status === 'canceled')
+      given.refused.push(
+        refusal === null
+          ? `The refund of ${amount} of payment ${intent_id} failed: the money is with us again.`
+          : refusedSentence(intent_id, amount_cents, refusal),
+      );
+    else given.cents += amount_cents;
+  }
+  return given;
+}
+
+/** The answer tells what became of the refunds of a payment that are due now, or are decided until it is called. */
+export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
+  const ours = (now: 'over' | 'all') =>
+    deps.database
+      .selectFrom('refund')
+      .select('uuid')
+      .where('intent_id', '=', intentId)
+      .where('reason', '<>', 'dashboard')
+      .$if(now === 'over', (query) => query.where('status', '<>', 'due'))
+      .execute();
+  const over = new Set((await ours('over')).map(({ uuid }) => uuid));
+  return async () =>
+    givenOf(
+      deps,
+      (await ours('all')).map(({ uuid }) => uuid).filter((uuid) => !over.has(uuid)),
+    );
+}
+
+function refusedSentence(intentId: string, amountCents: number, refusal: string): string {
+  return `Stripe refuses to refund payment ${intentId} by ${displayPrice(amountCents)}: ${refusal}`;
 }
 
 type DueRefund = Awaited<ReturnType<typeof dueRefunds>>[number];
@@ -118,13 +174,13 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
       trx,
       payment.session_uuid,
       'refund_refused',
-      `Stripe refuses to refund payment ${intentId} by ${displayPrice(refund.amount_cents)}: ${error.message}`,
+      refusedSentence(intentId, refund.amount_cents, error.message),
     );
   });
 }
 
 /** Staff hear of each reason once a day, however many refunds wait for it. */
-async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<string> {
+async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
   await countAttempt(deps, refund, message);
   await tellStaff(
     deps.database,
@@ -132,7 +188,6 @@ async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Prom
     'refund_waits',
     `Stripe makes a refund not yet: ${message} It stays due and is tried again; npm run operator -- reconcile lists all that is due.`,
   );
-  return `${displayPrice(refund.amount_cents)} stays due, and is tried again: ${message}`;
 }
 
 /** The next attempt goes under a key of its own: Stripe keeps what it has answered, an error too, under the last one's. */

@@ -6,7 +6,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
 import { followPayment, type LockedSession, recount } from './followPayment.ts';
-import { giveBack, promiseRefund } from './giveBack.ts';
+import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
 /** Why nothing is refunded, for staff. */
@@ -68,42 +68,45 @@ export async function lockPaid(
   return { sessions, orders };
 }
 
-/** Writes the refunds of a plan as due, and what follows from them, in the transaction in which it was planned. */
+/** Writes the refunds of a plan as due, and what follows from them, in the transaction in which it was planned. Returns their uuids. */
 export async function decideRefunds(
   deps: Deps,
   trx: Kysely<Tables>,
   { sessions, orders }: PaidJoins,
   { refunds }: RefundPlan,
   reason: 'requested' | 'ineligible',
-): Promise<void> {
+): Promise<string[]> {
   const decided = refunds.map((refund) => ({
     ...refund,
     order: orders.find(({ intentId }) => intentId === refund.intentId)!,
   }));
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
+  const promised: string[] = [];
   // Upgrades first: a membership that ends after its upgrade leaves none behind that staff would be told of.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
   )) {
-    await promiseRefund(trx, { intentId, amountCents, lines, reason });
+    promised.push(await promiseRefund(trx, { intentId, amountCents, lines, reason }));
     const session = sessions.find(({ uuid }) => uuid === order.sessionUuid)!;
     await recount(deps, trx, session, intentId);
   }
+  return promised;
 }
 
 /**
  * Gives back what staff ask for, across both payments of a join: decided and written in one transaction, so that asked
- * twice it is given once; then made at Stripe, and by the sweep if that fails now. With `isTrial` nothing is decided.
+ * twice it is given once; then made at Stripe, and by the sweep if that fails now. `given`: what Stripe made of it; null with
+ * `isTrial`, which decides nothing.
  */
 export async function refundJoin(
   deps: Deps,
   uuid: string,
   wish: RefundWish,
   { isTrial = false } = {},
-): Promise<RefundPlan> {
+): Promise<RefundPlan & { given: Given | null }> {
   await followJoin(deps, uuid);
-  const plan = await deps.database.transaction().execute(async (trx) => {
+  const { plan, promised } = await deps.database.transaction().execute(async (trx) => {
     const paid = await lockPaid(deps, trx, [uuid]);
     const [session] = paid.sessions;
     if (!session) throw new NotRefundable(`There is no join ${uuid}.`);
@@ -111,11 +114,12 @@ export async function refundJoin(
       throw new NotRefundable(`Join ${uuid} is ${session.state}: nothing was paid.`);
     const plan = planRefund(paid.orders, wish);
     if (plan.refunds.length === 0 && plan.disputed.length > 0) throw new NotRefundable(plan.notes.join('\n'));
-    if (!isTrial) await decideRefunds(deps, trx, paid, plan, wish.ineligible ? 'ineligible' : 'requested');
-    return plan;
+    if (isTrial) return { plan, promised: [] };
+    const reason = wish.ineligible ? 'ineligible' : 'requested';
+    return { plan, promised: await decideRefunds(deps, trx, paid, plan, reason) };
   });
-  if (isTrial) return plan;
-  const notes = [...plan.notes];
-  for (const { intentId } of plan.refunds) notes.push(...(await giveBack(deps, intentId)));
-  return { ...plan, notes };
+  if (isTrial) return { ...plan, given: null };
+  for (const { intentId } of plan.refunds) await giveBack(deps, intentId);
+  const given = await givenOf(deps, promised);
+  return { ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given };
 }

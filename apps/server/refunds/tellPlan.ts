@@ -1,13 +1,23 @@
 import { displayPrice } from '#core/money.ts';
 import type { RefundPlan } from '#core/refunds.ts';
+import type { Given } from './giveBack.ts';
 
-/** Says line by line what goes back, or would. */
-export function tellPlan({ refunds, notes }: Pick<RefundPlan, 'refunds' | 'notes'>, isTrial: boolean): void {
+/**
+ * Says line by line what goes back, or would, and in the end how much Stripe has made. Returns the exit status: 1 when Stripe
+ * refuses something for good.
+ */
+export function tellPlan(
+  plans: readonly (Pick<RefundPlan, 'refunds' | 'notes'> & { given: Given | null })[],
+  isTrial: boolean,
+): number {
+  const refunds = plans.flatMap((plan) => plan.refunds);
   for (const { intentId, lines } of refunds)
     for (const { name, cents } of lines) console.log(`${displayPrice(cents)}  ${name}  (${intentId})`);
-  for (const note of notes) console.log(note);
+  for (const note of plans.flatMap(({ notes }) => notes)) console.log(note);
   const total = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  console.log(
-    `${displayPrice(total)} ${isTrial ? 'would go back.' : total > 0 ? 'goes back.' : 'goes back: nothing is left to refund.'}`,
-  );
+  const made = plans.reduce((sum, { given }) => sum + (given?.cents ?? 0), 0);
+  if (isTrial) console.log(`${displayPrice(total)} would go back.`);
+  else if (total === 0) console.log('$0.00 goes back: nothing is left to refund.');
+  else console.log(`${displayPrice(made)} ${made === total ? '' : `of ${displayPrice(total)} `}goes back.`);
+  return plans.some(({ given }) => given !== null && given.refused.length > 0) ? 1 : 0;
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
+import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import type { Command } from '../platform/command.ts';
+import { RefundRefused } from '../providers/stripe/failures.ts';
 import { settleCommand } from './commands.ts';
 import { refundCommand } from './refundCommands.ts';
 
@@ -71,6 +72,66 @@ test('settle and refund say what Stripe does not make yet', async (t) => {
   assert.match((await run(t, refundCommand, intentId)).out, waits);
   await server.stripeControl('refunds', { answer: 'succeeded' });
   assert.deepEqual(await run(t, settleCommand, uuid), { out: `${uuid} is settled.\n`, code: 0 });
+});
+
+/** Stripe refuses refunds for good while this holds, as when a bank opens a dispute in the moment in which it is asked. */
+function refuseForGood(t: TestContext, onlyOf: string) {
+  const { refund } = server.deps.payments;
+  return t.mock.method(server.deps.payments, 'refund', async (given: Parameters<typeof refund>[0]) => {
+    if (given.intentId !== onlyOf) return refund.call(server.deps.payments, given);
+    throw new RefundRefused('Charge ch_1 has been charged back; cannot issue a refund.', {
+      isFinal: true,
+      cause: null,
+    });
+  });
+}
+
+test('refund says what Stripe took, why it refuses the rest for good, and ends with 1', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  await client.call('createUpgradeCharge', { params: { uuid }, body: { paymentIntent: intentId } });
+  const refused = refuseForGood(t, intentId);
+  const why = `Stripe refuses to refund payment ${intentId} by $65.00: Charge ch_1 has been charged back; cannot issue a refund.`;
+  const both = await run(t, refundCommand, uuid, '--upgrade');
+  assert.deepEqual(both.out.trim().split('\n').slice(2), [why, '$45.00 of $110.00 goes back.']);
+  assert.equal(both.code, 1);
+  assert.deepEqual(await run(t, refundCommand, intentId), { out: `${why}\n`, code: 1 });
+  refused.mock.restore();
+  assert.deepEqual(await run(t, refundCommand, intentId), {
+    out: `$65.00 of ${intentId} goes back.\n`,
+    code: 0,
+  });
+});
+
+test('settle says that Stripe refuses for good to give a second payment back, and ends with 1', async (t) => {
+  const client = server.client();
+  const { id } = await openIntent(client, await orderingJoin(client, 'HONOR102'));
+  await paidJoin(server, server.client(), 'HONOR102');
+  await payByCard(server, id);
+  const refused = refuseForGood(t, id);
+  const { out, code } = await run(t, settleCommand, id);
+  assert.deepEqual(
+    [code, out],
+    [
+      1,
+      `Stripe refuses to refund payment ${id} by $65.00: Charge ch_1 has been charged back; cannot issue a refund.\n`,
+    ],
+  );
+  refused.mock.restore();
+});
+
+test('a refund for which Stripe does not answer is told as decided', async (t) => {
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await server.stripeFault({ kind: 'status', status: 500, method: 'POST', path: '/v1/refunds', times: 3 });
+  const { out, code } = await run(t, refundCommand, uuid);
+  await server.stripeFault(null);
+  assert.deepEqual(
+    [code, out],
+    [
+      1,
+      'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.\n',
+    ],
+  );
 });
 
 test('settle refuses what is neither a payment nor a join', async (t) => {

@@ -122,7 +122,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
     isReturned: refunds.some(({ reason }) => reason === 'duplicate' || reason === 'unconfirmed'),
     standing: standingAfter({
       lines: sold.items,
-      refunds: withLines({ kind, lines: sold.items, refunds: readBack(refunds) }, processingFeeCents),
+      refunds: withLines({ lines: sold.items, refunds: readBack(refunds) }, processingFeeCents),
       dispute,
     }),
   };

@@ -3,6 +3,7 @@ import type { RefundWish } from '#core/refunds.ts';
 import { isIntentId } from '../payments/namedOrder.ts';
 import { type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
+import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import { sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
@@ -30,19 +31,22 @@ export const refundCommand: Command = {
     try {
       if (isIntentId(subject)) {
         if (args.length > 1) return misused(refundCommand);
-        const { cents, notes } = await refundPayment(deps, subject);
-        for (const note of notes) console.log(note);
-        console.log(
-          cents > 0
-            ? `${displayPrice(cents)} of ${subject} goes back.`
-            : `All of ${subject} has already gone back.`,
-        );
-        return 0;
+        const { cents, waits, refused } = await refundPayment(deps, subject);
+        for (const note of [...waits, ...refused]) console.log(note);
+        if (cents > 0) console.log(`${displayPrice(cents)} of ${subject} goes back.`);
+        else if (waits.length + refused.length === 0) console.log(`All of ${subject} has already gone back.`);
+        return refused.length > 0 ? 1 : 0;
       }
       const wish: RefundWish = { membership, ineligible, upgrade, items: wanted };
-      tellPlan(await refundJoin(deps, subject, wish, { isTrial }), isTrial);
-      return 0;
+      return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
+      if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
+        // Before anything was decided it would be NotRefundable.
+        console.error(
+          'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.',
+        );
+        return 1;
+      }
       if (!(error instanceof NotRefundable || error instanceof NotAtStripe)) throw error;
       console.error(error.message);
       return 1;

@@ -8,24 +8,19 @@ import { recordSuccess } from '../payments/paymentRow.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment, lockSession, recount } from '../refunds/followPayment.ts';
-import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
+import { type Given, giveBack, promiseRefund, promiseReturn, watchRefunds } from '../refunds/giveBack.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { NotRefundable, orNotRefundable } from '../refunds/refundJoin.ts';
 
-/**
- * Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed: cents, and
- * sentences on what Stripe does not make yet.
- */
-export async function refundPayment(
-  deps: Deps,
-  intentId: string,
-): Promise<{ cents: number; notes: string[] }> {
+/** Gives back all that is left of one payment, whatever it was for and whether or not it could be confirmed. */
+export async function refundPayment(deps: Deps, intentId: string): Promise<Given> {
   const intent = await orNotRefundable(deps.payments.retrieveIntent(intentId));
   const named = namedOrder(deps, intent);
   if (!named) throw new NotRefundable(`Payment ${intentId} is not one of this installation.`);
   if (intent.status !== 'succeeded')
     throw new NotRefundable(`Payment ${intentId} is ${intent.status}: nothing was received.`);
-  const unrefunded = intent.amountReceivedCents - (intent.charge?.refundedCents ?? 0);
+  const given = await watchRefunds(deps, intentId);
+  const backBefore = intent.charge?.refundedCents ?? 0;
   // What can be confirmed is; what cannot has no membership that would have to end.
   const outcome = await confirmPayment(deps, intentId).catch((error: unknown) => error);
   // Stripe does not answer any more: that says nothing about the payment.
@@ -35,8 +30,9 @@ export async function refundPayment(
       deps.database,
     );
     if (rows.length === 0) {
-      if (unrefunded > 0) await refundUnknown(deps, intentId, unrefunded);
-      return { cents: unrefunded, notes: [] };
+      const cents = intent.amountReceivedCents - backBefore;
+      if (cents > 0) await refundUnknown(deps, intentId, cents);
+      return { cents, waits: [], refused: [] };
     }
     await deps.database.transaction().execute((trx) => recordSuccess(trx, intent, named, 'duplicate'));
   }
@@ -55,7 +51,13 @@ export async function refundPayment(
     else await promiseReturn(trx, deps, session.uuid, intentId, left);
     await recount(deps, trx, session, intentId);
   });
-  return { cents: unrefunded, notes: await giveBack(deps, intentId) };
+  await giveBack(deps, intentId);
+  const { refunded_cents } = await deps.database
+    .selectFrom('payment')
+    .select('refunded_cents')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  return { ...(await given()), cents: Math.max(0, refunded_cents - backBefore) };
 }
 
 /**

@@ -10,7 +10,7 @@ import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
-import { giveBack } from '../refunds/giveBack.ts';
+import { giveBack, watchRefunds } from '../refunds/giveBack.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { transitions } from '../session/states.ts';
@@ -20,7 +20,7 @@ import { datePayment, madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
  * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
- * sentences on what Stripe does not do yet. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
+ * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
  * `isMadeAgain`: it was confirmed before a restore, though its join is here.
  */
 export async function settlePayment(
@@ -39,14 +39,16 @@ export async function settlePayment(
     .where('intent_id', '=', intentId)
     .executeTakeFirst();
   if (intent?.status === 'succeeded') {
+    const given = await watchRefunds(deps, intentId);
     const isRebuilt = await rebuildJoin(deps, intent);
     const madeAgain = isRebuilt || isMadeAgain ? await madeAgainOf(deps, intent) : null;
     await confirmIntent(deps, intent, madeAgain);
     if (madeAgain) await datePayment(deps, intent);
     await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
-    const notes = await giveBack(deps, intentId);
+    await giveBack(deps, intentId);
     await followPayment(deps, intentId);
-    return notes;
+    const { waits, refused } = await given();
+    return [...waits, ...refused];
   }
   if (status === 'processing') return [];
   if (!row) {
