@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  decidedOfMetadata,
   identityMetadata,
   identityOfMetadata,
   lineMetadata,
   linesOfMetadata,
   orderDescription,
+  refundMetadata,
   shorten,
 } from './intentText.ts';
 import { productTypes } from './product.ts';
+import type { RefundedLine } from './refunds.ts';
 
 const membership = {
   productId: 2,
@@ -52,6 +55,55 @@ test('every order that can be made fits what Stripe takes, and loses no line', (
       );
     }),
   );
+});
+
+test('what a refund was for fits what Stripe takes, and is read back as it was', () => {
+  const line = fc.record({
+    line: fc.nat(49),
+    productId: fc.integer({ min: 1, max: 2_147_483_647 }),
+    name: fc.string({ minLength: 1, maxLength: 400 }),
+    cents: fc.integer({ min: 1, max: 1_000_000 }),
+  });
+  const reasons = fc.constantFrom('requested' as const, 'ineligible' as const);
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 50 }), reasons, (lines, reason) => {
+      const metadata = refundMetadata({ reason, lines });
+      // Beside them are app, environment and the refund's uuid.
+      assert.ok(Object.keys(metadata).length <= 47);
+      for (const value of Object.values(metadata)) assert.ok(value.length > 0 && value.length <= 500);
+      const shortened = (of: readonly RefundedLine[] | null | undefined) =>
+        of?.map((each) => ({ ...each, name: each.name.replace(/\s+/g, ' ').slice(0, 49) }));
+      const sum = lines.reduce((total, { cents }) => total + cents, 0);
+      const read = decidedOfMetadata(metadata, sum);
+      assert.deepEqual([read?.reason, shortened(read?.lines)], [reason, shortened(lines)]);
+      assert.equal(decidedOfMetadata(metadata, sum + 1), null, 'what does not add up is not believed');
+    }),
+  );
+});
+
+test('a refund of a payment that bought nothing is for none of its lines', () => {
+  for (const reason of ['duplicate', 'unconfirmed'] as const) {
+    assert.deepEqual(refundMetadata({ reason, lines: null }), { reason });
+    assert.deepEqual(decidedOfMetadata({ reason }, 6500), { reason, lines: null });
+  }
+});
+
+test('what a refund was for is not read from metadata that does not say it', () => {
+  const lines = '0 1 65.00 Membership';
+  assert.deepEqual(decidedOfMetadata({ reason: 'requested', lines }, 6500)?.lines, [
+    { line: 0, productId: 1, name: 'Membership', cents: 6500 },
+  ]);
+  for (const metadata of [
+    {},
+    { lines },
+    { reason: 'dashboard', lines },
+    { reason: 'requested' },
+    { reason: 'requested', lines: 'Membership' },
+    { reason: 'requested', lines: '0 1 65.00' },
+    { reason: 'requested', lines: '0 1 65 Membership' },
+    { reason: 'requested', lines: `x${lines}` },
+  ])
+    assert.equal(decidedOfMetadata(metadata, 6500), null, JSON.stringify(metadata));
 });
 
 /** A line of metadata that is as long as one name more than 13 characters. */

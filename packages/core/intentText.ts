@@ -1,6 +1,7 @@
 import { displayPrice, fromPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { type ProductType, productTypes } from './product.ts';
+import type { RefundedLine, RefundReason } from './refunds.ts';
 
 /** Stripe's limits for a description and a metadata value, in characters (docs.stripe.com/api/metadata). */
 const DESCRIPTION_LIMIT = 1_000;
@@ -24,16 +25,56 @@ export function orderDescription(
  * and name, a line each. Unused values are empty, which deletes them from an intent that had them.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
-  const values = [''];
-  for (const { productId, type, priceCents, name } of lines) {
-    const line = `${productId} ${type} ${toPrice(priceCents)} ${shorten(name.replace(/\s+/g, ' '), NAME_LIMIT)}`;
-    const last = values.at(-1)!;
-    if (last === '') values[values.length - 1] = line;
-    else if (last.length + 1 + line.length <= VALUE_LIMIT) values[values.length - 1] = `${last}\n${line}`;
-    else if (values.length < MOST_VALUES) values.push(line);
-    else throw new RangeError(`an order of ${lines.length} lines does not fit into an intent's metadata`);
-  }
+  const values = inValues(
+    lines.map(
+      ({ productId, type, priceCents, name }) =>
+        `${productId} ${type} ${toPrice(priceCents)} ${nameText(name)}`,
+    ),
+  );
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
+}
+
+/** Why we decided a refund, and what for; `lines` is null for one of a payment that bought nothing. */
+export interface Decided {
+  reason: Exclude<RefundReason, 'dashboard'>;
+  lines: RefundedLine[] | null;
+}
+
+/**
+ * What we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is told by its
+ * index into the paid order's lines, product id, dollars and name.
+ */
+export function refundMetadata({ reason, lines }: Decided): Record<string, string> {
+  const values = inValues(
+    (lines ?? []).map(
+      ({ line, productId, cents, name }) => `${line} ${productId} ${toPrice(cents)} ${nameText(name)}`,
+    ),
+  );
+  return { reason, ...Object.fromEntries(values.map((value, index) => [lineKeys[index]!, value])) };
+}
+
+/** A name in one line of text. */
+function nameText(name: string): string {
+  return shorten(name.replace(/\s+/g, ' '), NAME_LIMIT);
+}
+
+/** Lines of text in as few values of metadata as hold them. */
+function inValues(texts: readonly string[]): string[] {
+  const values: string[] = [];
+  for (const text of texts) {
+    const last = values.at(-1);
+    if (last !== undefined && last.length + 1 + text.length <= VALUE_LIMIT)
+      values[values.length - 1] = `${last}\n${text}`;
+    else values.push(text);
+  }
+  if (values.length > MOST_VALUES)
+    throw new RangeError(`${texts.length} lines do not fit into the metadata of one object`);
+  return values;
+}
+
+/** The lines of text that {@link inValues} put into metadata. */
+function textsIn(metadata: Readonly<Record<string, string>>): string[] {
+  return lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
 }
 
 const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
@@ -42,13 +83,34 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
 
 /** Reads the lines that {@link lineMetadata} wrote, names shortened as written; null when the lines are incomplete. */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
-  const texts = lineKeys.flatMap((key) => (metadata[key] ? metadata[key].split('\n') : []));
-  const lines = texts.map((text) => {
+  const lines = textsIn(metadata).map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
     if (!productTypes.includes(type as ProductType)) return null;
     return { productId: Number(id), type: type as ProductType, name: name!, priceCents: fromPrice(price!) };
   });
   return lines.length > 0 && lines.every((line) => line !== null) ? lines : null;
+}
+
+/**
+ * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, or whose lines
+ * are not told, as by versions before, or do not sum to what was refunded.
+ */
+export function decidedOfMetadata(
+  metadata: Readonly<Record<string, string>>,
+  amountCents: number,
+): Decided | null {
+  const { reason } = metadata;
+  if (reason === 'duplicate' || reason === 'unconfirmed') return { reason, lines: null };
+  if (reason !== 'requested' && reason !== 'ineligible') return null;
+  const lines = textsIn(metadata).map((text) => {
+    const [, line, id, price, name] = /^(\d{1,4}) (\d{1,10}) (\d{1,9}\.\d{2}) (.*)$/.exec(text) ?? [];
+    return price === undefined
+      ? null
+      : { line: Number(line), productId: Number(id), name: name!, cents: fromPrice(price) };
+  });
+  if (!lines.every((line) => line !== null)) return null;
+  const sum = lines.reduce((total, { cents }) => total + cents, 0);
+  return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
 }
 
 /** Whose a join is and how it began, to rebuild its row when the database has lost it. Null: unknown. */

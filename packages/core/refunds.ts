@@ -5,6 +5,9 @@ import { isMembershipType, type ProductType } from './product.ts';
 /** due: decided, but not yet requested from Stripe; the others are Stripe's statuses. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
 
+/** Why money goes back. duplicate, unconfirmed: all of a payment that bought nothing. dashboard: it was made elsewhere. */
+export type RefundReason = 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
+
 /** One refund. `lines` says what it was for, by index into the paid order's lines; empty: for none of them; null: unknown. */
 export interface GivenBack {
   uuid: string;

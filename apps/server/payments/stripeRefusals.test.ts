@@ -190,7 +190,9 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, [string, string
       server.deps.payments.refund({
         intentId: 'pi_1',
         amountCents: 500,
-        metadata: { app: 'induct', environment: 'test', reason: 'requested' },
+        environment: 'test',
+        uuid: null,
+        decided: { reason: 'unconfirmed', lines: null },
         idempotencyKey: randomUUID(),
       }),
   ],

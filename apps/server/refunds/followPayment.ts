@@ -138,8 +138,9 @@ async function takeIn(
   trx: Kysely<Tables>,
   sessionUuid: string,
   intentId: string,
-  { id, amountCents, status, uuid }: MoneyBack['refunds'][number],
+  refund: MoneyBack['refunds'][number],
 ): Promise<{ uuid: string; isNew: boolean; isMadeNow: boolean }> {
+  const { id, amountCents, status, uuid } = refund;
   const known =
     (await trx
       .selectFrom('refund')
@@ -151,7 +152,8 @@ async function takeIn(
       .executeTakeFirst()) ??
     (uuid === null && status !== 'failed' && status !== 'canceled'
       ? await madeInItsPlace(trx, intentId, amountCents)
-      : undefined);
+      : undefined) ??
+    (await decidedBefore(trx, intentId, refund));
   if (known) {
     await trx
       .updateTable('refund')
@@ -184,6 +186,28 @@ async function takeIn(
     .returning('uuid')
     .executeTakeFirstOrThrow();
   return { uuid: made.uuid, isNew: true, isMadeNow: status === 'succeeded' };
+}
+
+/** A refund of ours that a restored database has lost is decided again, as its metadata tells; null for all others. */
+async function decidedBefore(
+  trx: Kysely<Tables>,
+  intentId: string,
+  { amountCents, uuid, decided }: MoneyBack['refunds'][number],
+) {
+  if (uuid === null || !isUuid(uuid) || decided === null) return null;
+  return trx
+    .insertInto('refund')
+    .values({
+      uuid,
+      intent_id: intentId,
+      amount_cents: amountCents,
+      reason: decided.reason,
+      lines: decided.lines && JSON.stringify(decided.lines),
+      status: 'due',
+      created_at: sql`clock_timestamp()`,
+    })
+    .returning(['uuid', 'status'])
+    .executeTakeFirstOrThrow();
 }
 
 /**

@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely';
+import type { Decided } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import type { RefundTable, Tables } from '../platform/database/types.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
@@ -23,7 +24,7 @@ export async function promiseRefund(
   refund: {
     intentId: string;
     amountCents: number;
-    reason: Exclude<RefundTable['reason'], 'dashboard'>;
+    reason: Decided['reason'];
     lines?: RefundedLine[];
   },
 ): Promise<string> {
@@ -69,12 +70,9 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
       await deps.payments.refund({
         intentId,
         amountCents: refund.amount_cents,
-        metadata: {
-          app: 'induct',
-          environment: deps.environment,
-          refund: refund.uuid,
-          reason: refund.reason,
-        },
+        environment: deps.environment,
+        uuid: refund.uuid,
+        decided: { reason: refund.reason, lines: refund.lines },
         idempotencyKey: `${deps.environment}-refund-${refund.uuid}-${refund.attempts}`,
       });
     } catch (error) {
@@ -145,7 +143,8 @@ async function dueRefunds(deps: Deps, intentId: string) {
     .select([
       'uuid',
       'amount_cents',
-      'reason',
+      sql<Decided['reason']>`reason`.as('reason'),
+      'lines',
       'attempts',
       sql<boolean>`created_at < now() - interval '1 minute'`.as('isOld'),
     ])

@@ -241,7 +241,9 @@ test('Stripe refuses a refund for good when the charge has nothing left for it, 
     const refund = server.deps.payments.refund({
       intentId,
       amountCents,
-      metadata: { app: 'induct', environment: server.deps.environment, reason: 'requested' },
+      environment: server.deps.environment,
+      uuid: null,
+      decided: { reason: 'unconfirmed', lines: null },
       idempotencyKey: randomUUID(),
     });
     const error = await refund.then(

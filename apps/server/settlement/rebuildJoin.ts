@@ -119,7 +119,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   const { refunds, dispute } = await deps.payments.moneyBack(intent.id);
   const { processingFeeCents } = deps.society.programme(sold.programme);
   return {
-    isReturned: refunds.some(({ reason }) => reason === 'duplicate' || reason === 'unconfirmed'),
+    isReturned: refunds.some(({ decided }) => decided !== null && decided.lines === null),
     standing: standingAfter({
       lines: sold.items,
       refunds: withLines({ lines: sold.items, refunds: readBack(refunds) }, processingFeeCents),
@@ -131,7 +131,13 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
 /** Stripe's refunds as the rules want to see them, the oldest first. */
 function readBack(refunds: MoneyBack['refunds']): GivenBack[] {
   return refunds
-    .map(({ id, amountCents, status }) => ({ uuid: id, amountCents, status, lines: null, saidBy: null }))
+    .map(({ id, amountCents, status, decided }) => ({
+      uuid: id,
+      amountCents,
+      status,
+      lines: decided?.lines ?? null,
+      saidBy: decided ? ('us' as const) : null,
+    }))
     .reverse();
 }
 

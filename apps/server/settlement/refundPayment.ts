@@ -69,7 +69,9 @@ async function refundUnknown(deps: Deps, intentId: string, amountCents: number):
     await deps.payments.refund({
       intentId,
       amountCents,
-      metadata: { app: 'induct', environment: deps.environment, reason: 'unconfirmed' },
+      environment: deps.environment,
+      uuid: null,
+      decided: { reason: 'unconfirmed', lines: null },
       idempotencyKey: randomUUID(),
     });
   } catch (error) {

@@ -22,6 +22,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { parcelOf } from '../fulfilment/orders.ts';
+import { ledgerCommand } from '../ledger/ledgerCommand.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { settleCommand } from './commands.ts';
@@ -199,7 +201,53 @@ test('a second payment that went back before the restore has gone back, and nobo
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
-  assert.equal(await secondPaymentLetters(first.id), 0);
+  assert.deepEqual([await secondPaymentLetters(first.id), await noticesOf(server, first.uuid)], [0, []]);
+});
+
+test('refunds since the backup are read back from Stripe with what they were for, by the ledger and the orders to send', async (t) => {
+  const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
+  /** Its donation costs as much as its membership: by its amount a refund could be for either. */
+  const join = async (personalEmail: string) => {
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail });
+    await client.call('setCustomDonation', { params: { uuid }, body: { amount: '65.00' } });
+    await client.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
+    return payOrder(server, client, uuid);
+  };
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  /** Without the addresses, which Stripe is not told. */
+  const books = async (...joins: { uuid: string; intentId: string }[]) => ({
+    ledger: (await runCommand(t, server, ledgerCommand, ['--from', day(-1), '--to', day(1), '--csv'])).out
+      .split('\r\n')
+      .filter((line) => joins.some(({ uuid }) => line.includes(uuid))),
+    goods: await Promise.all(
+      joins.map(async ({ uuid }) => (await parcelOf(server.deps.database, server.deps.society, uuid))?.goods),
+    ),
+    refunds: await Promise.all(joins.map(({ intentId }) => refundRows(intentId))),
+    standings: await Promise.all(joins.map(({ uuid }) => standingsOf(server, uuid))),
+    notices: await Promise.all(joins.map(({ uuid }) => noticesOf(server, uuid))),
+    differences: (await differencesOf(server, ...joins.map(({ intentId }) => intentId))).length,
+  });
+  const refundRows = (intentId: string) =>
+    server.deps.database
+      .selectFrom('refund')
+      .select(['uuid', 'stripe_id', 'reason', 'lines', 'status', 'amount_cents', 'assigned_at'])
+      .where('intent_id', '=', intentId)
+      .execute();
+
+  const known = await join('known@example.com');
+  const restore = await dump(server);
+  const missing = await join('missing@example.com');
+  await refund(t, known.uuid, '--ineligible');
+  await refund(t, missing.uuid);
+  await refund(t, missing.uuid, '--no-membership', '--items', '30');
+  const lost = await books(known, missing);
+  await restore();
+  await settleMissing(t);
+  const again = await books(known, missing);
+  // Of the payment that is made again, its membership has never stood otherwise here.
+  assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
+  assert.deepEqual(again.notices[1], []);
 });
 
 test('what cannot be made again is named with the command that gives it back, and keeps nothing else from being settled', async (t) => {

@@ -16,6 +16,8 @@ test('refunds add up to the charge and never beyond it', async (t) => {
   });
   assert.deepEqual([first.status, first.amount, first.payment_intent], ['succeeded', 6000, id]);
   assert.deepEqual(first.metadata, { why: 'not eligible' });
+  const [listed] = (await stripe.refunds.list({ payment_intent: id })).data;
+  assert.deepEqual([listed?.id, listed?.metadata], [first.id, { why: 'not eligible' }]);
   const part = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
   const partly = part.latest_charge as Stripe.Charge;
   assert.deepEqual([part.status, partly.amount_refunded, partly.refunded], ['succeeded', 6000, false]);
@@ -35,6 +37,20 @@ test('refunds add up to the charge and never beyond it', async (t) => {
   const charge = intent.latest_charge as Stripe.Charge;
   assert.deepEqual([charge.amount_refunded, charge.refunded], [6500, true]);
   assert.equal((await stripe.refunds.list({ charge: charge.id })).data.length, 2);
+});
+
+test('a refund keeps metadata of 500 characters a value, and not beyond', async (t) => {
+  const { stripe } = await subject(t);
+  const { id } = await stripe.paymentIntents.create(paid);
+  const noted = (length: number) =>
+    stripe.refunds.create({
+      payment_intent: id,
+      amount: 100,
+      metadata: { lines: `a\n${'x'.repeat(length)}` },
+    });
+  assert.equal((await errorOf(noted(499))).statusCode, 400);
+  const { metadata } = await noted(498);
+  assert.equal(metadata?.lines, `a\n${'x'.repeat(498)}`);
 });
 
 test('a payment that never succeeded cannot be refunded', async (t) => {

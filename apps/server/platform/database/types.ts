@@ -5,7 +5,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { OpenLine, OrderLine } from '#core/orderLine.ts';
 import type { Difference } from '#core/reconciliation.ts';
-import type { Dispute, GivenBack, MembershipStanding, RefundStatus } from '#core/refunds.ts';
+import type { Dispute, GivenBack, MembershipStanding, RefundReason, RefundStatus } from '#core/refunds.ts';
 import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { RejectionReason } from '#documents/document.ts';
@@ -213,7 +213,7 @@ export interface RefundTable {
   intent_id: string;
   stripe_id: string | null;
   amount_cents: number;
-  reason: 'duplicate' | 'unconfirmed' | 'requested' | 'ineligible' | 'dashboard';
+  reason: RefundReason;
   lines: ColumnType<GivenBack['lines'], string | null | undefined, string | null>;
   status: RefundStatus;
   attempts: Generated<number>;

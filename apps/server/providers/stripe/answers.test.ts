@@ -85,7 +85,9 @@ const calls: Record<Exclude<keyof PaymentProvider, 'readEvent'>, () => Promise<u
     payments.refund({
       intentId: 'pi_1',
       amountCents: 500,
-      metadata: { app: 'induct', environment: 'test', reason: 'requested' },
+      environment: 'test',
+      uuid: null,
+      decided: { reason: 'unconfirmed', lines: null },
       idempotencyKey: 'k',
     }),
   moneyBack: () => payments.moneyBack('pi_1'),

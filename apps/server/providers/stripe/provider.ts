@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { shorten } from '#core/intentText.ts';
+import { type Decided, decidedOfMetadata, refundMetadata, shorten } from '#core/intentText.ts';
 import type { Dispute } from '#core/refunds.ts';
 import type { Providers } from '../../platform/config/providers.ts';
 import type { WatchCall } from '../../platform/watchCall.ts';
@@ -78,8 +78,8 @@ export interface MoneyBack {
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
     /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
     uuid: string | null;
-    /** Why we made it; null likewise. */
-    reason: string | null;
+    /** Why we made it and what for, as far as it tells. */
+    decided: Decided | null;
   }[];
   dispute: Dispute | null;
 }
@@ -119,8 +119,10 @@ export interface PaymentProvider {
   refund(refund: {
     intentId: string;
     amountCents: number;
-    /** `refund`: our row's uuid. */
-    metadata: { app: 'induct'; environment: string; reason: string; refund?: string };
+    environment: string;
+    /** Our row's; null: there is none. */
+    uuid: string | null;
+    decided: Decided;
     idempotencyKey: string;
   }): Promise<void>;
   moneyBack(intentId: string): Promise<MoneyBack>;
@@ -313,7 +315,13 @@ export function stripeProvider({
       );
       for await (const intent of intents) yield read(intent);
     },
-    async refund({ intentId, amountCents, metadata, idempotencyKey }) {
+    async refund({ intentId, amountCents, environment, uuid, decided, idempotencyKey }) {
+      const metadata = {
+        app: 'induct',
+        environment,
+        ...(uuid !== null && { refund: uuid }),
+        ...refundMetadata(decided),
+      };
       await attempt(
         'refund',
         (stripe) =>
@@ -336,7 +344,7 @@ export function stripeProvider({
           amountCents: amount,
           status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
           uuid: metadata?.refund ?? null,
-          reason: metadata?.reason ?? null,
+          decided: metadata ? decidedOfMetadata(metadata, amount) : null,
         });
       for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
         disputes.push(dispute);
