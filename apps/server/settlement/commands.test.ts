@@ -140,6 +140,28 @@ test('settle refuses what is neither a payment nor a join', async (t) => {
   assert.deepEqual(await run(t, settleCommand, nobody), { out: `There is no join ${nobody}.\n`, code: 1 });
 });
 
+test('settle says that a payment is nowhere, of another app, or still with its bank', async (t) => {
+  assert.deepEqual(await run(t, settleCommand, 'pi_unknown'), {
+    out: 'Neither Stripe nor this database knows a payment pi_unknown.\n',
+    code: 1,
+  });
+  const form = { amount: '4200', currency: 'usd', 'allowed_payment_method_types[0]': 'card' };
+  const { body } = await server.stripe('POST', '/v1/payment_intents', form);
+  const foreign = { out: `Payment ${body.id} is not one of this installation.\n`, code: 1 };
+  assert.deepEqual(await run(t, settleCommand, body.id), foreign);
+  await payByCard(server, body.id);
+  assert.deepEqual(await run(t, settleCommand, body.id), foreign);
+
+  const { id } = await openIntent(server.client(), await orderingJoin(server.client()));
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  assert.deepEqual(await run(t, settleCommand, id), {
+    out: `The bank is still deciding on payment ${id}.\n`,
+    code: 1,
+  });
+});
+
 test("find shows somebody's joins by email, contact, code, payment or join, and notices what staff should know", async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR101');
   await run(t, refundCommand, uuid);

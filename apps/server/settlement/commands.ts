@@ -5,7 +5,7 @@ import { type Command, misused, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { NotRebuilt } from './rebuildJoin.ts';
 import { keepReconciliation, type Reconciliation, reconcile } from './reconcile.ts';
-import { settleJoin, settleMissing, settlePayment } from './settle.ts';
+import { NotSettled, settleJoin, settleMissing, settlePayment } from './settle.ts';
 
 const NIGHTS_SHOWN = 14;
 
@@ -73,8 +73,9 @@ export const settleCommand: Command = {
     try {
       notes = await (isIntentId(subject) ? settlePayment : settleJoin)(deps, subject);
     } catch (error) {
-      if (!(error instanceof NotRebuilt || error instanceof NotConfirmable)) throw error;
-      console.error(error.message);
+      const isTold = [NotRebuilt, NotConfirmable, NotSettled].some((kind) => error instanceof kind);
+      if (!isTold) throw error;
+      console.error((error as Error).message);
       return 1;
     }
     if (notes === null) {

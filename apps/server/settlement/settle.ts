@@ -17,10 +17,14 @@ import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { datePayment, madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 
+/** There is nothing to settle; the message says why. */
+export class NotSettled extends Error {}
+
 /**
  * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
  * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
- * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when its join is not here and Stripe does not tell enough.
+ * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when its join is not here and Stripe does not tell enough,
+ * and {@link NotSettled} when there is no such payment of ours.
  * `isMadeAgain`: it was confirmed before a restore, though its join is here.
  */
 export async function settlePayment(
@@ -38,6 +42,9 @@ export async function settlePayment(
     .select(['status', 'kind', 'session_uuid'])
     .where('intent_id', '=', intentId)
     .executeTakeFirst();
+  if (!row && !intent) throw new NotSettled(`Neither Stripe nor this database knows a payment ${intentId}.`);
+  if (!row && intent && !namedOrder(deps, intent))
+    throw new NotSettled(`Payment ${intentId} is not one of this installation.`);
   if (intent?.status === 'succeeded') {
     const given = await watchRefunds(deps, intentId);
     const isRebuilt = await rebuildJoin(deps, intent);
@@ -50,9 +57,9 @@ export async function settlePayment(
     const { waits, refused } = await given();
     return [...waits, ...refused];
   }
-  if (status === 'processing') return [];
+  if (status === 'processing') return [`The bank is still deciding on payment ${intentId}.`];
   if (!row) {
-    if (status !== null) await giveUpUnwritten(deps, intentId);
+    await giveUpUnwritten(deps, intentId);
     return [];
   }
   if (row.status === 'succeeded' || row.status === 'duplicate')
@@ -67,14 +74,13 @@ export async function settlePayment(
 }
 
 /**
- * Settles every payment of a join; one that turns out to be paid by nothing is an open order again. Returns what
+ * Settles every payment of a join, its upgrade's after its own; one that turns out to be paid by nothing is an open order again. Returns what
  * {@link settlePayment} does; null when there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
-    select intent_id from join_session left join payment on session_uuid = uuid where uuid::text = ${uuid}`.execute(
-    deps.database,
-  );
+    select intent_id from join_session left join payment on session_uuid = uuid where uuid::text = ${uuid}
+    order by kind, attempt`.execute(deps.database);
   if (rows.length === 0) return null;
   const notes: string[] = [];
   for (const { intent_id } of rows)
