@@ -65,6 +65,8 @@ test('after a total loss a backup brings back every paid member, every document,
 
   // Before: members with documents, a join that was begun, and two whose payment is on its way, one of whom never comes back.
   for (let number = 0; number < JOINS; number++) hashes.add(await joinAndSend());
+  const forgotten = somebody();
+  const forgottenJoin = (await paidJoin(world, visitor(), 'LINCOLN2026', forgotten)).uuid;
   const begun = visitor();
   const begunJoin = await orderingJoin(begun, 'LINCOLN2026', somebody());
   const paying = visitor();
@@ -98,6 +100,8 @@ test('after a total loss a backup brings back every paid member, every document,
   // After it: more members, the two who finished paying, and one who only began.
   for (let number = 0; number < JOINS; number++) await joinAndSend();
   for (const { id } of [payingIntent, leftIntent]) await payByCard(world, id);
+  const erased = await operator(world, 'person', 'erase', forgotten.personalEmail, '--yes');
+  assert.equal(erased.code, 0, erased.output);
   const late = visitor();
   const lateJoin = await orderingJoin(late, 'LINCOLN2026', somebody());
   const sessionsBefore = await world.deps.database.selectFrom('join_session').select('uuid').execute();
@@ -117,7 +121,7 @@ test('after a total loss a backup brings back every paid member, every document,
   const restored = await operator(world, 'restore', folder, '--yes');
   const restoreSeconds = (performance.now() - beganRestore) / 1_000;
   assert.equal(restored.code, 0, restored.output);
-  assert.match(restored.output, /npm run operator -- settle --missing/);
+  assert.match(restored.output, /settle --missing$[\s\S]*person erase --again$/m);
   for (const { id } of [payingIntent, leftIntent])
     assert.match(restored.output, new RegExp(id), 'what was paid since is named');
 
@@ -143,6 +147,17 @@ test('after a total loss a backup brings back every paid member, every document,
   assert.equal(settled.code, 0, settled.output);
   const madeAgain = Number(/^(\d+) payments? (was|were) not in this database/m.exec(settled.output)![1]);
   assert.ok(madeAgain >= JOINS, settled.output);
+
+  const isForgotten = async () =>
+    (
+      await rows<{ is: boolean }>(
+        `select details is null as is from join_session where uuid = '${forgottenJoin}'`,
+      )
+    )[0]!.is;
+  assert.equal(await isForgotten(), false, 'the backup brought them back');
+  const erasedAgain = await operator(world, 'person', 'erase', '--again');
+  assert.equal(erasedAgain.code, 0, erasedAgain.output);
+  assert.equal(await isForgotten(), true);
 
   // The server goes on, and so do those who had begun.
   server = await startServerProcess(world);

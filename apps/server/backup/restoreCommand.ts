@@ -80,7 +80,10 @@ async function afterwards(config: Config): Promise<number> {
     console.log(
       result.differences.length === 0
         ? 'Stripe knows of nothing that was paid since.'
-        : 'That happened since the backup. To make joins again that were paid and are lost: npm run operator -- settle --missing',
+        : 'That happened since the backup. Before the servers start, to take it in and make again what was paid and is lost: npm run operator -- settle --missing',
+    );
+    console.log(
+      'Then, before the servers start as well, to erase again who was erased since: npm run operator -- person erase --again',
     );
     return 0;
   } catch (error) {

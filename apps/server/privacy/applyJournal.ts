@@ -6,7 +6,7 @@ import { eraseContacts, noteErasure, prepare } from './erasePerson.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
 
 /**
- * Erases in this database, which was restored from a backup, what the journal says was erased. Money goes first: settle and reconcile
+ * Erases in this database, which was restored from a backup, what the journal says was erased. Money goes first: `settle --missing`
  * before. Returns the exit status: 1 when a line could not be applied, which is told; the others are.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
