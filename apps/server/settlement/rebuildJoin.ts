@@ -108,8 +108,13 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   const named = namedOrder(deps, intent);
   if (!named) return null;
   const { uuid, kind, revision } = named;
-  const { rows } = await sql<{ programme: string; items: OrderLine[]; held: string[] }>`
-    select programme, items, array(select payment_intent from membership
+  const { rows } = await sql<{
+    programme: string;
+    items: OrderLine[];
+    fee_cents: number | null;
+    held: string[];
+  }>`
+    select programme, items, processing_fee_cents as fee_cents, array(select payment_intent from membership
       where membership.contact_id = join_session.contact_id and is_held and payment_intent <> ${intent.id}) as held
     from join_session join order_snapshot on session_uuid = uuid
     where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
@@ -117,12 +122,12 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   if (!sold) return null;
   for (const other of sold.held) await followPayment(deps, other);
   const { refunds, dispute } = await deps.payments.moneyBack(intent.id);
-  const { processingFeeCents } = deps.society.programme(sold.programme);
+  const feeCents = sold.fee_cents ?? deps.society.programme(sold.programme).processingFeeCents;
   return {
     isReturned: refunds.some(({ decided }) => decided !== null && decided.lines === null),
     standing: standingAfter({
       lines: sold.items,
-      refunds: withLines({ lines: sold.items, refunds: readBack(refunds) }, processingFeeCents),
+      refunds: withLines({ lines: sold.items, refunds: readBack(refunds) }, feeCents),
       dispute,
     }),
   };
