@@ -1,11 +1,12 @@
 import type Stripe from 'stripe';
 import { cardFeeCents, moveMoney } from './balance.ts';
-import { type Call, require } from './call.ts';
+import { type Call, emit, mergeMetadata, orNull, require } from './call.ts';
 import { newId } from './ids.ts';
 import type { Intent } from './intent-states.ts';
 import { given, page } from './lists.ts';
 import type { PaymentMethod } from './payment-methods.ts';
 import type { ApiObject } from './store.ts';
+import { checkLength } from './texts.ts';
 
 export type Charge = Stripe.Charge & ApiObject;
 
@@ -144,6 +145,22 @@ function cardDetails(
 
 export function retrieveCharge(call: Call): ApiObject {
   return require(call, 'charge', call.ids.id!, 'id');
+}
+
+/** What is noted with a charge: its intent does not hear of it, nor it of its intent, once it is made. */
+export function updateCharge(call: Call): ApiObject {
+  const { params } = call;
+  const charge = require<Charge>(call, 'charge', call.ids.id!, 'id');
+  checkLength(params.description, 'charge description', 'description');
+  const updated: Charge = {
+    ...charge,
+    metadata: mergeMetadata(charge.metadata, params.metadata),
+    ...(params.description !== undefined && { description: orNull(params.description) as string | null }),
+  };
+  call.store.save(updated);
+  const { metadata, description } = charge;
+  emit(call, 'charge.updated', updated, { metadata, description });
+  return updated;
 }
 
 export function listCharges(call: Call): object {

@@ -19,7 +19,7 @@ export type Schema = { [key: string]: unknown };
 const REQUESTS: Record<string, string[]> = {
   Balance: ['Retrieve'],
   BalanceTransaction: ['Retrieve', 'List'],
-  Charge: ['Retrieve', 'List'],
+  Charge: ['Retrieve', 'Update', 'List'],
   Customer: ['Create', 'Retrieve', 'Update', 'List', 'Search', 'ListPaymentMethods', 'RetrievePaymentMethod'],
   Dispute: ['Retrieve', 'List', 'Close'],
   Event: ['Retrieve', 'List'],

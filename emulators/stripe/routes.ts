@@ -91,6 +91,7 @@ export const ROUTES: readonly Route[] = [
     charges.listCharges,
   ),
   get('charges/:id', 'ChargeRetrieveParams', ['expand'], charges.retrieveCharge),
+  post('charges/:id', 'ChargeUpdateParams', ['description', 'expand', 'metadata'], charges.updateCharge),
 
   post('customers', 'CustomerCreateParams', customers.CREATE_CUSTOMER_PARAMS, customers.createCustomer),
   get('customers', 'CustomerListParams', [...PAGING, 'created', 'email'], customers.listCustomers),

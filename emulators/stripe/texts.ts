@@ -6,6 +6,7 @@ const LONGEST = {
   'customer name': 256,
   'customer description': 5_000,
   'intent description': 1_000,
+  'charge description': 40_000,
   statement_descriptor_suffix: 22,
 } as const;
 

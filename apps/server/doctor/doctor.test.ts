@@ -100,6 +100,7 @@ test('the doctor only reads', async () => {
       .map(({ path }) => path),
     [
       // Of what does not exist: whether the key may write.
+      '/v1/charges/ch_induct_none',
       '/v1/customers/cus_induct_none',
       '/v1/payment_intents/pi_induct_none',
       '/v1/refunds/re_induct_none',

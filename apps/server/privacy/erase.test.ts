@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { deliver } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { listStripe } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, details, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -70,6 +71,14 @@ async function upload(
   assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
 }
 
+/** What Stripe notes with each intent and each charge. */
+async function notesAtStripe(): Promise<object[]> {
+  const kinds = ['payment_intents', 'charges'];
+  type Noted = { id: string; metadata: object; description: string };
+  const all = await Promise.all(kinds.map((kind) => listStripe<Noted>(server.stripeUrl, kind)));
+  return all.flat().map(({ metadata, description }) => ({ metadata, description }));
+}
+
 test('after a whole join is erased, nothing that names its person is left anywhere', async (t) => {
   const client = server.client();
   const { uuid } = (await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true } }))
@@ -85,6 +94,7 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   });
   const intentId = opened.data.clientSecret.split('_secret_')[0]!;
   await beginPayment(client, uuid, opened.data.revision);
+  assert.equal((await payByCard(server, intentId, 'pm_card_visa_chargeDeclined')).status, 402);
   await payByCard(server, intentId);
   await reportPayment(client, uuid, { id: intentId, clientSecret: opened.data.clientSecret });
   const upgrade = await client.call('createUpgradeCharge', { params, body: { paymentIntent: intentId } });
@@ -151,8 +161,10 @@ test('after a whole join is erased, nothing that names its person is left anywhe
   assert.equal(await server.hubspot.getContact(own[0]!.id, 5_000), null);
   const atStripe = await server.stripe('GET', `/v1/customers/${customer}`);
   assert.equal((atStripe.body as { deleted?: boolean }).deleted, true);
-  for (const text of ['Zebulonia', 'Quixworthy'])
-    assert.ok(!JSON.stringify((await deps.payments.retrieveIntent(intentId)).metadata).includes(text));
+  const notes = await notesAtStripe();
+  assert.equal(notes.length, 5, 'two intents, a charge that was declined and two that were not');
+  for (const text of ['Zebulonia', 'Quixworthy', person.highSchoolName])
+    assert.ok(!JSON.stringify(notes).includes(text), text);
 
   // The money goes on without the person.
   await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '700' });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { listStripe } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -100,6 +101,16 @@ test('paid joins lose their person after their days, unless something of them is
   );
   assert.deepEqual(rows, [{ contact_id: null, member_number: null, is_unlisted: true }]);
   for (const kept of [undecided, disputed.uuid]) assert.equal((await rowOf(kept))!.erased_at, null);
+  const charges = await listStripe<{ id: string; metadata: Record<string, string> }>(
+    server.stripeUrl,
+    'charges',
+  );
+  const named = charges.filter(({ metadata }) => metadata.last_name !== undefined);
+  assert.deepEqual(
+    new Set(named.map(({ metadata }) => metadata.session)),
+    new Set([undecided, disputed.uuid]),
+    'the person is gone from what Stripe notes, too',
+  );
   assert.deepEqual(await applyRetention(deps), none, 'once');
 });
 

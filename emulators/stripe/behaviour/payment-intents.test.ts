@@ -54,6 +54,29 @@ test('metadata is merged, and a key given as nothing is removed', async (t) => {
   assert.deepEqual((await stripe.paymentIntents.retrieve(id)).metadata, { a: '1', c: '3' });
 });
 
+test('a charge has notes of its own: what its intent noted when it was made, changed by nothing but the charge', async (t) => {
+  const { stripe } = await subject(t);
+  const person = { first_name: 'Jordan', revision: '1' };
+  const intent = { ...CARDS_ONLY, amount: 500, description: 'Society: Membership', metadata: person };
+  const { id } = await stripe.paymentIntents.create(intent);
+  await errorOf(stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa_chargeDeclined' }));
+  await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' });
+  await stripe.paymentIntents.update(id, { metadata: { first_name: '' }, description: 'Another' });
+  const charges = await stripe.charges.list({ payment_intent: id });
+  assert.deepEqual(
+    charges.data.map(({ status, metadata, description }) => ({ status, metadata, description })),
+    ['succeeded', 'failed'].map((status) => ({ status, metadata: person, description: intent.description })),
+  );
+  const changed = { metadata: { first_name: '' }, description: 'Third' };
+  const charge = await stripe.charges.update(charges.data[0]!.id, changed);
+  assert.deepEqual([charge.metadata, charge.description], [{ revision: '1' }, 'Third']);
+  assert.deepEqual((await stripe.charges.retrieve(charge.id)).metadata, { revision: '1' });
+  const { metadata, description } = await stripe.paymentIntents.retrieve(id);
+  assert.deepEqual([metadata, description], [{ revision: '1' }, 'Another'], 'nor does the intent hear of it');
+  const unknown = await errorOf(stripe.charges.update('ch_none', { metadata: {} }));
+  assert.deepEqual([unknown.statusCode, unknown.code], [404, 'resource_missing']);
+});
+
 test('a succeeded intent can be neither confirmed, canceled nor given another amount', async (t) => {
   const { stripe } = await subject(t);
   const { id } = await stripe.paymentIntents.create({

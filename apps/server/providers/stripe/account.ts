@@ -74,6 +74,7 @@ export async function askStripe(
     Customers: askToWrite(() => stripe.customers.update('cus_induct_none', probe)),
     PaymentIntents: askToWrite(() => stripe.paymentIntents.update('pi_induct_none', probe)),
     Refunds: askToWrite(() => stripe.refunds.update('re_induct_none', probe)),
+    Charges: askToWrite(() => stripe.charges.update('ch_induct_none', probe)),
   };
   const written = Promise.all(Object.values(writes));
   const [account, publishable, endpoints, domain, configurations, clockAheadMs, ...read] = await Promise.all([

@@ -12,7 +12,12 @@ export const permissions: readonly Permission[] = [
   { name: 'Customers', access: 'Write', word: 'rak_customer_write', why: 'cards kept for an upgrade' },
   { name: 'PaymentIntents', access: 'Write', word: 'rak_payment_intent_write', why: 'payments' },
   { name: 'Refunds', access: 'Write', word: 'rak_refund_write', why: 'refunds' },
-  { name: 'Charges', access: 'Read', word: 'rak_charge_read', why: 'payments' },
+  {
+    name: 'Charges',
+    access: 'Write',
+    word: 'rak_charge_write',
+    why: 'payments, and to take an erased person out of them',
+  },
   {
     name: 'PaymentMethods',
     access: 'Read',

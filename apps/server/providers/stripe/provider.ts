@@ -96,7 +96,10 @@ export interface PaymentProvider {
   }): Promise<string>;
   /** Deletes a customer with their cards; payments stay, and can be refunded. One that is not there is no error. */
   deleteCustomer(customerId: string): Promise<void>;
-  /** Takes these values out of what an intent notes (metadata), whatever became of it. One that is not there is no error. */
+  /**
+   * Takes these values out of what an intent and its charges note (metadata), whatever became of them: a charge has a copy of its own
+   * from when it was made. One that is not there is no error.
+   */
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
   /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
@@ -236,6 +239,11 @@ export function stripeProvider({
       const metadata = Object.fromEntries(keys.map((key) => [key, '']));
       try {
         await attempt('forgetNotes', (stripe) => stripe.paymentIntents.update(intentId, { metadata }));
+        const charges = attemptEach('forgetNotes', (stripe) =>
+          stripe.charges.list({ payment_intent: intentId, limit: 100 }),
+        );
+        for await (const { id } of charges)
+          await attempt('forgetNotes', (stripe) => stripe.charges.update(id, { metadata }));
       } catch (error) {
         if (!(error instanceof NotAtStripe)) throw error;
       }
