@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import { RESUME_THANKS } from '#core/sentences.ts';
 import { NO_CONTACT_ID } from '#documents/document.ts';
@@ -8,6 +8,7 @@ import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
+import { insertDocument } from './insertDocument.ts';
 import { receiveUpload } from './receiveUpload.ts';
 
 const UNKNOWN_CONTACT =
@@ -22,21 +23,20 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     name: ({ contactId }) => `contact ${contactId}`,
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
-  // A failed insert may have been committed all the same: the bytes stay, as a transcript's do.
-  await deps.database
-    .insertInto('document')
-    .values({
-      id: randomUUID(),
-      kind: 'resume',
-      session_uuid: null,
-      contact_id: presentId(fields.contactId!),
-      name: file.name,
-      media_type: file.mediaType,
-      size_bytes: file.sizeBytes,
-      sha256: file.sha256,
-      storage_key: file.key,
-    })
-    .execute();
+  const isKept = await deps.database.transaction().execute(async (trx) => {
+    // Locked: an erasure comes before, and then there is no such contact, or after, and then finds the document.
+    const { rows } = await sql<{ id: string }>`
+      select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
+      trx,
+    );
+    if (!rows[0]) return false;
+    await insertDocument(trx, file, { kind: 'resume', session_uuid: null, contact_id: rows[0].id });
+    return true;
+  });
+  if (!isKept) {
+    await deps.storage.remove(file.key);
+    throw new Refusal(404, UNKNOWN_CONTACT);
+  }
   return { success: true, message: RESUME_THANKS };
 }
 

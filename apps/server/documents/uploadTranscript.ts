@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
 import { statesAllowing } from '#core/joinSession.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
+import { insertDocument } from './insertDocument.ts';
 import { proofJoin } from './proofJoin.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
@@ -30,23 +32,20 @@ export async function uploadTranscript(
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file } = await receiveUpload(deps, request, { name: () => uuid });
-  await deps.database.transaction().execute(async (trx) => {
-    await trx
-      .insertInto('document')
-      .values({
-        id: randomUUID(),
-        kind: 'transcript',
-        session_uuid: join,
-        contact_id: null,
-        name: file.name,
-        media_type: file.mediaType,
-        size_bytes: file.sizeBytes,
-        sha256: file.sha256,
-        storage_key: file.key,
-      })
-      .execute();
+  const isKept = await deps.database.transaction().execute(async (trx) => {
+    // Locked: an erasure comes before, and then there is no such join, or after, and then finds the document.
+    const { rows } = await sql`
+      select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
+      for no key update`.execute(trx);
+    if (rows.length === 0) return false;
+    await insertDocument(trx, file, { kind: 'transcript', session_uuid: join, contact_id: null });
     await tellHubspot(trx, join);
+    return true;
   });
+  if (!isKept) {
+    await deps.storage.remove(file.key);
+    throw await refusalFor(deps, 'uploadTranscript', uuid);
+  }
   return { name: file.name, size: file.sizeBytes };
 }
 

@@ -125,6 +125,8 @@ export async function eraseContacts(
   contacts: readonly string[],
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
+  // A resume that is just being kept holds its contact: it is there to be found afterwards.
+  await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
     delete from document where contact_id = ${these} returning storage_key`.execute(trx);
