@@ -31,6 +31,7 @@ import {
   takeDue,
   valuesOf,
 } from './dueJoins.ts';
+import { tellingHubspot } from './fence.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { lookAtContacts } from './followContacts.ts';
 
@@ -52,10 +53,15 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 /**
  * One round: takes up to a batch of due rows of one kind and sends them in one call, or two where what HubSpot holds must
  * be read first. Returns how many it took, and whether there were enough for a whole batch; another process takes others.
- * While HubSpot is left alone it takes none.
+ * While HubSpot is left alone, or somebody is being erased, it takes none.
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
-  if ((await deps.crmBudget.blockedMs('call')) > 0) return { taken: 0, more: false };
+  const nothing = { taken: 0, more: false };
+  if ((await deps.crmBudget.blockedMs('call')) > 0) return nothing;
+  return (await tellingHubspot(deps.database, () => pushTaken(deps, hubspot))) ?? nothing;
+}
+
+async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const rows = await takeDue(deps);
   if (rows.length === 0) return { taken: 0, more: false };
   try {

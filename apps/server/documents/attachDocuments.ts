@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { acceptedDocuments, type DocumentType } from '#documents/document.ts';
 import { crmId } from '../contacts/crmId.ts';
+import { tellingHubspot } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
@@ -42,11 +43,15 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 
 /**
  * One round: attaches documents to their HubSpot contacts, each as a private file and a note with it. Returns how many it
- * took. Each step is recorded at once, so that a crash repeats one step at most; before repeating a step HubSpot is asked
- * whether it was done.
+ * took: none while somebody is being erased. Each step is recorded at once, so that a crash repeats one step at most; before
+ * repeating a step HubSpot is asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
+  return (await tellingHubspot(deps.database, () => attachTaken(deps, hubspot))) ?? 0;
+}
+
+async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> {
   const rows = await takeRows(deps);
   for (const row of rows) {
     try {

@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import { personKeys } from '#core/intentText.ts';
+import { tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
-import { emailHash, type Person } from './findPerson.ts';
+import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { refusalsOf } from './underWay.ts';
 
@@ -20,14 +21,21 @@ export interface PersonErased extends Erased {
 
 /**
  * Erases a person: at HubSpot first, when `hubspot` is given, since its refusal leaves everything as it was; then at Stripe; then here,
- * in one transaction. Each part may be done again. Throws {@link NotErasable}, and what the providers throw.
+ * in one transaction. Each part may be done again. Nothing is told to HubSpot meanwhile. Throws {@link NotErasable}, {@link StillTelling}, and what
+ * the providers throw.
  */
 export async function erasePerson(
   deps: Deps,
   person: Person,
   { hubspot = null }: { hubspot?: HubspotClient | null } = {},
 ): Promise<PersonErased> {
+  return tellingHubspotNothing(deps.database, () => eraseNow(deps, person, hubspot));
+}
+
+async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const { database } = deps;
+  // What was on its way to HubSpot has made contacts since.
+  const person = { ...shown, contacts: (await findPerson(deps, shown.email)).contacts };
   await prepare(deps, person.joins);
   const atHubspot = hubspot && (await eraseAtHubspot(deps, person, hubspot));
   const customers = await forgetAtStripe(deps, person.joins);

@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
-import { askHubspot } from '../../../tests/harness/providers.ts';
+import { deliver } from '../../../tests/harness/deliver.ts';
+import { waiting } from '../../../tests/harness/locks.ts';
+import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
+import { pushDue } from '../contacts/push.ts';
+import { attachDue } from '../documents/attachDocuments.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 
 /** What is under way with a person while they are erased leaves nothing of them behind. */
@@ -68,3 +72,78 @@ test('a resume that arrives while its contact is erased is not kept, whether its
   );
   assert.equal(rows.length, 1);
 });
+
+/** Holds calls of the client to HubSpot open, before HubSpot does the work or after. */
+function holdOpen(
+  t: TestContext,
+  call: 'createContacts' | 'uploadFile' | 'createNote',
+  when: 'before' | 'after',
+): { reached: Promise<void>; release: () => void } {
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  t.after(() => gate.resolve());
+  const make = server.hubspot[call] as (...given: unknown[]) => Promise<unknown>;
+  const held = t.mock.method(server.hubspot, call, async (...given: unknown[]) => {
+    held.mock.restore();
+    const answer = when === 'after' ? await make(...given) : undefined;
+    reached.resolve();
+    await gate.promise;
+    return when === 'after' ? answer : make(...given);
+  });
+  return { reached: reached.promise, release: gate.resolve };
+}
+/** Erases while a round of work is held in a call: the erasure waits for it, and nothing begins before it has ended. */
+async function eraseMeanwhile(
+  t: TestContext,
+  {
+    email,
+    work,
+    reached,
+    release,
+  }: { email: string; work: Promise<unknown>; reached: Promise<void>; release(): void },
+): Promise<void> {
+  await reached;
+  const erasing = erase(t, email, '--hubspot');
+  const erased = erasing.then(() => 'erased');
+  assert.equal(await Promise.race([erased, waiting(server.background, 1)]), 'waiting');
+  assert.equal((await pushDue(background, server.hubspot)).taken, 0);
+  assert.equal(await attachDue(background, server.hubspot), 0);
+  release();
+  await Promise.all([work, erasing]);
+}
+const background = { ...deps, database: server.background };
+const heldByHubspot = () =>
+  control<{ files: object[]; notes: object[] }>(server.hubspotUrl, 'GET', 'attachments');
+
+for (const when of ['before', 'after'] as const)
+  test(`a contact that is being made at HubSpot is gone after the erasure, which came just ${when} it was made`, async (t) => {
+    const emails = {
+      personalEmail: `pushed.${when}@example.com`,
+      schoolEmail: `at.school.${when}@example.com`,
+    };
+    await paidJoin(server, server.client(), undefined, emails);
+    const held = holdOpen(t, 'createContacts', when);
+    const work = pushDue(background, server.hubspot);
+    // Found by an email that the contact does not have, so that its id alone leads to it.
+    await eraseMeanwhile(t, { email: emails.schoolEmail, work, ...held });
+    assert.equal(await server.hubspot.findByEmail(emails.personalEmail), null);
+    assert.equal((await pushDue(background, server.hubspot)).taken, 0);
+  });
+
+for (const call of ['uploadFile', 'createNote'] as const)
+  for (const when of ['before', 'after'] as const)
+    test(`a document whose ${call === 'uploadFile' ? 'file' : 'note'} is being made at HubSpot is gone after the erasure, which came just ${when} it was made`, async (t) => {
+      const client = server.client();
+      const email = `${call}.${when}@example.com`.toLowerCase();
+      const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
+      assert.equal((await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`)).status, 200);
+      await sql`update document set review = 'accepted', reviewed_at = now() where session_uuid = ${uuid}`.execute(
+        deps.database,
+      );
+      await deliver(server);
+      const held = holdOpen(t, call, when);
+      const work = attachDue(background, server.hubspot);
+      await eraseMeanwhile(t, { email, work, ...held });
+      assert.deepEqual((await heldByHubspot()).files, []);
+      assert.equal(await server.hubspot.findByEmail(email), null);
+      await assertNoDocument();
+    });

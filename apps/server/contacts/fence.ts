@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/client.ts';
+
+/**
+ * A number of ours among PostgreSQL's advisory locks: shared by everybody who tells HubSpot of people, held alone by whoever erases
+ * one. It ends with its transaction, and so with a process that dies.
+ */
+const LOCK = 23_062;
+/** So long an erasure waits for what is on its way. */
+const PATIENCE_SECONDS = 45;
+/** SQLSTATE `lock_not_available`. */
+const NOT_AVAILABLE = '55P03';
+
+/** HubSpot was still being told of something when an erasure had waited long enough. */
+export class StillTelling extends Error {}
+
+/**
+ * Tells HubSpot of people, by what it reads within: no erasure begins before it has ended. Null, and nothing is done, while
+ * somebody is being erased.
+ */
+export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
+  return database.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ isFree: boolean }>`
+      select pg_try_advisory_xact_lock_shared(${LOCK}) as "isFree"`.execute(trx);
+    return rows[0]!.isFree ? tell() : null;
+  });
+}
+
+/** Does something once nothing is on its way to HubSpot any more, and lets nothing begin before it has ended. Throws {@link StillTelling}. */
+export function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  return database.transaction().execute(async (trx) => {
+    await sql`select set_config('lock_timeout', ${`${PATIENCE_SECONDS}s`}, true)`.execute(trx);
+    try {
+      await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx);
+    } catch (error) {
+      throw (error as { code?: string }).code === NOT_AVAILABLE ? new StillTelling() : error;
+    }
+    return work();
+  });
+}
