@@ -4,6 +4,7 @@ import { plain } from '../platform/command.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { eraseContacts, noteErasure, prepare } from './erasePerson.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
+import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 
 /**
  * Erases in this database, which was restored from a backup, what the journal says was erased. Money goes first: `settle --missing`
@@ -46,9 +47,12 @@ async function applyEntry(deps: Deps, { at, email, joins, contacts }: JournalEnt
   const left = rows[0]!;
   await prepare(deps, left.joins);
   await deps.database.transaction().execute(async (trx) => {
+    const hash = Buffer.from(email, 'hex');
+    // Whether HubSpot was told is not known here: ids that lead to nothing do no harm.
+    await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts);
-    await noteErasure(trx, Buffer.from(email, 'hex'), new Date(at));
+    await noteErasure(trx, hash, new Date(at));
   });
   return left.joins.length + left.contacts.length > 0;
 }

@@ -9,6 +9,7 @@ import { NotErasable } from './eraseJoins.ts';
 import { erasePerson, type PersonErased } from './erasePerson.ts';
 import { findPerson, type Person } from './findPerson.ts';
 import { journalPath } from './journal.ts';
+import type { AtHubspot } from './leftAtHubspot.ts';
 import { refusalsOf } from './underWay.ts';
 
 export const personEraseCommand: Command = {
@@ -35,12 +36,16 @@ export const personEraseCommand: Command = {
     const person = await findPerson(deps, given);
     const rows = person.joins.length + person.contacts.length + person.requests;
     if (rows === 0 && !read.values.hubspot) {
-      const { erasedAt } = person;
+      const { erasedAt, atHubspot } = person;
       console.log(
         erasedAt
           ? `Erased already, at ${erasedAt.toISOString()}. Nothing has come since.`
           : 'Induct has nothing of this email.',
       );
+      if (countOf(atHubspot) > 0)
+        console.log(
+          `HubSpot may still have ${listed(atHubspot)} of theirs: the same command with --hubspot deletes them.`,
+        );
       return erasedAt ? 0 : 1;
     }
     const refusals = await refusalsOf(deps.database, person.joins);
@@ -82,10 +87,16 @@ function sentenceOf(error: unknown): string | null {
 
 const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-function tellPlan({ joins, contacts, others, erasedAt }: Person, withHubspot: boolean): void {
+const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.length;
+const listed = ({ contacts, files }: AtHubspot) =>
+  `${count(contacts.length, 'contact')} and ${count(files.length, 'file')}`;
+
+function tellPlan({ joins, contacts, others, erasedAt, atHubspot }: Person, withHubspot: boolean): void {
   if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
   for (const uuid of joins) console.log(`join ${uuid}`);
   for (const id of contacts) console.log(`contact ${id}${withHubspot ? ', at HubSpot too' : ''}`);
+  if (withHubspot && countOf(atHubspot) > 0)
+    console.log(`at HubSpot, left of an erasure before: ${listed(atHubspot)}`);
   for (const id of others)
     console.log(
       `stays: contact ${id}, which a join names and which has another email. Erase it by that one.`,
@@ -94,14 +105,19 @@ function tellPlan({ joins, contacts, others, erasedAt }: Person, withHubspot: bo
 
 /** What went, what stays and why. Names nobody but by ids. */
 function receiptOf(deps: Deps, { others }: Person, erased: PersonErased): string {
-  const { gone, stripped, documents, letters, contacts, customers, money, atHubspot } = erased;
+  const { gone, stripped, documents, letters, contacts, customers, money, atHubspot, leftAtHubspot } = erased;
   return [
     `Erased at ${deps.now().toISOString()}.`,
     `Gone: ${count(gone + stripped, 'join')} with all that was given in ${gone + stripped === 1 ? 'it' : 'them'}, ${count(documents, 'document')}, ${count(letters, 'letter')}, ${count(contacts, 'contact')} of the mirror; invitations, links, notices and the story.`,
     `At Stripe: ${count(customers, 'customer')} with the cards that were kept, and the name that was noted with the payments.`,
     atHubspot
-      ? `At HubSpot: ${count(atHubspot.contacts.length, 'contact')} and ${count(atHubspot.files, 'file')}.`
+      ? `At HubSpot: ${listed(atHubspot)}.`
       : 'HubSpot was not asked (--hubspot): what it has stays, and the mirror takes it in again at the next sync.',
+    ...(countOf(leftAtHubspot) > 0
+      ? [
+          `Stays: the ids of ${listed(leftAtHubspot)} at HubSpot, until the same command with --hubspot deletes them there.`,
+        ]
+      : []),
     ...(stripped > 0
       ? [
           `Stays: ${count(money, 'row')} of payments, refunds, orders and memberships, as law on bookkeeping and taxes asks, without name, email, address or card. ${count(stripped, 'join')} ${stripped === 1 ? 'stays' : 'stay'} as a row that names nobody. Member numbers are gone: /verify does not know them.`,

@@ -8,6 +8,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
+import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 import { refusalsOf } from './underWay.ts';
 
 export interface PersonErased extends Erased {
@@ -15,8 +16,10 @@ export interface PersonErased extends Erased {
   contacts: number;
   /** At Stripe. */
   customers: number;
-  /** At HubSpot; null when nobody asked for it. */
-  atHubspot: { contacts: string[]; files: number } | null;
+  /** What went at HubSpot; null when nobody asked for it. */
+  atHubspot: AtHubspot | null;
+  /** What HubSpot may still have. */
+  leftAtHubspot: AtHubspot;
 }
 
 /**
@@ -42,6 +45,8 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
   const hash = await emailHash(database, person.email);
   return database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, person);
+    if (atHubspot) await forgetIds(trx, hash);
+    else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, () =>
       writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
@@ -67,6 +72,7 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
       contacts: contacts.rows,
       customers,
       atHubspot,
+      leftAtHubspot: await leftAtHubspot(trx, hash),
     };
   });
 }
@@ -111,19 +117,18 @@ export async function forgetAtStripe(
 
 async function eraseAtHubspot(
   { database }: Deps,
-  { email, joins, contacts }: Person,
+  person: Person,
   hubspot: HubspotClient,
-): Promise<{ contacts: string[]; files: number }> {
-  const { rows } = await sql<{ crm_file_id: string }>`
-    select crm_file_id from document
-    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or contact_id = any(${contacts}))`.execute(
-    database,
-  );
+): Promise<AtHubspot> {
+  const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
-  const ids = [...new Set([...contacts, ...(known ? [known.id] : [])])];
-  for (const { crm_file_id } of rows) await hubspot.eraseFile(crm_file_id);
-  for (const id of ids) await hubspot.eraseContact(id);
-  return { contacts: ids, files: rows.length };
+  const all = {
+    contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(known ? [known.id] : [])])],
+    files: [...new Set([...(await filesAtHubspot(database, person)), ...atHubspot.files])],
+  };
+  for (const id of all.files) await hubspot.eraseFile(id);
+  for (const id of all.contacts) await hubspot.eraseContact(id);
+  return all;
 }
 
 /** Their invitations and resumes go, and the row of the mirror with them; where another join names it, its id alone stays. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { sharedSecret } from '../platform/database/secrets.ts';
+import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 
 /** What Induct has of an email: joins by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
@@ -15,6 +16,8 @@ export interface Person {
   /** Rows of other tables that have the email itself. */
   requests: number;
   erasedAt: Date | null;
+  /** What HubSpot may still have, since it was not told of an erasure. */
+  atHubspot: AtHubspot;
 }
 
 /**
@@ -24,13 +27,14 @@ export interface Person {
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
+  const hash = await emailHash(database, email);
   const words = sql`plainto_tsquery('simple', ${email})`;
   const isOf = (person: 'details' | 'profile') => {
     const column = sql.ref(person);
     return sql`person_words(${column}) @@ ${words}
       and ${email} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
   };
-  const { rows } = await sql<Omit<Person, 'email'>>`
+  const { rows } = await sql<Omit<Person, 'email' | 'atHubspot'>>`
     with named as (
       select id from contact where (${isOf('profile')}) or lower(email) = ${email}
     ), given as (
@@ -53,10 +57,8 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
       ((select count(*) from pass_request where lower(email) = ${email})
         + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
         + (select count(*) from staff_notice where strpos(lower(message), ${email}) > 0))::int as requests,
-      (select erased_at from erasure where email_hash = ${await emailHash(database, email)}) as "erasedAt"`.execute(
-    database,
-  );
-  return { email, ...rows[0]! };
+      (select erased_at from erasure where email_hash = ${hash}) as "erasedAt"`.execute(database);
+  return { email, ...rows[0]!, atHubspot: await leftAtHubspot(database, hash) };
 }
 
 /** What is kept of an email that was erased: keyed by a secret of the database that is never changed, and is in its backups. */

@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { attachDue } from '../documents/attachDocuments.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { personExportCommand } from './exportCommand.ts';
 import { journalPath } from './journal.ts';
@@ -232,6 +235,46 @@ test('when HubSpot does not let us, nothing is erased and a sentence says what t
   assert.ok(await server.hubspot.getContact(id, 5_000));
   assert.match(out, /HubSpot does not let this token delete .* Nothing was erased here/);
   assert.equal((await joinsLike(uuid)).length, 1);
+});
+
+/** A paid join with a contact of its own at HubSpot, and a transcript there that was accepted. */
+async function attached(email: string): Promise<{ uuid: string; contact: string; file: string }> {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
+  await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  await sql`update document set review = 'accepted', reviewed_at = now() where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  await deliver(server);
+  await attachDue(deps, server.hubspot);
+  const { rows } = await sql<{ contact: string; file: string }>`
+    select hubspot_contact_id as contact, crm_file_id as file
+    from document join join_session on session_uuid = join_session.uuid where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  return { uuid, ...rows[0]! };
+}
+const filesThere = async () =>
+  (await control<{ files: { id: string }[] }>(server.hubspotUrl, 'GET', 'attachments')).files.map(
+    ({ id }) => id,
+  );
+
+test('whom HubSpot was not told of is erased there when it is asked for later, by ids alone', async (t) => {
+  const email = 'later@example.com';
+  const { contact, file } = await attached(email);
+  const first = await erase(t, email, '--yes');
+  assert.match(first.out, /Stays: the ids of 1 contact and 1 file at HubSpot, until the same command/);
+  // Staff changed the email there meanwhile: the id alone leads to it.
+  await editAtHubspot(server, contact, { email: 'changed@example.com' });
+  const told = await erase(t, email, '--yes');
+  assert.match(told.out, /^Erased already, .*\nHubSpot may still have 1 contact and 1 file of theirs/);
+  assert.deepEqual([told.code, (await filesThere()).includes(file)], [0, true]);
+  const { code, out } = await erase(t, email, '--yes', '--hubspot');
+  assert.match(out, /At HubSpot: 1 contact and 1 file\./);
+  assert.equal(code, 0);
+  assert.equal(await server.hubspot.getContact(contact, 5_000), null);
+  assert.ok(!(await filesThere()).includes(file));
+  assert.doesNotMatch((await erase(t, email, '--yes')).out, /HubSpot may still/);
 });
 
 test('what a restored database has again is erased again by the journal, which names nobody', async (t) => {

@@ -10,6 +10,7 @@ import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { dueProofs } from '../documents/review.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
 import { retentionCommand } from './retentionCommand.ts';
 
@@ -112,6 +113,23 @@ test('paid joins lose their person after their days, unless something of them is
     'the person is gone from what Stripe notes, too',
   );
   assert.deepEqual(await applyRetention(deps), none, 'once');
+});
+
+test('the files at HubSpot of a join that lost its person are deleted when that is asked for later', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: 'Attached@example.com' });
+  await uploaded(client, uuid);
+  await sql`update document set review = 'accepted', reviewed_at = now(), crm_file_id = '77' where session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  await age(uuid, 401);
+  changeSociety(t, server, all);
+  assert.deepEqual(await applyRetention(deps), { ...none, paid: 1 });
+  const erased: string[] = [];
+  t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
+  const args = ['attached@example.com', '--yes', '--hubspot'];
+  assert.equal((await runCommand(t, server, personEraseCommand, args)).code, 0);
+  assert.deepEqual(erased, ['77']);
 });
 
 test('the file of a transcript goes after the decision, and the decision stays', async (t) => {

@@ -1,9 +1,12 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
+import type { Tables } from '../platform/database/types.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
 import { forgetAtStripe } from './erasePerson.ts';
+import { emailHash } from './findPerson.ts';
+import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
@@ -73,6 +76,7 @@ async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documen
         trx,
       );
       if (rows.length === 0) return false;
+      await keepFiles(trx, uuid);
       await eraseJoins(trx, deps, [uuid]);
       return true;
     });
@@ -80,6 +84,17 @@ async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documen
     if (error instanceof NotErasable) return false;
     throw error;
   }
+}
+
+/** HubSpot is left alone, and keeps the files: whoever asks to be erased there later is known by an email that the join has. */
+async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
+  const files = await filesAtHubspot(trx, { joins: [uuid], contacts: [] });
+  if (files.length === 0) return;
+  const { rows } = await sql<{ email: string }>`
+    select distinct lower(email) as email from join_session,
+      lateral (values (details ->> 'personalEmail'), (details ->> 'schoolEmail')) as given (email)
+    where uuid = ${uuid} and email <> ''`.execute(trx);
+  for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
 }
 
 /** The file goes, and its name; of a transcript the decision stays, so that nobody owes it again. */

@@ -1,0 +1,7 @@
+-- What HubSpot may still have of a person who was erased, since it was not told: ids alone, until it is.
+create table left_at_hubspot (
+  email_hash bytea not null,
+  kind text not null check (kind in ('contact', 'file')),
+  hubspot_id text not null,
+  primary key (email_hash, kind, hubspot_id)
+);

@@ -1,0 +1,51 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../platform/database/types.ts';
+
+/** Ids of HubSpot's. */
+export interface AtHubspot {
+  contacts: string[];
+  files: string[];
+}
+
+/** What HubSpot may still have of an email that was erased here. */
+export async function leftAtHubspot(database: Kysely<Tables>, emailHash: Buffer): Promise<AtHubspot> {
+  const rows = await database
+    .selectFrom('left_at_hubspot')
+    .select(['kind', 'hubspot_id'])
+    .where('email_hash', '=', emailHash)
+    .orderBy('hubspot_id')
+    .execute();
+  const ofKind = (kind: string) => rows.filter((row) => row.kind === kind).map((row) => row.hubspot_id);
+  return { contacts: ofKind('contact'), files: ofKind('file') };
+}
+
+/** The files at HubSpot of the documents of these joins and contacts. */
+export async function filesAtHubspot(
+  database: Kysely<Tables>,
+  { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct crm_file_id as id from document
+    where crm_file_id is not null and (session_uuid = any(${joins}::uuid[]) or contact_id = any(${contacts}::text[]))`.execute(
+    database,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Keeps what leads to it there, before the rows go that know it. */
+export async function keepIds(
+  trx: Kysely<Tables>,
+  emailHash: Buffer,
+  { contacts, files }: AtHubspot,
+): Promise<void> {
+  await sql`
+    insert into left_at_hubspot (email_hash, kind, hubspot_id)
+    select ${emailHash}::bytea, 'contact', id from unnest(${contacts}::text[]) as id
+    union all select ${emailHash}::bytea, 'file', id from unnest(${files}::text[]) as id
+    on conflict do nothing`.execute(trx);
+}
+
+/** HubSpot was told. */
+export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
+  await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
+}
