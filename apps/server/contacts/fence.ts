@@ -12,7 +12,13 @@ const PATIENCE_SECONDS = 45;
 const NOT_AVAILABLE = '55P03';
 
 /** HubSpot was still being told of something when an erasure had waited long enough. */
-export class StillTelling extends Error {}
+export class StillTelling extends Error {
+  constructor() {
+    super(
+      'HubSpot is just being told of joins, and that takes long. Give the same command again in a minute.',
+    );
+  }
+}
 
 /**
  * Tells HubSpot of people, by what it reads within: no erasure begins before it has ended. Null, and nothing is done, while

@@ -74,8 +74,7 @@ export const personEraseCommand: Command = {
 
 function sentenceOf(error: unknown): string | null {
   if (error instanceof NotErasable) return error.message;
-  if (error instanceof StillTelling)
-    return 'HubSpot is just being told of joins, and that takes long. Nothing was erased; give the same command again in a minute.';
+  if (error instanceof StillTelling) return `Nothing was erased. ${error.message}`;
   if (error instanceof CrmDenied)
     return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out. Nothing was erased here.';
   if (error instanceof CrmUnavailable)

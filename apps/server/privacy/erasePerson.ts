@@ -131,25 +131,49 @@ async function eraseAtHubspot(
   return all;
 }
 
-/** Their invitations and resumes go, and the row of the mirror with them; where another join names it, its id alone stays. */
+/** That a row of `contact` is of before a time: HubSpot has not told of it since. */
+const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
+
+/** Those of these contacts of which there is something from before a time. */
+export async function contactsOf(
+  database: Kysely<Tables>,
+  contacts: readonly string[],
+  before: Date,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select given as id from unnest(${contacts}::text[]) as given
+    where exists (select from contact where id = given and ${isBefore(before)} and (deleted_at is null or profile <> '{}'))
+      or exists (select from invitation where contact_id = given and created_at < ${before})
+      or exists (select from document where contact_id = given and created_at < ${before})`.execute(database);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Their invitations and resumes go, and the row of the mirror with them; where something else names it, its id alone stays. What is not
+ * of `before` stays as it is.
+ */
 export async function eraseContacts(
   trx: Kysely<Tables>,
   { storage }: Pick<Deps, 'storage'>,
   contacts: readonly string[],
+  before: Date | null = null,
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
+  const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
   // A resume that is just being kept holds its contact: it is there to be found afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
-  await sql`delete from invitation where contact_id = ${these}`.execute(trx);
+  await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
-    delete from document where contact_id = ${these} returning storage_key`.execute(trx);
+    delete from document where contact_id = ${these} and ${isOld} returning storage_key`.execute(trx);
   const emptied = await sql`
     update contact set profile = '{}', email = null, is_member = false, fetched_at = null, fill_at = null, deleted_at = now()
-    where id = ${these}`.execute(trx);
+    where id = ${these} and ${before === null ? sql`true` : isBefore(before)}`.execute(trx);
   await sql`
-    delete from contact where id = ${these}
+    delete from contact where id = ${these} and deleted_at = now()
       and not exists (select from join_session where join_session.contact_id = contact.id)
       and not exists (select from membership where membership.contact_id = contact.id)
+      and not exists (select from invitation where invitation.contact_id = contact.id)
+      and not exists (select from document where document.contact_id = contact.id)
       and not exists (select from contact other where other.merged_into = contact.id and other.id <> all(${contacts}::text[]))`.execute(
     trx,
   );

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Deps } from '../deps.ts';
 
@@ -21,25 +21,49 @@ export function journalPath({ config }: Pick<Deps, 'config'>): string {
 /** Durable when it resolves. */
 export async function writeJournal(path: string, entry: JournalEntry): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const file = await open(path, 'a', 0o600);
+  const file = await open(path, 'a+', 0o600);
   try {
-    await file.appendFile(`${JSON.stringify(entry)}\n`);
+    const begin = (await endsWithLine(file)) ? '' : '\n';
+    await file.appendFile(`${begin}${JSON.stringify(entry)}\n`);
     await file.sync();
   } finally {
     await file.close();
   }
+  const folder = await open(dirname(path), 'r');
+  await folder.sync().finally(() => folder.close());
 }
 
-/** Null: there is no such file. Throws for a line that is none of ours. */
-export async function readJournal(path: string): Promise<JournalEntry[] | null> {
+/** Whether the next entry begins on a line of its own. */
+async function endsWithLine(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return true;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer.toString() === '\n';
+}
+
+export interface Journal {
+  entries: JournalEntry[];
+  /** A sentence for each line that is none of ours. */
+  faults: string[];
+  /** About a last line that was never finished; null for none. Its erasure did not go on. */
+  unfinished: string | null;
+}
+
+/** Null: there is no such file. */
+export async function readJournal(path: string): Promise<Journal | null> {
   if (!existsSync(path)) return null;
   const lines = (await readFile(path, 'utf8')).split('\n');
-  return lines.flatMap((line, index) => {
-    if (line.trim() === '') return [];
+  const journal: Journal = { entries: [], faults: [], unfinished: null };
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
     const entry = parsed(line);
-    if (entry === null) throw new Error(`${path}, line ${index + 1}: this is no erasure.`);
-    return [entry];
-  });
+    const place = `${path}, line ${index + 1}`;
+    if (entry !== null) journal.entries.push(entry);
+    else if (index < lines.length - 1) journal.faults.push(`${place}: this is no erasure.`);
+    else
+      journal.unfinished = `${place}: it was half written when this machine went down, and nothing was erased by it. It is skipped.`;
+  }
+  return journal;
 }
 
 function parsed(line: string): JournalEntry | null {

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
 import { deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
@@ -316,16 +325,84 @@ test('what a restored database has again is erased again by the journal, which n
   assert.match((await erase(t, email, '--yes')).out, /^Erased already/);
   assert.match((await erase(t, '--again')).out, /, 0 made again, 0 refused/);
 
-  const broken = join(folderFor(t), 'journal');
-  writeFileSync(broken, '{"at":"x"}\n');
-  assert.deepEqual(await erase(t, '--again', broken), {
-    code: 1,
-    out: `${broken}, line 1: this is no erasure.\n`,
-  });
   const absent = join(folderFor(t), 'none');
   assert.deepEqual(await erase(t, '--again', absent), {
     code: 1,
     out: `There is no journal at ${absent}.\n`,
+  });
+});
+
+test('who joined anew after having been erased is not erased by the journal, and what a backup brought back is', async (t) => {
+  const email = 'again@example.com';
+  const contactId = await contactAtHubspot(email);
+  await deps.contacts.refresh(contactId);
+  const resume = async (name: string) =>
+    assert.equal((await postPdf(server.client(), pathOf('uploadResume'), { contactId, name })).status, 200);
+  const documents = async () =>
+    (
+      await sql<{
+        name: string;
+      }>`select name from document where contact_id = ${contactId} order by name`.execute(deps.database)
+    ).rows.map(({ name }) => name);
+  const contact = async () =>
+    (
+      await sql<{ email: string | null }>`select email from contact where id = ${contactId}`.execute(
+        deps.database,
+      )
+    ).rows[0]?.email;
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  const journal = join(folderFor(t), 'journal');
+  writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
+
+  // HubSpot has them still, and they come by a new invitation.
+  await deps.contacts.refresh(contactId);
+  await sql`insert into invitation (code, contact_id) values ('ANEW2026', ${contactId})`.execute(
+    deps.database,
+  );
+  await resume('new.pdf');
+  const { uuid } = await paidJoin(server, server.client(), 'ANEW2026', { personalEmail: email });
+  // A backup of before brought back a resume, too.
+  await resume('old.pdf');
+  await sql`update document set created_at = now() - interval '1 year' where name = 'old.pdf'`.execute(
+    deps.database,
+  );
+  const { code, out } = await erase(t, '--again', journal);
+  assert.deepEqual([code, out], [0, '1 erasures in the journal, 1 made again, 0 refused.\n']);
+  assert.deepEqual([await documents(), await contact()], [['new.pdf'], email]);
+  assert.equal((await joinsLike(uuid))[0]!.erased_at, null);
+  const { rows } = await sql`select from invitation where code = 'ANEW2026'`.execute(deps.database);
+  assert.equal(rows.length, 1);
+  assert.match((await erase(t, '--again', journal)).out, /, 0 made again, 0 refused/);
+
+  // The same row as the backup had it.
+  await sql`update contact set fetched_at = now() - interval '1 year' where id = ${contactId}`.execute(
+    deps.database,
+  );
+  assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
+  assert.deepEqual([await documents(), await contact()], [['new.pdf'], null]);
+});
+
+test('a line of the journal that was half written is skipped, and neither it nor a broken one stands in the way of the others', async (t) => {
+  const journal = journalPath(deps);
+  const before = readFileSync(journal, 'utf8');
+  t.after(() => writeFileSync(journal, before));
+  const count = before.trimEnd().split('\n').length;
+  const half = before.slice(0, 40);
+
+  appendFileSync(journal, half);
+  assert.deepEqual(await erase(t, '--again'), {
+    code: 0,
+    out: `${journal}, line ${count + 1}: it was half written when this machine went down, and nothing was erased by it. It is skipped.\n${count} erasures in the journal, 0 made again, 0 refused.\n`,
+  });
+  const email = 'after.half@example.com';
+  const { uuid } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  const lines = readFileSync(journal, 'utf8').split('\n');
+  assert.deepEqual([lines[count], lines.length], [half, count + 3]);
+  assert.ok(lines[count + 1]!.includes(uuid), 'on a line of its own');
+  assert.deepEqual(await erase(t, '--again'), {
+    code: 1,
+    out: `${journal}, line ${count + 1}: this is no erasure.\n${count + 1} erasures in the journal, 0 made again, 0 refused.\n`,
   });
 });
 
