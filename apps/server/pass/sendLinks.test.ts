@@ -46,6 +46,21 @@ test('"Send me my link" mails one for each person whose join has the email, and 
   assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
 });
 
+test('a request that a backup brought back is forgotten, and nothing is sent for it', async () => {
+  const email = 'restored.request@example.com';
+  const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: email });
+  for (const minutes of [61, 59])
+    await sql`insert into pass_request (email, created_at) values (${email}, now() - make_interval(mins => ${minutes}))`.execute(
+      deps.database,
+    );
+  assert.equal(await sendDueLinks(deps), 2);
+  const letters = await sql`select from letter where kind = 'link' and session_uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  assert.equal(letters.rows.length, 1);
+  assert.deepEqual(await deps.database.selectFrom('pass_request').selectAll().execute(), []);
+});
+
 test("an email that only a contact has leads to no join of that contact's id", async () => {
   const { data } = await server.client().call('initJoin', { params: { id: '104' }, body: {} });
   const { data: contact } = await server.client().call('getContact', { params: { uuid: data.uuid } });

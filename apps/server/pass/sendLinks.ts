@@ -11,6 +11,8 @@ import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
+/** Whoever asked longer ago has asked again, or the row was restored from a backup: it is forgotten, and nothing is sent. */
+const LASTS_MINUTES = 60;
 /** A family may share an email. */
 const MOST_JOINS = 4;
 
@@ -42,11 +44,14 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
 /** One round: makes a letter due for each join of those who asked, and forgets that they did. Returns how many it took. */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
-    const { rows: requests } = await sql<{ id: string; email: string }>`
+    const { rows: requests } = await sql<{ id: string; email: string; isRecent: boolean }>`
       delete from pass_request where id in (
         select id from pass_request order by created_at limit ${BATCH} for update skip locked)
-      returning id, email`.execute(trx);
-    for (const { id, email } of requests) {
+      returning id, email, created_at > now() - make_interval(mins => ${LASTS_MINUTES}) as "isRecent"`.execute(
+      trx,
+    );
+    for (const { id, email, isRecent } of requests) {
+      if (!isRecent) continue;
       const joins = await joinsOf(trx, email);
       await dueLetters(
         trx,
