@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import { calls } from '#contract/calls.ts';
-import { orderingJoin } from '../../../../tests/harness/steps.ts';
+import { calls, pathOf } from '#contract/calls.ts';
+import { orderingJoin, paidJoin } from '../../../../tests/harness/steps.ts';
 import { browser, startTestServer } from '../../../../tests/harness/testServer.ts';
+import { postPdf } from '../../../../tests/harness/uploads.ts';
 import { buildApp } from '../../app.ts';
 import { wire } from '../../wire.ts';
 import { createLog } from './logging.ts';
@@ -63,10 +64,16 @@ test('nothing of a link in a letter, of a code or of an email is logged, however
   await device.call('provePassByCode', { body: { token, code: '482913' } });
   await device.call('provePassByName', { body: { token, lastName: 'Rivera', zipcode: '78701' } });
   await device.call('sendPassLinks', { body: { email: 'jordan.rivera@example.com' } });
+  // What reads a form tells at this level with which options, the request's headers among them.
+  const { uuid: paid } = await paidJoin(server, client, undefined, { lastName: 'Rivera' });
+  const upload = { name: 'jordan-secret.pdf' };
+  assert.equal((await postPdf(client, pathOf('uploadTranscript', { uuid: paid }), upload)).status, 200);
   await app.close();
   const logged = lines.join('');
   assert.match(logged, /prove-by-name/);
-  for (const secret of [token, uuid, '482913', 'Rivera', '78701', 'example.com'])
+  assert.match(logged, /options to busboy/);
+  const secrets = [token, uuid, paid, '482913', 'Rivera', '78701', 'example.com', 'jordan-secret'];
+  for (const secret of [...secrets, 'induct_join', 'multipart/form-data'])
     assert.ok(!logged.includes(secret), secret);
 });
 

@@ -35,6 +35,8 @@ export function createLog(level: string, to: DestinationStream = standardOutput(
       },
       serializers: {
         req: (request) => ({ method: request.method, route: request.routeOptions?.url ?? 'none' }),
+        // By @fastify/multipart at the level trace, with all headers of the request: its cookie, too.
+        busboyOptions: ({ limits }) => ({ limits }),
         err: (error) => ({ type: error.name, message: error.message, stack: error.stack ?? '' }),
       },
     },
