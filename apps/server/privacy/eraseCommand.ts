@@ -1,15 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { isEmail } from '#core/studentDetails.ts';
 import { StillTelling } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
-import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
-import { CrmDenied, CrmUnavailable } from '../providers/hubspot/errors.ts';
+import { isWaiting, parcelOf } from '../fulfilment/orders.ts';
+import { askPerson, type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { applyJournal } from './applyJournal.ts';
-import { NotErasable } from './eraseJoins.ts';
+import { count, counted } from './counted.ts';
 import { erasePerson, type PersonErased } from './erasePerson.ts';
 import { findPerson, type Person } from './findPerson.ts';
 import { journalPath } from './journal.ts';
 import type { AtHubspot } from './leftAtHubspot.ts';
+import { openReceipt } from './receiptFile.ts';
+import { StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
 export const personEraseCommand: Command = {
@@ -44,58 +45,82 @@ export const personEraseCommand: Command = {
       );
       if (countOf(atHubspot) > 0)
         console.log(
-          `HubSpot may still have ${listed(atHubspot)} of theirs: the same command with --hubspot deletes them.`,
+          `HubSpot may still have ${counted(atHubspot)} of theirs: the same command with --hubspot deletes them.`,
         );
       return erasedAt ? 0 : 1;
     }
     const refusals = await refusalsOf(deps.database, person.joins);
     for (const line of refusals) console.error(line);
     if (refusals.length > 0) return 1;
-    tellPlan(person, read.values.hubspot);
+    const unsent = await unsentOf(deps, person.joins);
+    tellPlan(person, unsent, read.values.hubspot);
     if (isTrial) return 0;
+    const file = to === undefined ? null : await openReceipt(to);
+    if (typeof file === 'string') {
+      console.error(`Nothing was erased: ${file}`);
+      return 1;
+    }
     if (!yes && !(await askPerson('Erase it?'))) {
+      await file?.discard();
       console.log('Nothing was erased: say yes, or give --yes.');
       return 1;
     }
+    let receipt: string;
     try {
       const erased = await erasePerson(deps, person, { hubspot: read.values.hubspot ? hubspot : null });
-      const receipt = receiptOf(deps, person, erased);
-      if (to !== undefined) writeFileSync(to, `${receipt}\n`, { mode: 0o600, flag: 'wx' });
-      console.log(receipt);
-      return 0;
+      receipt = receiptOf(deps, person, unsent, erased);
     } catch (error) {
-      const sentence = sentenceOf(error);
-      if (sentence === null) throw error;
-      console.error(sentence);
-      return 1;
+      await file?.discard();
+      return tellStopped(error);
     }
+    console.log(receipt);
+    const fault = await file?.write(receipt);
+    if (fault) console.error(`The person is erased, and ${fault} The receipt is the text above.`);
+    return fault ? 1 : 0;
   },
 };
 
-function sentenceOf(error: unknown): string | null {
-  if (error instanceof NotErasable) return error.message;
-  if (error instanceof StillTelling) return `Nothing was erased. ${error.message}`;
-  if (error instanceof CrmDenied)
-    return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out. Nothing was erased here.';
-  if (error instanceof CrmUnavailable)
-    return `HubSpot cannot be reached: ${error.message}. Nothing was erased here; the same command goes on later.`;
-  if ((error as { code?: string }).code === 'EEXIST')
-    return 'The person is erased. The file for the receipt is there already, so it was not written.';
-  return null;
+function tellStopped(error: unknown): number {
+  if (error instanceof StillTelling) console.error(`Nothing was erased. ${error.message}`);
+  else if (error instanceof StoppedErasing) {
+    console.error(error.sentences);
+    if (error.isFault) throw error.cause;
+  } else throw error;
+  return 1;
 }
 
-const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+interface Unsent {
+  uuid: string;
+  goods: string[];
+}
+
+/** What these joins paid for that was not sent yet. */
+async function unsentOf({ database, society }: Deps, joins: readonly string[]): Promise<Unsent[]> {
+  const all: Unsent[] = [];
+  for (const uuid of joins) {
+    const parcel = await parcelOf(database, society, uuid);
+    const goods = (parcel?.goods ?? []).filter(isWaiting).map(({ name }) => plain(name));
+    if (goods.length > 0) all.push({ uuid, goods });
+  }
+  return all;
+}
 
 const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.length;
-const listed = ({ contacts, files }: AtHubspot) =>
-  `${count(contacts.length, 'contact')} and ${count(files.length, 'file')}`;
 
-function tellPlan({ joins, contacts, others, erasedAt, atHubspot }: Person, withHubspot: boolean): void {
+function tellPlan(
+  { joins, contacts, others, erasedAt, atHubspot }: Person,
+  unsent: readonly Unsent[],
+  withHubspot: boolean,
+): void {
   if (erasedAt) console.log(`Erased before, at ${erasedAt.toISOString()}; this came since:`);
   for (const uuid of joins) console.log(`join ${uuid}`);
+  for (const { uuid, goods } of unsent)
+    console.log(
+      `paid and not sent by join ${uuid}: ${goods.join(', ')}. The address goes, so that it cannot be sent any more: send it before (npm run operator -- orders show ${uuid}), or give its money back.`,
+    );
   for (const id of contacts) console.log(`contact ${id}${withHubspot ? ', at HubSpot too' : ''}`);
   if (withHubspot && countOf(atHubspot) > 0)
-    console.log(`at HubSpot, left of an erasure before: ${listed(atHubspot)}`);
+    console.log(`at HubSpot, left of an erasure before: ${counted(atHubspot)}`);
   for (const id of others)
     console.log(
       `stays: contact ${id}, which a join names and which has another email. Erase it by that one.`,
@@ -103,18 +128,18 @@ function tellPlan({ joins, contacts, others, erasedAt, atHubspot }: Person, with
 }
 
 /** What went, what stays and why. Names nobody but by ids. */
-function receiptOf(deps: Deps, { others }: Person, erased: PersonErased): string {
+function receiptOf(deps: Deps, { others }: Person, unsent: readonly Unsent[], erased: PersonErased): string {
   const { gone, stripped, documents, letters, contacts, customers, money, atHubspot, leftAtHubspot } = erased;
   return [
     `Erased at ${deps.now().toISOString()}.`,
     `Gone: ${count(gone + stripped, 'join')} with all that was given in ${gone + stripped === 1 ? 'it' : 'them'}, ${count(documents, 'document')}, ${count(letters, 'letter')}, ${count(contacts, 'contact')} of the mirror; invitations, links, notices and the story.`,
     `At Stripe: ${count(customers, 'customer')} with the cards that were kept, and the name that was noted with the payments.`,
     atHubspot
-      ? `At HubSpot: ${listed(atHubspot)}.`
+      ? `At HubSpot: ${counted(atHubspot)}.`
       : 'HubSpot was not asked (--hubspot): what it has stays, and the mirror takes it in again at the next sync.',
     ...(countOf(leftAtHubspot) > 0
       ? [
-          `Stays: the ids of ${listed(leftAtHubspot)} at HubSpot, until the same command with --hubspot deletes them there.`,
+          `Stays: the ids of ${counted(leftAtHubspot)} at HubSpot, until the same command with --hubspot deletes them there.`,
         ]
       : []),
     ...(stripped > 0
@@ -123,6 +148,10 @@ function receiptOf(deps: Deps, { others }: Person, erased: PersonErased): string
           'Stays at Stripe: the payments themselves with the email of the receipt and the billing details, which Stripe keeps as a payment service; a redaction job in its Dashboard takes them out of view.',
         ]
       : []),
+    ...unsent.map(
+      ({ uuid, goods }) =>
+        `Paid by join ${uuid} and never sent: ${goods.join(', ')}. The address is gone, and the money stays.`,
+    ),
     ...others.map((id) => `Stays: contact ${id}, which has another email.`),
     'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
     `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,

@@ -9,6 +9,7 @@ import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
+import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
 export interface PersonErased extends Erased {
@@ -24,8 +25,8 @@ export interface PersonErased extends Erased {
 
 /**
  * Erases a person: at HubSpot first, when `hubspot` is given, since its refusal leaves everything as it was; then at Stripe; then here,
- * in one transaction. Each part may be done again. Nothing is told to HubSpot meanwhile. Throws {@link NotErasable}, {@link StillTelling}, and what
- * the providers throw.
+ * in one transaction. Each part may be done again. Nothing is told to HubSpot meanwhile. Throws {@link StillTelling} before it begins, and
+ * {@link StoppedErasing} afterwards.
  */
 export async function erasePerson(
   deps: Deps,
@@ -36,12 +37,30 @@ export async function erasePerson(
 }
 
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
+  const progress: Progress = { at: 'begin', atHubspot: null };
+  try {
+    // What was on its way to HubSpot has made contacts since.
+    const person = { ...shown, contacts: (await findPerson(deps, shown.email)).contacts };
+    await prepare(deps, person.joins);
+    if (hubspot) {
+      progress.at = 'hubspot';
+      progress.atHubspot = await eraseAtHubspot(deps, person, hubspot);
+    }
+    progress.at = 'stripe';
+    const customers = await forgetAtStripe(deps, person.joins);
+    progress.at = 'here';
+    return { ...(await eraseHere(deps, person, progress.atHubspot)), customers };
+  } catch (error) {
+    throw new StoppedErasing(error, progress);
+  }
+}
+
+async function eraseHere(
+  deps: Deps,
+  person: Person,
+  atHubspot: AtHubspot | null,
+): Promise<Omit<PersonErased, 'customers'>> {
   const { database } = deps;
-  // What was on its way to HubSpot has made contacts since.
-  const person = { ...shown, contacts: (await findPerson(deps, shown.email)).contacts };
-  await prepare(deps, person.joins);
-  const atHubspot = hubspot && (await eraseAtHubspot(deps, person, hubspot));
-  const customers = await forgetAtStripe(deps, person.joins);
   const hash = await emailHash(database, person.email);
   return database.transaction().execute(async (trx) => {
     const names = await namesOf(trx, person);
@@ -70,7 +89,6 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
       ...erased,
       documents: erased.documents + contacts.documents,
       contacts: contacts.rows,
-      customers,
       atHubspot,
       leftAtHubspot: await leftAtHubspot(trx, hash),
     };

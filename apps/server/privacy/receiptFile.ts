@@ -1,0 +1,38 @@
+import { open, rm } from 'node:fs/promises';
+
+/** A new file for the receipt of an erasure, which only its owner reads. */
+interface ReceiptFile {
+  /** Null, or a sentence when it could not be written; there is no half a receipt then. */
+  write(receipt: string): Promise<string | null>;
+  discard(): Promise<void>;
+}
+
+/** Opened before anything is erased; a sentence when it cannot be. */
+export async function openReceipt(path: string): Promise<ReceiptFile | string> {
+  const fault = (error: unknown) => `${path} cannot be written (${(error as Error).message}).`;
+  try {
+    const file = await open(path, 'wx', 0o600);
+    const discard = async () => {
+      await file.close().catch(() => {});
+      await rm(path, { force: true });
+    };
+    return {
+      discard,
+      async write(receipt) {
+        try {
+          await file.writeFile(`${receipt}\n`);
+          await file.sync();
+          await file.close();
+          return null;
+        } catch (error) {
+          await discard();
+          return fault(error);
+        }
+      },
+    };
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? `${path} is there already. Name a new file for the receipt.`
+      : fault(error);
+  }
+}
