@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import { personKeys } from '#core/intentText.ts';
 import { tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
+import { forgetAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
@@ -116,21 +116,6 @@ export async function prepare(deps: Deps, joins: readonly string[]): Promise<voi
       throw new NotErasable(
         `Join ${session_uuid} is not erased: its payment ${intent_id} was made just now, or is with the bank.`,
       );
-}
-
-/** Deletes the customers, and takes the person out of what the intents note. Returns how many customers there were. */
-export async function forgetAtStripe(
-  { database, payments }: Pick<Deps, 'database' | 'payments'>,
-  joins: readonly string[],
-): Promise<number> {
-  const { rows } = await sql<{ intent_id: string; customer_id: string }>`
-    select intent_id, customer_id from payment where session_uuid = any(${joins}::uuid[]) order by intent_id`.execute(
-    database,
-  );
-  for (const { intent_id } of rows) await payments.forgetNotes(intent_id, personKeys);
-  const customers = new Set(rows.map(({ customer_id }) => customer_id).filter((id) => id !== ''));
-  for (const id of customers) await payments.deleteCustomer(id);
-  return customers.size;
 }
 
 async function eraseAtHubspot(

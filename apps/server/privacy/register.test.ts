@@ -21,6 +21,7 @@ const nobodys: Record<string, string> = {
     'created_at crm_attempts crm_next_try_at id is_final kind media_type removed_at review reviewed_at size_bytes',
   erasure: 'erased_at',
   event_retry: 'attempts created_at id next_try_at',
+  forget_at_stripe: 'kind',
   invitation: 'created_at expires_at programme',
   join_event: 'at cause id step',
   join_session:

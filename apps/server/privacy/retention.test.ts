@@ -4,12 +4,14 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { listStripe } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { dueProofs } from '../documents/review.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
+import { tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
 import { retentionCommand } from './retentionCommand.ts';
@@ -30,6 +32,11 @@ async function uploaded(client: Client, uuid: string): Promise<void> {
   form.append('file', new Blob([new Uint8Array(pdf())]), 'transcript.pdf');
   const path = `/api/public/join-session/${uuid}/upload-transcript`;
   assert.equal((await client.fetch(path, { method: 'POST', body: form })).status, 200);
+}
+async function forgetAll(): ReturnType<typeof applyRetention> {
+  const counts = await applyRetention(deps);
+  await tellStripe(deps);
+  return counts;
 }
 const rowOf = async (uuid: string) =>
   (
@@ -71,15 +78,21 @@ test('abandoned joins go after their days, and none that is being paid', async (
   );
 });
 
-test('a join that its joiner goes on with while it is being removed stays', async (t) => {
+test('a join that its joiner goes on with while it is being removed stays, and Stripe hears nothing of it', async (t) => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   await cancelIntent(deps, (await openIntent(client, uuid)).id);
   await age(uuid, 11);
   changeSociety(t, server, all);
-  t.mock.method(deps.payments, 'forgetNotes', () => age(uuid, 0));
-  assert.deepEqual(await applyRetention(deps), none);
+  const forgets = t.mock.method(deps.payments, 'forgetNotes');
+  const joiner = await lockHolder(t, server);
+  await joiner.query('update join_session set updated_at = now() where uuid = $1', [uuid]);
+  const removing = forgetAll();
+  await waiting(server.background, 1);
+  await joiner.query('commit');
+  assert.deepEqual(await removing, none);
   assert.ok(await rowOf(uuid));
+  assert.equal(forgets.mock.callCount(), 0);
 });
 
 test('paid joins lose their person after their days, unless something of them is under way', async (t) => {
@@ -94,7 +107,7 @@ test('paid joins lose their person after their days, unless something of them is
   );
   for (const one of [uuid, undecided, disputed.uuid]) await age(one, 401);
   changeSociety(t, server, all);
-  assert.deepEqual(await applyRetention(deps), { ...none, paid: 1 });
+  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
   assert.ok((await rowOf(uuid))!.erased_at);
   const { rows } = await sql`
     select contact_id, member_number, is_unlisted from membership where session_uuid = ${uuid}`.execute(
@@ -112,7 +125,7 @@ test('paid joins lose their person after their days, unless something of them is
     new Set([undecided, disputed.uuid]),
     'the person is gone from what Stripe notes, too',
   );
-  assert.deepEqual(await applyRetention(deps), none, 'once');
+  assert.deepEqual(await forgetAll(), none, 'once');
 });
 
 test('the files at HubSpot of a join that lost its person are deleted when that is asked for later', async (t) => {
@@ -124,7 +137,7 @@ test('the files at HubSpot of a join that lost its person are deleted when that 
   );
   await age(uuid, 401);
   changeSociety(t, server, all);
-  assert.deepEqual(await applyRetention(deps), { ...none, paid: 1 });
+  assert.deepEqual(await forgetAll(), { ...none, paid: 1 });
   const erased: string[] = [];
   t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
   const args = ['attached@example.com', '--yes', '--hubspot'];
@@ -144,7 +157,7 @@ test('the file of a transcript goes after the decision, and the decision stays',
   }>`select storage_key as key from document where session_uuid = ${uuid}`.execute(deps.database);
   assert.ok(readdirSync(server.documents).includes(keys[0]!.key));
   changeSociety(t, server, all);
-  assert.deepEqual(await applyRetention(deps), { ...none, documents: 1 });
+  assert.deepEqual(await forgetAll(), { ...none, documents: 1 });
   assert.ok(!readdirSync(server.documents).includes(keys[0]!.key));
   const { rows } = await sql<{
     name: string;
@@ -169,7 +182,7 @@ test('whose transcript was rejected finally goes after its days, once nothing is
     deps.database,
   );
   changeSociety(t, server, all);
-  assert.deepEqual(await applyRetention(deps), { ...none, rejected: 1 });
+  assert.deepEqual(await forgetAll(), { ...none, rejected: 1 });
   assert.ok((await rowOf(gone.uuid))!.erased_at);
   assert.equal((await rowOf(held.uuid))!.erased_at, null);
 });
@@ -184,4 +197,28 @@ test('it is done once a day by one of all servers', async (t) => {
   await age(later, 11);
   await forgetNightly(deps);
   assert.ok(await rowOf(later), 'not again today');
+});
+
+test('while Stripe is down the person goes here, and at Stripe when it is back', async (t) => {
+  const { uuid } = await paidJoin(server, server.client());
+  await age(uuid, 401);
+  changeSociety(t, server, all);
+  const path = '/v1/payment_intents/*';
+  const headers = { 'stripe-should-retry': 'false' };
+  await server.stripeFault({ kind: 'status', status: 500, headers, method: 'POST', path, times: 100 });
+  t.after(() => server.stripeFault(null));
+  const { code, out } = await runCommand(t, server, retentionCommand, ['--yes']);
+  assert.match(out, /^Removed: .* 1 paid, .*\nStripe does not answer\. The servers tell it again/m);
+  assert.equal(code, 1);
+  assert.ok((await rowOf(uuid))!.erased_at);
+  const notes = async () =>
+    (await listStripe<{ id: string; metadata: Record<string, string> }>(server.stripeUrl, 'charges')).find(
+      ({ metadata }) => metadata.session === uuid,
+    )!.metadata.last_name;
+  assert.equal(await notes(), 'Rivera');
+  await server.stripeFault(null);
+  // Not only when it is the night's turn.
+  await forgetNightly(deps);
+  assert.equal(await notes(), undefined);
+  assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);
 });

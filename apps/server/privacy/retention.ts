@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { eraseJoins, NotErasable } from './eraseJoins.ts';
-import { forgetAtStripe } from './erasePerson.ts';
 import { emailHash } from './findPerson.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { underWay } from './underWay.ts';
@@ -53,7 +53,10 @@ export async function overdue(
   return rows.map(({ id }) => id);
 }
 
-/** Removes what is over its time, a join a transaction, by the same code as erases a person. Returns how many of each stage went. */
+/**
+ * Removes what is over its time, a join a transaction, by the same code as erases a person. Returns how many of each stage went;
+ * {@link tellStripe} comes afterwards.
+ */
 export async function applyRetention(deps: Deps): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
   for (const stage of stages)
@@ -66,7 +69,6 @@ export async function applyRetention(deps: Deps): Promise<Record<Stage, number>>
 
 /** False when something began with it since it was looked for. */
 async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documents'>): Promise<boolean> {
-  await forgetAtStripe(deps, [uuid]);
   try {
     return await deps.database.transaction().execute(async (trx) => {
       // Again, and now nobody can change it before it is gone.
@@ -77,6 +79,7 @@ async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documen
       );
       if (rows.length === 0) return false;
       await keepFiles(trx, uuid);
+      await dueAtStripe(trx, [uuid]);
       await eraseJoins(trx, deps, [uuid]);
       return true;
     });
@@ -116,10 +119,12 @@ export function startForgetting(deps: Deps): () => Promise<void> {
   return repeat('retention', LOOK_MS, deps.log, () => forgetNightly(deps));
 }
 
-/** Once a day, by one of all processes. What went is a line in the log, by numbers alone. */
+/** Once a day, by one of all processes. What went is a line in the log, by numbers alone. Stripe is told each time of what is due. */
 export async function forgetNightly(deps: Deps): Promise<void> {
-  if (stages.every((stage) => beforeOf(deps, stage) === null)) return;
-  if (!(await takeTurn(deps.database, 'retention', DAY_SECONDS))) return;
-  const counts = await applyRetention(deps);
-  if (Object.values(counts).some((count) => count > 0)) deps.log.warn(counts, 'retention has removed');
+  const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);
+  if (isOn && (await takeTurn(deps.database, 'retention', DAY_SECONDS))) {
+    const counts = await applyRetention(deps);
+    if (Object.values(counts).some((count) => count > 0)) deps.log.warn(counts, 'retention has removed');
+  }
+  await tellStripe(deps);
 }

@@ -1,5 +1,8 @@
 import { askPerson, type Command, misused, readArgs } from '../platform/command.ts';
+import { Refusal } from '../platform/http/refusal.ts';
+import { tellStripe } from './atStripe.ts';
 import { applyRetention, overdue, stages } from './retention.ts';
+import { reasonOf } from './stoppedErasing.ts';
 
 export const retentionCommand: Command = {
   usage: 'retention [--dry-run | --yes]',
@@ -31,6 +34,13 @@ export const retentionCommand: Command = {
     }
     const counts = await applyRetention(deps);
     console.log(`Removed: ${stages.map((stage) => `${counts[stage]} ${stage}`).join(', ')}.`);
-    return 0;
+    try {
+      await tellStripe(deps);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      console.error(`${reasonOf(error)} The servers tell it again what to forget of them.`);
+      return 1;
+    }
   },
 };

@@ -46,7 +46,8 @@ function standingOf({ cause, progress: { at, atHubspot } }: StoppedErasing): str
   return `${done}Erased at Stripe. ${here}`;
 }
 
-function reasonOf(cause: unknown): string | null {
+/** Null for what nobody expects. */
+export function reasonOf(cause: unknown): string | null {
   if (cause instanceof NotErasable) return cause.message;
   if (cause instanceof CrmDenied)
     return 'HubSpot does not let this token delete contacts and files: give it the scopes crm.objects.contacts.write and files, or delete the contact in HubSpot and leave --hubspot out.';

@@ -56,6 +56,7 @@ export interface Tables {
   reconciliation: ReconciliationTable;
   secret: { name: string; value: string };
   erasure: { email_hash: Buffer; erased_at: Timestamp };
+  forget_at_stripe: { stripe_id: string; kind: 'intent' | 'customer' };
   left_at_hubspot: { email_hash: Buffer; kind: 'contact' | 'file'; hubspot_id: string };
 }
 

@@ -5,3 +5,9 @@ create table left_at_hubspot (
   hubspot_id text not null,
   primary key (email_hash, kind, hubspot_id)
 );
+
+-- What Stripe is to forget of joins that retention has removed: it is told after the commit, and again until it was.
+create table forget_at_stripe (
+  stripe_id text primary key,
+  kind text not null check (kind in ('intent', 'customer'))
+);

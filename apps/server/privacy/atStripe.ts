@@ -1,0 +1,56 @@
+import { type Kysely, sql } from 'kysely';
+import { personKeys } from '#core/intentText.ts';
+import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
+
+/** What of a person Stripe has: an intent that notes them, or a customer. */
+interface AtStripe {
+  kind: 'intent' | 'customer';
+  id: string;
+}
+
+async function ofJoins(database: Kysely<Tables>, joins: readonly string[]): Promise<AtStripe[]> {
+  const { rows } = await sql<AtStripe>`
+    select 'intent' as kind, intent_id as id from payment where session_uuid = any(${joins}::uuid[])
+    union select 'customer', customer_id from payment where session_uuid = any(${joins}::uuid[]) and customer_id <> ''
+    order by kind desc, id`.execute(database);
+  return rows;
+}
+
+function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): Promise<void> {
+  return kind === 'intent' ? payments.forgetNotes(id, personKeys) : payments.deleteCustomer(id);
+}
+
+/** Deletes the customers, and takes the person out of what the intents note. Returns how many customers there were. */
+export async function forgetAtStripe(
+  deps: Pick<Deps, 'database' | 'payments'>,
+  joins: readonly string[],
+): Promise<number> {
+  const all = await ofJoins(deps.database, joins);
+  for (const one of all) await forget(deps, one);
+  return all.filter(({ kind }) => kind === 'customer').length;
+}
+
+/** Stripe is to forget these joins: in the transaction that removes them. {@link tellStripe} tells it. */
+export async function dueAtStripe(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
+  const all = await ofJoins(trx, joins);
+  if (all.length === 0) return;
+  await trx
+    .insertInto('forget_at_stripe')
+    .values(all.map(({ kind, id }) => ({ kind, stripe_id: id })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Tells Stripe what is due. What it does not do stays due; throws a `Refusal` then. Done twice it does no harm. */
+export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
+  const rows = await deps.database
+    .selectFrom('forget_at_stripe')
+    .select(['kind', 'stripe_id as id'])
+    .orderBy('stripe_id')
+    .execute();
+  for (const one of rows) {
+    await forget(deps, one);
+    await deps.database.deleteFrom('forget_at_stripe').where('stripe_id', '=', one.id).execute();
+  }
+}
