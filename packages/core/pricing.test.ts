@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { matchRefunds } from './dashboardRefunds.ts';
 import { displayPrice, fromPrice, parseDonation, shortPrice, toPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { summarise } from './orderSummary.ts';
@@ -9,7 +10,6 @@ import type { ProductType } from './product.ts';
 import {
   type Dispute,
   type GivenBack,
-  matchRefunds,
   type PaidOrder,
   planRefund,
   type RefundWish,

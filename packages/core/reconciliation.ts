@@ -1,14 +1,8 @@
+import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
 import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
-import {
-  assignCommand,
-  type Dispute,
-  type GivenBack,
-  isUnassigned,
-  type MembershipStanding,
-  standingAfter,
-} from './refunds.ts';
+import { type Dispute, type GivenBack, type MembershipStanding, standingAfter } from './refunds.ts';
 
 /** One payment from every side that knows of it. Amounts are cents. */
 export interface Sides {

@@ -16,7 +16,7 @@ export interface GivenBack {
   lines: RefundedLine[] | null;
   /** Why Stripe refused a due refund at the last attempt. */
   refusal?: string | null;
-  /** Who assigned the lines; null for a refund made elsewhere, whose lines come from {@link matchRefunds}. */
+  /** Who assigned the lines; null for a refund made elsewhere, whose lines are read from its amount (dashboardRefunds.ts). */
   saidBy: 'us' | 'staff' | null;
 }
 export interface RefundedLine {
@@ -178,75 +178,13 @@ function namedLines({ refunds }: Pick<PaidOrder, 'refunds'>): Set<number> {
   return new Set(refundedLines(refunds).map(({ line }) => line));
 }
 
-function sumOf(parts: readonly { cents: number }[]): number {
+/** Cents in all. */
+export function sumOf(parts: readonly { cents: number }[]): number {
   return parts.reduce((sum, { cents }) => sum + cents, 0);
 }
 
-/**
- * Matches refunds made elsewhere to lines by their amounts: lines by the refund's uuid, null when the amount is ambiguous. A
- * refund was for those unrefunded lines whose sum it equals, when there is only one such set; the membership may count less the
- * processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
- */
-export function matchRefunds(
-  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
-  processingFeeCents: number,
-): Map<string, RefundedLine[] | null> {
-  const matched = new Map<string, RefundedLine[] | null>();
-  const left = linesLeft(
-    lines,
-    refunds.filter(({ saidBy }) => saidBy !== null),
-  );
-  const whole = () => left.filter(({ line, cents }) => cents === lines[line]!.priceCents);
-  const feeOf = ({ line }: RefundedLine) => (lines[line]!.type === 'membership' ? processingFeeCents : 0);
-  const name = (unnamed: readonly GivenBack[], parts: readonly RefundedLine[]) => {
-    for (const [index, share] of sharesOf(unnamed, parts).entries()) {
-      matched.set(unnamed[index]!.uuid, share);
-      for (const { line, cents } of share) left.find((one) => one.line === line)!.cents -= cents;
-    }
-  };
-  const waiting: GivenBack[] = [];
-  for (const refund of refunds.filter(({ saidBy }) => saidBy === null)) {
-    matched.set(refund.uuid, null);
-    if (!counts(refund)) continue;
-    const alone = onlySet(whole(), feeOf, refund.amountCents);
-    if (alone) {
-      name([refund], alone);
-      continue;
-    }
-    waiting.push(refund);
-    const together = onlySet(whole(), feeOf, goneCents(waiting));
-    if (together) name(waiting.splice(0), together);
-  }
-  const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  if (goneCents(refunds) >= paidCents) name(waiting, left);
-  return matched;
-}
-
-/** The refunds of an order with what each was for: those made elsewhere as {@link matchRefunds} reads them. `feeCents` is today's. */
-export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
-  const matched = matchRefunds(order, feeReadBy(order, feeCents));
-  return order.refunds.map((refund) =>
-    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
-  );
-}
-
-/**
- * The processing fee for matching a join's dashboard refunds: the fee used before, when a refund has ended the membership less a
- * fee (the society may have changed it since); otherwise `feeCents`, today's.
- */
-export function feeReadBy(
-  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
-  feeCents: number,
-): number {
-  const at = lines.findIndex(({ type }) => type === 'membership');
-  const naming = refunds.filter((refund) => refund.lines?.some(({ line }) => line === at));
-  if (naming.length === 0 || naming.some(({ saidBy }) => saidBy !== null)) return feeCents;
-  const backCents = sumOf(naming.flatMap((refund) => refund.lines!.filter(({ line }) => line === at)));
-  return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
-}
-
 /** The unrefunded rest of each line, in cents. */
-function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
+export function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): RefundedLine[] {
   return lines.map(({ productId, name, priceCents }, line) => ({
     line,
     productId,
@@ -255,31 +193,8 @@ function linesLeft(lines: readonly OrderLine[], refunds: readonly GivenBack[]): 
   }));
 }
 
-/** The only set of parts, each whole or less its fee, with this sum; undefined when there is none or more than one. */
-function onlySet(
-  parts: readonly RefundedLine[],
-  feeOf: (part: RefundedLine) => number,
-  targetCents: number,
-): RefundedLine[] | undefined {
-  let sets = new Map<number, RefundedLine[] | 'several'>([[0, []]]);
-  for (const part of parts) {
-    const further = new Map(sets);
-    const amounts = new Set([part.cents, part.cents - feeOf(part)]);
-    for (const [sum, set] of sets)
-      for (const cents of amounts) {
-        const reached = sum + cents;
-        if (cents <= 0 || reached > targetCents) continue;
-        const isSecond = set === 'several' || further.has(reached);
-        further.set(reached, isSecond ? 'several' : [...set, { ...part, cents }]);
-      }
-    sets = further;
-  }
-  const found = sets.get(targetCents);
-  return found === 'several' ? undefined : found;
-}
-
 /** Distributes parts over refunds, in order. */
-function sharesOf(
+export function sharesOf(
   refunds: readonly Pick<GivenBack, 'amountCents'>[],
   parts: readonly RefundedLine[],
 ): RefundedLine[][] {
@@ -300,28 +215,12 @@ export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
 }
 
-/** What staff say a refund was for: none of the lines, or these. `items` are product ids. */
-export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
-
-/** The lines of a refund made elsewhere, as assigned by staff; or a sentence why that is impossible. */
-export function assignRefund(
-  order: Pick<PaidOrder, 'lines' | 'refunds'>,
-  { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
-  assignment: Assignment,
-): RefundedLine[] | string {
-  if (assignment === 'none') return [];
-  const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
-  const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
-    const { type } = order.lines[line]!;
-    return cents > 0 && isWanted(assignment, type, productId);
-  });
-  if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
-  if (sumOf(parts) < amountCents)
-    return `${displayPrice(amountCents)} went back; of that only ${displayPrice(sumOf(parts))} was paid and has not gone back.`;
-  return sharesOf([{ amountCents }], parts)[0]!;
-}
-
-function isWanted(wish: Omit<RefundWish, 'ineligible'>, type: ProductType, productId: number): boolean {
+/** Whether staff ask for a line of this type and product. */
+export function isWanted(
+  wish: Omit<RefundWish, 'ineligible'>,
+  type: ProductType,
+  productId: number,
+): boolean {
   if (type === 'membership') return wish.membership;
   if (type === 'membership_upgrade') return wish.upgrade;
   return typeof wish.items === 'string' ? wish.items === 'all' : wish.items.includes(productId);
@@ -357,14 +256,4 @@ export function standingAfter({
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
   if (namedLines({ refunds }).has(at) || goneCents(refunds) >= paidCents) return 'refunded';
   return dispute === 'open' ? 'disputed' : 'active';
-}
-
-/** The options by which staff assign a refund. */
-export function assignCommand(uuid: string): string {
-  return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
-}
-
-/** Made elsewhere, and not assigned by its amount or by staff. */
-export function isUnassigned(refund: GivenBack): boolean {
-  return counts(refund) && refund.saidBy === null && refund.lines === null;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { type Assignment, assignRefund, type RefundedLine } from '#core/refunds.ts';
+import { type Assignment, assignRefund } from '#core/dashboardRefunds.ts';
+import type { RefundedLine } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { lockSession, recount } from './followPayment.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
-import { assignCommand, counts, type GivenBack, goneCents, standingAfter, withLines } from '#core/refunds.ts';
+import { counts, type GivenBack, goneCents, standingAfter } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';

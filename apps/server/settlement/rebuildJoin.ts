@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { MadeAgain } from '#core/confirmation.ts';
+import { withLines } from '#core/dashboardRefunds.ts';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
-import { type GivenBack, standingAfter, withLines } from '#core/refunds.ts';
+import { type GivenBack, standingAfter } from '#core/refunds.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';

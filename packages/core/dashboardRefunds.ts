@@ -1,0 +1,129 @@
+import { displayPrice } from './money.ts';
+import {
+  counts,
+  type GivenBack,
+  goneCents,
+  isWanted,
+  linesLeft,
+  type PaidOrder,
+  type RefundedLine,
+  sharesOf,
+  sumOf,
+} from './refunds.ts';
+
+/**
+ * Matches refunds made elsewhere to lines by their amounts: lines by the refund's uuid, null when the amount is ambiguous. A
+ * refund was for those unrefunded lines whose sum it equals, when there is only one such set; the membership may count less the
+ * processing fee. Refunds that match no set are added up. Once everything is refunded, they were for the remaining lines.
+ */
+export function matchRefunds(
+  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
+  processingFeeCents: number,
+): Map<string, RefundedLine[] | null> {
+  const matched = new Map<string, RefundedLine[] | null>();
+  const left = linesLeft(
+    lines,
+    refunds.filter(({ saidBy }) => saidBy !== null),
+  );
+  const whole = () => left.filter(({ line, cents }) => cents === lines[line]!.priceCents);
+  const feeOf = ({ line }: RefundedLine) => (lines[line]!.type === 'membership' ? processingFeeCents : 0);
+  const name = (unnamed: readonly GivenBack[], parts: readonly RefundedLine[]) => {
+    for (const [index, share] of sharesOf(unnamed, parts).entries()) {
+      matched.set(unnamed[index]!.uuid, share);
+      for (const { line, cents } of share) left.find((one) => one.line === line)!.cents -= cents;
+    }
+  };
+  const waiting: GivenBack[] = [];
+  for (const refund of refunds.filter(({ saidBy }) => saidBy === null)) {
+    matched.set(refund.uuid, null);
+    if (!counts(refund)) continue;
+    const alone = onlySet(whole(), feeOf, refund.amountCents);
+    if (alone) {
+      name([refund], alone);
+      continue;
+    }
+    waiting.push(refund);
+    const together = onlySet(whole(), feeOf, goneCents(waiting));
+    if (together) name(waiting.splice(0), together);
+  }
+  const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
+  if (goneCents(refunds) >= paidCents) name(waiting, left);
+  return matched;
+}
+
+/** The refunds of an order with what each was for: those made elsewhere as {@link matchRefunds} reads them. `feeCents` is today's. */
+export function withLines(order: Pick<PaidOrder, 'lines' | 'refunds'>, feeCents: number): GivenBack[] {
+  const matched = matchRefunds(order, feeReadBy(order, feeCents));
+  return order.refunds.map((refund) =>
+    refund.saidBy === null ? { ...refund, lines: matched.get(refund.uuid) ?? null } : refund,
+  );
+}
+
+/**
+ * The processing fee for matching a join's dashboard refunds: the fee used before, when a refund has ended the membership less a
+ * fee (of an order that does not keep its own, the society may have changed it since); otherwise `feeCents`.
+ */
+export function feeReadBy(
+  { lines, refunds }: Pick<PaidOrder, 'lines' | 'refunds'>,
+  feeCents: number,
+): number {
+  const at = lines.findIndex(({ type }) => type === 'membership');
+  const naming = refunds.filter((refund) => refund.lines?.some(({ line }) => line === at));
+  if (naming.length === 0 || naming.some(({ saidBy }) => saidBy !== null)) return feeCents;
+  const backCents = sumOf(naming.flatMap((refund) => refund.lines!.filter(({ line }) => line === at)));
+  return Math.max(0, lines[at]!.priceCents - backCents) || feeCents;
+}
+
+/** The only set of parts, each whole or less its fee, with this sum; undefined when there is none or more than one. */
+function onlySet(
+  parts: readonly RefundedLine[],
+  feeOf: (part: RefundedLine) => number,
+  targetCents: number,
+): RefundedLine[] | undefined {
+  let sets = new Map<number, RefundedLine[] | 'several'>([[0, []]]);
+  for (const part of parts) {
+    const further = new Map(sets);
+    const amounts = new Set([part.cents, part.cents - feeOf(part)]);
+    for (const [sum, set] of sets)
+      for (const cents of amounts) {
+        const reached = sum + cents;
+        if (cents <= 0 || reached > targetCents) continue;
+        const isSecond = set === 'several' || further.has(reached);
+        further.set(reached, isSecond ? 'several' : [...set, { ...part, cents }]);
+      }
+    sets = further;
+  }
+  const found = sets.get(targetCents);
+  return found === 'several' ? undefined : found;
+}
+
+/** What staff say a refund was for: none of the lines, or these. `items` are product ids. */
+export type Assignment = 'none' | { membership: boolean; upgrade: boolean; items: readonly number[] };
+
+/** The lines of a refund made elsewhere, as assigned by staff; or a sentence why that is impossible. */
+export function assignRefund(
+  order: Pick<PaidOrder, 'lines' | 'refunds'>,
+  { uuid, amountCents }: Pick<GivenBack, 'uuid' | 'amountCents'>,
+  assignment: Assignment,
+): RefundedLine[] | string {
+  if (assignment === 'none') return [];
+  const others = order.refunds.filter((refund) => refund.saidBy !== null && refund.uuid !== uuid);
+  const parts = linesLeft(order.lines, others).filter(({ line, cents, productId }) => {
+    const { type } = order.lines[line]!;
+    return cents > 0 && isWanted(assignment, type, productId);
+  });
+  if (parts.length === 0) return 'Nothing of that is in this payment, or it has gone back already.';
+  if (sumOf(parts) < amountCents)
+    return `${displayPrice(amountCents)} went back; of that only ${displayPrice(sumOf(parts))} was paid and has not gone back.`;
+  return sharesOf([{ amountCents }], parts)[0]!;
+}
+
+/** The options by which staff assign a refund. */
+export function assignCommand(uuid: string): string {
+  return `npm run operator -- refund assign ${uuid} --membership, --upgrade, --items ID,ID or --none`;
+}
+
+/** Made elsewhere, and not assigned by its amount or by staff. */
+export function isUnassigned(refund: GivenBack): boolean {
+  return counts(refund) && refund.saidBy === null && refund.lines === null;
+}
