@@ -14,6 +14,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 import { until } from '../../../tests/harness/until.ts';
+import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
@@ -305,6 +306,39 @@ test('a refund that fails after its contact has joined anew: the money of the fi
     [await standingsOf(first.uuid), await standingsOf(second.uuid)],
     [['refunded'], ['active']],
   );
+});
+
+test('a membership that is held though its document was rejected finally', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const rejected = () =>
+    change(sql`
+      insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reason, is_final, reviewed_at)
+      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', 'outdated', true, now())`);
+  await rejected();
+  await rejected();
+  assert.ok(
+    !(await reconcile(server.deps)).differences.some(({ kind }) => kind === 'rejected_held'),
+    'it may be under way',
+  );
+  const repair = `npm run operator -- documents reject ${uuid} --reason outdated --final`;
+  assert.deepEqual(
+    (await look()).map(({ kind, subject, repair }) => [kind, subject, repair]),
+    [['rejected_held', uuid, repair]],
+  );
+  // What the bank has the money of cannot be given back.
+  await change(sql`update membership set standing = 'disputed' where payment_intent = ${intentId}`);
+  assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'));
+  await change(sql`update membership set standing = 'active' where payment_intent = ${intentId}`);
+  // A refund that is decided ends it, before Stripe has made it.
+  await server.stripeControl('refunds', { answer: 'refused' });
+  const args = repair.replace('npm run operator -- documents reject ', '').split(' ');
+  assert.equal((await run(t, documentsRejectCommand, ...args)).code, 0);
+  assert.deepEqual(
+    (await look()).map(({ kind }) => kind),
+    ['refund_due'],
+  );
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  await foundAndRepaired(t, 'refund_due');
 });
 
 test('what moves while it is being read is no difference', async () => {

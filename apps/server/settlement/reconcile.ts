@@ -246,7 +246,7 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
   }
 }
 
-/** What no single payment shows: joins that are paid by none or by two, frozen for none, and contacts who hold two. */
+/** What no single payment shows: joins that are paid by none or by two, frozen for none, rejected and held, and contacts who hold two. */
 async function joinsApart(
   deps: Deps,
   graceMinutes: number,
@@ -279,6 +279,7 @@ async function joinsApart(
     held_twice: 'Its contact holds two memberships of one kind.',
   };
   const alone = await upgradesAlone(deps.database);
+  const rejected = await rejectedAndHeld(deps, graceMinutes);
   return {
     ...totals.rows[0]!,
     differences: [
@@ -294,6 +295,29 @@ async function joinsApart(
         text: UPGRADE_ALONE,
         repair: giveUpgradeBack(uuid),
       })),
+      ...rejected.map(({ uuid, reason }) => ({
+        kind: 'rejected_held',
+        subject: uuid,
+        text: 'Its document was rejected finally, and its membership is still paid and held.',
+        repair: `npm run operator -- documents reject ${uuid} --reason ${reason} --final`,
+      })),
     ],
   };
+}
+
+/**
+ * Joins whose documents were rejected finally, and whose membership did not end by that: giving it back was cut off, or came to
+ * nothing. While it is disputed its bank has the money.
+ */
+async function rejectedAndHeld(
+  deps: Deps,
+  graceMinutes: number,
+): Promise<{ uuid: string; reason: string }[]> {
+  const { rows } = await sql<{ uuid: string; reason: string }>`
+    select distinct on (session_uuid) session_uuid as uuid, reason
+    from document join membership using (session_uuid)
+    where is_final and reviewed_at <= now() - make_interval(mins => ${graceMinutes}::int)
+      and type = 'membership' and standing = 'active'
+    order by session_uuid, reviewed_at desc`.execute(deps.database);
+  return rows;
 }
