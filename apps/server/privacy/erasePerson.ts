@@ -9,6 +9,7 @@ import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
 import { type AtHubspot, filesAtHubspot, forgetIds, keepIds, leftAtHubspot } from './leftAtHubspot.ts';
+import { noticesNaming } from './noticesNaming.ts';
 import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
@@ -77,8 +78,7 @@ async function eraseHere(
     const contacts = await eraseContacts(trx, deps, person.contacts);
     await sql`delete from pass_request where lower(email) = ${person.email}`.execute(trx);
     await sql`delete from letter where lower(email) = ${person.email}`.execute(trx);
-    await sql`delete from staff_notice
-      where exists (select from unnest(${[person.email, ...names]}::text[]) as text where strpos(lower(message), lower(text)) > 0)`.execute(
+    await sql`delete from staff_notice where id = any(${await noticesNaming(trx, [person.email, ...names])}::bigint[])`.execute(
       trx,
     );
     await sql`delete from limit_count where key = ${deps.passes.hash('email', person.email).toString('base64url')}`.execute(

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/client.ts';
 import { sharedSecret } from '../platform/database/secrets.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
+import { noticesNaming } from './noticesNaming.ts';
 
 /** What Induct has of an email: joins by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
@@ -55,10 +56,16 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
       array(select distinct contact_id from join_session where uuid in (select uuid from joins)
         and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
       ((select count(*) from pass_request where lower(email) = ${email})
-        + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
-        + (select count(*) from staff_notice where strpos(lower(message), ${email}) > 0))::int as requests,
+        + (select count(*) from letter where lower(email) = ${email} and session_uuid is null))::int as requests,
       (select erased_at from erasure where email_hash = ${hash}) as "erasedAt"`.execute(database);
-  return { email, ...rows[0]!, atHubspot: await leftAtHubspot(database, hash) };
+  const found = rows[0]!;
+  const notices = await noticesNaming(database, [email]);
+  return {
+    email,
+    ...found,
+    requests: found.requests + notices.length,
+    atHubspot: await leftAtHubspot(database, hash),
+  };
 }
 
 /** What is kept of an email that was erased: keyed by a secret of the database that is never changed, and is in its backups. */

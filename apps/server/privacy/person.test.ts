@@ -406,6 +406,25 @@ test('a line of the journal that was half written is skipped, and neither it nor
   });
 });
 
+test('a notice about somebody whose email and name contain those of the erased stays, and is not exported', async (t) => {
+  const notices = ['Ann Lee <ann@example.com> paid twice.', 'Joann Leeds <joann@example.com.au> paid twice.'];
+  const written = async () =>
+    (
+      await sql<{ message: string }>`select message from staff_notice where kind = 'test'`.execute(
+        deps.database,
+      )
+    ).rows.map(({ message }) => message);
+  for (const message of notices)
+    await sql`insert into staff_notice (kind, message) values ('test', ${message})`.execute(deps.database);
+  const person = { firstName: 'Ann', lastName: 'Lee', personalEmail: 'ann@example.com' };
+  await orderingJoin(server.client(), undefined, person);
+  const to = folderFor(t);
+  await runCommand(t, server, personExportCommand, [person.personalEmail, '--to', to]);
+  assert.doesNotMatch(readFileSync(join(to, 'data.json'), 'utf8'), /Leeds/);
+  assert.equal((await erase(t, person.personalEmail, '--yes')).code, 0);
+  assert.deepEqual(await written(), [notices[1]]);
+});
+
 test('what is no email, and options that contradict each other, are not understood', async (t) => {
   for (const args of [
     [],

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
+import { noticesNaming } from './noticesNaming.ts';
 
 /** Rows of one kind, each as its columns. */
 export interface Section {
@@ -64,7 +65,7 @@ export async function readPerson(
       table === 'letter'
         ? sql` or lower(email) = ${email}`
         : table === 'staff_notice'
-          ? sql` or strpos(lower(message), ${email}) > 0`
+          ? sql` or id = any(${await noticesNaming(database, [email])}::bigint[])`
           : sql``;
     sections.push({ title, rows: await rowsOf(table, sql`${theirJoins}${byEmail}`) });
   }
