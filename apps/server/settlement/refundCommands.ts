@@ -9,6 +9,7 @@ import { sayWhatFor } from '../refunds/assignRefund.ts';
 import { NotRefundable, refundJoin } from '../refunds/refundJoin.ts';
 import { tellPlan } from '../refunds/tellPlan.ts';
 import { refundPayment } from './refundPayment.ts';
+import { tellErased } from './tellErased.ts';
 
 export const refundCommand: Command = {
   usage:
@@ -28,6 +29,7 @@ export const refundCommand: Command = {
     const { 'dry-run': isTrial, items, ineligible, upgrade, membership } = read.values;
     const wanted = readItems(items);
     if (wanted === null || (!isIntentId(subject) && !isUuid(subject))) return misused(refundCommand);
+    await tellErased(deps.database, subject);
     try {
       if (isIntentId(subject)) {
         if (args.length > 1) return misused(refundCommand);
@@ -72,6 +74,7 @@ export const refundAssignCommand: Command = {
     const ids = items === undefined ? [] : readItems(items);
     const isSomething = membership || upgrade || items !== undefined;
     if (ids === null || typeof ids === 'string' || none === isSomething) return misused(refundAssignCommand);
+    await tellErased(deps.database, refund);
     try {
       const { amountCents, intentId, lines } = await sayWhatFor(
         deps,

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import { paidJoin } from '../../../tests/harness/steps.ts';
+import { sharedServer } from '../../../tests/harness/testServer.ts';
+import type { Command } from '../platform/command.ts';
+import { followPayment } from '../refunds/followPayment.ts';
+import { refundAssignCommand, refundCommand } from './refundCommands.ts';
+
+const server = await sharedServer();
+const run = (t: TestContext, command: Command, ...args: string[]) => runCommand(t, server, command, args);
+
+test('a refund of a join that was erased says that HubSpot cannot be told, and goes back all the same', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client());
+  const made = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '500' });
+  await followPayment(server.deps, intentId);
+  const isTold = ({ out }: { out: string }) =>
+    out.startsWith(`Join ${uuid} is erased, so HubSpot cannot be told`);
+  const before = await run(t, refundCommand, uuid, '--dry-run');
+  assert.deepEqual([before.code, isTold(before)], [0, false]);
+  await sql`update join_session set erased_at = now() where uuid = ${uuid}`.execute(server.deps.database);
+  for (const [command, ...args] of [
+    [refundAssignCommand, made.body.id, '--none'],
+    [refundCommand, uuid, '--dry-run'],
+    [refundCommand, uuid],
+    [refundCommand, intentId],
+  ] as const) {
+    const told = await run(t, command, ...args);
+    assert.deepEqual([told.code, isTold(told)], [0, true], told.out);
+  }
+});

@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import type { Database } from '../platform/database/client.ts';
+
+/**
+ * Says on the terminal that a join is erased, by its own id, a payment's or a refund's: what becomes of its membership can be told to
+ * HubSpot no more.
+ */
+export async function tellErased(database: Database, subject: string): Promise<void> {
+  const { rows } = await sql<{ uuid: string }>`
+    select distinct session.uuid from join_session session
+    join payment on payment.session_uuid = session.uuid left join refund using (intent_id)
+    where erased_at is not null
+      and ${subject} in (session.uuid::text, payment.intent_id, refund.uuid::text, refund.stripe_id)`.execute(
+    database,
+  );
+  for (const { uuid } of rows)
+    console.log(
+      `Join ${uuid} is erased, so HubSpot cannot be told any more what becomes of its membership: if its contact is still there, change it by hand.`,
+    );
+}
