@@ -6,7 +6,7 @@ import { posix } from 'node:path';
  * Not held to it: files at the top (main.ts, app.ts, wire.ts, deps.ts, operator.ts, …), which put the rooms together, and tests.
  */
 export const arrows: Readonly<Record<string, readonly string[]>> = {
-  backup: ['platform', 'providers', 'settlement'],
+  backup: ['platform', 'privacy', 'providers', 'settlement'],
   certificate: ['platform', 'session', 'society'],
   checkout: ['contacts', 'join', 'links', 'payments', 'platform', 'session', 'society'],
   contacts: ['platform', 'providers', 'session'],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,6 +15,7 @@ import {
   envelopeFileOf,
   FORMAT,
   fileOf,
+  JOURNAL,
   type Manifest,
   writeManifest,
 } from './manifest.ts';
@@ -28,10 +29,16 @@ interface StoredDocument {
 
 /**
  * Saves the database and the documents that it names into a new or empty folder. The database first: a row is written when its
- * document is safe, so each document of the snapshot is in the storage. The manifest comes last: a folder without it is no backup.
+ * document is safe, so each document of the snapshot is in the storage. The journal of erasures goes with them when there is one at
+ * `journal`: after the snapshot, so that it names whoever was erased before it. The manifest comes last: a folder without it is no backup.
  * Throws {@link BackupFault}, and whatever the storage throws.
  */
-export async function backUp(databaseUrl: string, storage: Storage, folder: string): Promise<Manifest> {
+export async function backUp(
+  databaseUrl: string,
+  storage: Storage,
+  folder: string,
+  journal: string,
+): Promise<Manifest> {
   // pg_dump has to ask the same host: no other one knows the snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
@@ -45,6 +52,8 @@ export async function backUp(databaseUrl: string, storage: Storage, folder: stri
     await makeFolder(folder);
     const files: Manifest['files'] = { [DUMP]: await dump(address, snapshot.id, join(folder, DUMP)) };
     await client.query('commit');
+    if (existsSync(journal))
+      files[JOURNAL] = await writeFile(createReadStream(journal), join(folder, JOURNAL));
     const { documents, id: _, ...told } = snapshot;
     const copies = await copyDocuments(storage, documents, folder);
     const manifest: Manifest = {

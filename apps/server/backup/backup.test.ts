@@ -184,6 +184,36 @@ test('a backup is the database, every document and a manifest, for its owner alo
   }
 });
 
+test('the journal of erasures goes with a backup, and a restore adds to the one that is there', {
+  skip,
+}, async (t) => {
+  const line = (day: number) =>
+    JSON.stringify({
+      at: `2026-11-0${day}T00:00:00.000Z`,
+      email: 'a0'.repeat(16),
+      joins: [],
+      contacts: [`${day}`],
+    });
+  const journal = join(server.deps.config.dataDir, 'erasures.jsonl');
+  writeFileSync(journal, `${line(1)}\n${line(2)}\n${line(3).slice(0, 30)}`);
+  t.after(() => rmSync(journal));
+  const { folder } = await madeBackup(t);
+  assert.equal(statSync(join(folder, 'erasures.jsonl')).mode & 0o777, 0o600);
+
+  const fresh = { ...(await elsewhere(t)), dataDir: join(temporaryFolder(t), 'data') };
+  const { code, out } = await run(t, restoreCommand, [folder, '--yes'], fresh);
+  assert.deepEqual([code, /^2 erasures of the backup's journal were added to /m.test(out)], [0, true], out);
+  assert.equal(readFileSync(join(fresh.dataDir, 'erasures.jsonl'), 'utf8'), `${line(1)}\n${line(2)}\n`);
+
+  const newer = { ...(await elsewhere(t)), dataDir: temporaryFolder(t) };
+  writeFileSync(join(newer.dataDir, 'erasures.jsonl'), `${line(2)}\n${line(4)}\n`);
+  assert.equal((await run(t, restoreCommand, [folder, '--yes'], newer)).code, 0);
+  assert.equal(
+    readFileSync(join(newer.dataDir, 'erasures.jsonl'), 'utf8'),
+    `${[2, 4, 1].map(line).join('\n')}\n`,
+  );
+});
+
 test('documents in a bucket are saved from it and restored to it', { skip }, async (t) => {
   const s3 = await startS3Emulator({ dataDir: temporaryFolder(t) });
   t.after(() => s3.close());
@@ -356,7 +386,7 @@ test('restore refuses what is not a whole backup, and changes nothing', { skip }
       JSON.stringify({ ...manifest, files: { ...manifest.files, '../../etc/passwd': named } }),
       /or it was changed/,
     ],
-    [JSON.stringify({ ...manifest, format: 3, more: {} }), /of a newer version of Induct/],
+    [JSON.stringify({ ...manifest, format: 4, more: {} }), /of a newer version of Induct/],
     [
       JSON.stringify({
         ...manifest,

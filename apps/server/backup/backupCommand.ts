@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type LoneCommand, misused, readArgs } from '../platform/command.ts';
+import { journalPath } from '../privacy/journal.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { StorageDown } from '../providers/storage/storage.ts';
 import { backUp } from './backUp.ts';
@@ -20,6 +21,7 @@ export const backupCommand: LoneCommand = {
         config.databaseUrl,
         await openStorage(config),
         folder,
+        journalPath({ config }),
       );
       for (const key of absent)
         console.log(`Document ${key} is not in the storage: it was removed, or is lost.`);

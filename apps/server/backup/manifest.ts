@@ -10,15 +10,17 @@ import { envelopeOf, isKey, isName } from '../providers/storage/arrive.ts';
 export class BackupFault extends Error {}
 
 export const DUMP = 'database.dump';
+/** The journal of erasures, where there is one. */
+export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
-/** 2: there may be envelopes. */
-export const FORMAT = 2;
+/** 2: there may be envelopes. 3: and the journal of erasures. */
+export const FORMAT = 3;
 
 const documentFile = /^documents\/([^/]+)$/;
 /** The path of a document within a backup, as it is stored, and that of its envelope when it is encrypted. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
-/** The key of a document by its path within a backup; null for an envelope and the dump. */
+/** The key of a document by its path within a backup; null for an envelope, the dump and the journal. */
 export function keyOf(file: string): string | null {
   const name = documentFile.exec(file)?.[1] ?? '';
   return isKey(name) ? name : null;
@@ -39,7 +41,9 @@ const manifestSchema = z.object({
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
   /** Each file by its path. Only names that we give are taken, since a restore opens them. */
   files: z.record(
-    z.string().refine((file) => file === DUMP || isName(documentFile.exec(file)?.[1] ?? '')),
+    z
+      .string()
+      .refine((file) => file === DUMP || file === JOURNAL || isName(documentFile.exec(file)?.[1] ?? '')),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
   /** Keys of documents that the database names and the storage did not have. */

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { readMigrations } from '../platform/database/migrate.ts';
 import { connectToPrimary } from '../platform/database/primary.ts';
 import { version } from '../platform/version.ts';
+import { mergeJournal } from '../privacy/journal.ts';
 import { DocumentFault, NotStored, type Storage, StorageFull } from '../providers/storage/storage.ts';
 import { majorOf, requireTool, startTool } from './clientTools.ts';
 import {
@@ -13,6 +14,7 @@ import {
   checkFiles,
   DUMP,
   envelopeFileOf,
+  JOURNAL,
   keyOf,
   type Manifest,
   readManifest,
@@ -48,15 +50,18 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
 /**
  * Restores an examined backup. Documents first, each verified as it arrives, so that no row names one that is not there; those of
  * the storage that are the same already are left. Then the database in one transaction: while this fails the database stays empty,
- * and it may simply be called again. Returns how many documents were written. Throws {@link BackupFault}.
+ * and it may simply be called again. Before both the erasures that the backup knows are added to the journal at `journal`, which is
+ * never replaced: it may be newer. Returns how many documents were written, and erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
   databaseUrl: string,
   storage: Storage,
   folder: string,
   { files }: Manifest,
-): Promise<{ written: number }> {
+  journal: string,
+): Promise<{ written: number; erasures: number }> {
   await storage.reach();
+  const erasures = JOURNAL in files ? await mergeJournal(join(folder, JOURNAL), journal) : 0;
   let written = 0;
   await severalAtOnce(Object.entries(files), async ([file, { sizeBytes, sha256 }]) => {
     const key = keyOf(file);
@@ -86,7 +91,7 @@ export async function restore(
   const { process, ended } = startTool('pg_restore', [...args, join(folder, DUMP)], address);
   process.stdout!.resume();
   await ended;
-  return { written };
+  return { written, erasures };
 }
 
 /**

@@ -6,6 +6,7 @@ import { addressesOf, placeOf } from '../platform/config/databaseUrl.ts';
 import { migrate } from '../platform/database/migrate.ts';
 import { postpone } from '../platform/database/schedule.ts';
 import { createLog } from '../platform/http/logging.ts';
+import { journalPath } from '../privacy/journal.ts';
 import { openStorage } from '../providers/storage/openStorage.ts';
 import { EVENTS_TASK } from '../settlement/catchUp.ts';
 import { tellReconciliation } from '../settlement/commands.ts';
@@ -34,10 +35,16 @@ export const restoreCommand: LoneCommand = {
         return 1;
       }
       const began = performance.now();
-      const { written } = await restore(config.databaseUrl, await openStorage(config), folder, manifest);
+      const journal = journalPath({ config });
+      const storage = await openStorage(config);
+      const { written, erasures } = await restore(config.databaseUrl, storage, folder, manifest, journal);
       console.log(
         `Database and documents are restored in ${secondsSince(began)} s; ${written} documents were written, and the others were there.`,
       );
+      if (erasures > 0)
+        console.log(
+          `Of the backup's journal of erasures ${erasures === 1 ? '1 entry was' : `${erasures} entries were`} added to ${journal}.`,
+        );
     } catch (error) {
       const sentence = sentenceOf(error);
       if (sentence === null) throw error;

@@ -66,6 +66,16 @@ export async function readJournal(path: string): Promise<Journal | null> {
   return journal;
 }
 
+/** Adds to a journal the entries of another one that it does not have. Returns how many. */
+export async function mergeJournal(from: string, to: string): Promise<number> {
+  const present = new Set((await readJournal(to))?.entries.map((entry) => JSON.stringify(entry)));
+  const more = ((await readJournal(from))?.entries ?? []).filter(
+    (entry) => !present.has(JSON.stringify(entry)),
+  );
+  for (const entry of more) await writeJournal(to, entry);
+  return more.length;
+}
+
 function parsed(line: string): JournalEntry | null {
   try {
     const { at, email, joins, contacts } = JSON.parse(line) as JournalEntry;
