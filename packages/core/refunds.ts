@@ -142,12 +142,12 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
   return plan;
 }
 
-/** The orders whose membership or upgrade would still be held when a plan is carried out. */
-export function heldAfter(
+/** How the membership or upgrade of each order stands when a plan is carried out. */
+export function standingsAfter(
   orders: readonly PaidOrder[],
   { refunds }: Pick<RefundPlan, 'refunds'>,
-): PaidOrder[] {
-  return orders.filter((order) => {
+): MembershipStanding[] {
+  return orders.map((order) => {
     const planned = refunds
       .filter(({ intentId }) => intentId === order.intentId)
       .map(
@@ -159,7 +159,7 @@ export function heldAfter(
           saidBy: 'us',
         }),
       );
-    return isHeld(standingAfter({ ...order, refunds: [...order.refunds, ...planned] }));
+    return standingAfter({ ...order, refunds: [...order.refunds, ...planned] });
   });
 }
 

@@ -99,10 +99,7 @@ test('while Stripe makes no refund, a final rejection is decided whole: rejected
   const { out, code } = await reject(t, uuid);
   await server.stripeFault(null);
   assert.equal(code, 0);
-  assert.match(
-    out,
-    /^\$65\.00 goes back\.\nThe refund of payment pi_\w+ is decided, and is made later: .+\n$/m,
-  );
+  assert.match(out, /^\$65\.00 stays due, and is tried again\.\n\$0\.00 of \$65\.00 goes back\.\n$/m);
   assert.deepEqual(await rejectionOf(client, uuid), { message: REJECTED_FINALLY, isFinal: true });
   assert.deepEqual(
     [await refundsOf(server, intentId), await standingsOf(server, uuid)],

@@ -1,5 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import { disputedSentence, heldAfter, type PaidOrder, planRefund, type RefundPlan } from '#core/refunds.ts';
+import {
+  disputedSentence,
+  isHeld,
+  type PaidOrder,
+  planRefund,
+  type RefundPlan,
+  standingsAfter,
+} from '#core/refunds.ts';
 import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
@@ -46,13 +53,12 @@ export async function rejectFinally(
       upgrade: orders.some(({ lines }) => lines.some(({ type }) => type === 'membership_upgrade')),
       items: 'none',
     });
-    const [kept] = heldAfter(orders, plan);
+    const standings = standingsAfter(orders, plan);
+    const kept = orders.find((_, index) => isHeld(standings[index]!));
     if (kept) throw new NotRefundable(whyKept(kept, join));
     const promised = isTrial ? [] : await decideRefunds(deps, trx, paid, plan, 'ineligible');
-    const isReturned = orders.some(
-      ({ sessionUuid, lines, dispute }) =>
-        sessionUuid === join && dispute !== 'lost' && lines.some(({ type }) => type === 'membership'),
-    );
+    const base = orders.findIndex(({ lines }) => lines.some(({ type }) => type === 'membership'));
+    const isReturned = standings[base] === 'refunded';
     return { count, sentence: finalRejection({ isReturned }), plan, promised };
   });
 }
