@@ -4,6 +4,7 @@ import { crmId } from '../contacts/crmId.ts';
 import { tellingHubspot } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
+import type { Database } from '../platform/database/client.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { DocumentFault } from '../providers/storage/storage.ts';
@@ -120,8 +121,34 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
   await deps.database.updateTable('document').set({ crm_note_id: noteId }).where('id', '=', id).execute();
 }
 
+/**
+ * The files that HubSpot has of documents of these joins and contacts though no row says so: a process may have died between the
+ * upload and its note.
+ */
+export async function findUnnotedFiles(
+  database: Database,
+  hubspot: HubspotClient,
+  { joins, contacts }: { joins: readonly string[]; contacts: readonly string[] },
+): Promise<string[]> {
+  const { rows } = await sql<Named>`
+    select document.id, kind, media_type, details ->> 'firstName' as first_name, details ->> 'lastName' as last_name
+    from document left join join_session on join_session.uuid = session_uuid
+    where crm_file_id is null and document.crm_attempts > 0
+      and (session_uuid = any(${joins}::uuid[]) or document.contact_id = any(${contacts}::text[]))`.execute(
+    database,
+  );
+  const found: string[] = [];
+  for (const row of rows) {
+    const id = await hubspot.findFile(pathOf(row));
+    if (id !== null) found.push(id);
+  }
+  return found;
+}
+
+type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
+
 /** A unique name with the applicant's in it, by which the file is found again. */
-function pathOf({ id, kind, media_type, first_name, last_name }: Row): string {
+function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
   const plain = who
     .replace(/[^a-z]+/g, '-')

@@ -145,7 +145,7 @@ function receiptOf(deps: Deps, { others }: Person, unsent: readonly Unsent[], er
     ...(stripped > 0
       ? [
           `Stays: ${count(money, 'row')} of payments, refunds, orders and memberships, as law on bookkeeping and taxes asks, without name, email, address or card. ${count(stripped, 'join')} ${stripped === 1 ? 'stays' : 'stay'} as a row that names nobody. Member numbers are gone: /verify does not know them.`,
-          'Stays at Stripe: the payments themselves with the email of the receipt and the billing details, which Stripe keeps as a payment service; a redaction job in its Dashboard takes them out of view.',
+          'Stays at Stripe: the payments themselves with the email of the receipt and the billing details, which Stripe keeps as a payment service; a redaction job in its Dashboard takes them out of view. And its events of before, for 30 days.',
         ]
       : []),
     ...unsent.map(

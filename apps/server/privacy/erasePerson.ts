@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
+import { findUnnotedFiles } from '../documents/attachDocuments.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
@@ -127,7 +128,13 @@ async function eraseAtHubspot(
   const known = await hubspot.findByEmail(email);
   const all = {
     contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(known ? [known.id] : [])])],
-    files: [...new Set([...(await filesAtHubspot(database, person)), ...atHubspot.files])],
+    files: [
+      ...new Set([
+        ...(await filesAtHubspot(database, person)),
+        ...(await findUnnotedFiles(database, hubspot, person)),
+        ...atHubspot.files,
+      ]),
+    ],
   };
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);

@@ -147,3 +147,17 @@ for (const call of ['uploadFile', 'createNote'] as const)
       assert.equal(await server.hubspot.findByEmail(email), null);
       await assertNoDocument();
     });
+
+test('a file whose upload to HubSpot was not noted, since the process died, is found and deleted', async (t) => {
+  const client = server.client();
+  const email = 'died@example.com';
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: email });
+  await postPdf(client, `/api/public/join-session/${uuid}/upload-transcript`);
+  await deliver(server);
+  await attachDue(background, server.hubspot);
+  assert.equal((await heldByHubspot()).files.length, 1);
+  await sql`update document set crm_file_id = null, crm_note_id = null, review = 'accepted', reviewed_at = now()
+    where session_uuid = ${uuid}`.execute(deps.database);
+  await erase(t, email, '--hubspot');
+  assert.deepEqual((await heldByHubspot()).files, []);
+});
