@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { StillTelling, tellingHubspotNothing } from '../contacts/fence.ts';
 import type { Deps } from '../deps.ts';
-import { eraseJoins, NotErasable } from './eraseJoins.ts';
+import { eraseJoins } from './eraseJoins.ts';
 import { contactsOf, eraseContacts, noteErasure, prepare } from './erasePerson.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
 import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
+import { reasonOf } from './stoppedErasing.ts';
 
 /**
  * Erases in this database, which was restored from a backup, what the journal says was erased. Money goes first: `settle --missing`
@@ -24,8 +25,9 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
     try {
       if (await tellingHubspotNothing(deps.database, () => applyEntry(deps, entry))) again++;
     } catch (error) {
-      if (!(error instanceof NotErasable) && !(error instanceof StillTelling)) throw error;
-      console.error(error.message);
+      const reason = error instanceof StillTelling ? error.message : reasonOf(error);
+      if (reason === null) throw error;
+      console.error(reason);
       refused++;
     }
   }

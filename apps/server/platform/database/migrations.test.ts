@@ -216,6 +216,20 @@ test('every membership that was paid for has a number of its own, whoever writes
   assert.equal(parseMemberNumber(other!), other);
 });
 
+test('Stripe is told of those once more who were erased before charges were thought of', async () => {
+  await databaseOf('0022');
+  await client.query(`
+    insert into join_session (uuid, state, origin, programme, paid_at, erased_at) values
+      ('11111111-1111-4111-8111-111111111111', 'paid', 'school', 'high-school', now(), now()),
+      ('22222222-2222-4222-8222-222222222222', 'paid', 'school', 'high-school', now(), null);
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision) values
+      ('pi_1', '11111111-1111-4111-8111-111111111111', 'join', 1, 'succeeded', '', '', 6500, 1),
+      ('pi_2', '22222222-2222-4222-8222-222222222222', 'join', 1, 'succeeded', '', '', 6500, 1)`);
+  await migrate(made.url);
+  const { rows } = await client.query('select * from forget_at_stripe');
+  assert.deepEqual(rows, [{ stripe_id: 'pi_1', kind: 'intent' }]);
+});
+
 test('a version runs on a database that a newer one has migrated, unless that took away what it needs', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'induct-migrations-'));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -11,3 +11,6 @@ create table forget_at_stripe (
   stripe_id text primary key,
   kind text not null check (kind in ('intent', 'customer'))
 );
+-- Who was erased before: versions until then left the person in what Stripe notes with each charge.
+insert into forget_at_stripe (stripe_id, kind)
+  select intent_id, 'intent' from payment join join_session on session_uuid = join_session.uuid where erased_at is not null;
