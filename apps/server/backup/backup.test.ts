@@ -202,7 +202,11 @@ test('the journal of erasures goes with a backup, and a restore adds to the one 
 
   const fresh = { ...(await elsewhere(t)), dataDir: join(temporaryFolder(t), 'data') };
   const { code, out } = await run(t, restoreCommand, [folder, '--yes'], fresh);
-  assert.deepEqual([code, /^Of the backup's journal of erasures 2 entries were added to /m.test(out)], [0, true], out);
+  assert.deepEqual(
+    [code, /^Of the backup's journal of erasures 2 entries were added to /m.test(out)],
+    [0, true],
+    out,
+  );
   assert.equal(readFileSync(join(fresh.dataDir, 'erasures.jsonl'), 'utf8'), `${line(1)}\n${line(2)}\n`);
 
   const newer = { ...(await elsewhere(t)), dataDir: temporaryFolder(t) };
