@@ -15,7 +15,7 @@ import { WEBHOOK_MODES, type WebhookMode, type Webhooks } from './webhooks.ts';
  * What tests may do to the emulated account beyond the provider's API: what networks, banks and cardholders do.
  *
  * - `POST /_emulator/webhooks {mode, ms?}`, `POST /_emulator/webhooks/flush`
- * - `POST /_emulator/disputes {charge, reason?}`, `POST /_emulator/disputes/:id/close {status: won | lost}`
+ * - `POST /_emulator/disputes {charge, reason?, amount?}`, `POST /_emulator/disputes/:id/close {status: won | lost}`
  * - `POST /_emulator/refunds {answer: succeeded | pending | requires_action | refused}`: what becomes of refunds from now on;
  *   `POST /_emulator/refunds/:id/settle {status: succeeded | failed | canceled}`
  * - `POST /_emulator/payment_methods/:id {declines: code | null}`: the issuer declines this card from now on
@@ -47,8 +47,12 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
   });
 
   app.post('/_emulator/disputes', async (request) => {
-    const { charge, reason } = bodyOf(request.body) as { charge: string; reason?: string };
-    return perform({}, (call) => openDispute(call, charge, reason ?? 'fraudulent'));
+    const { charge, reason, amount } = bodyOf(request.body) as {
+      charge: string;
+      reason?: string;
+      amount?: number;
+    };
+    return perform({}, (call) => openDispute(call, charge, reason ?? 'fraudulent', amount));
   });
   app.post<{ Params: { id: string } }>('/_emulator/disputes/:id/close', async (request) => {
     const { status } = bodyOf(request.body) as { status: 'won' | 'lost' };

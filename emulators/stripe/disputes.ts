@@ -13,8 +13,8 @@ export type Dispute = Stripe.Dispute & ApiObject;
 /** Days that the account has to answer a dispute. */
 const DAYS_TO_RESPOND = 21;
 
-/** The cardholder's bank takes back what of a charge was not refunded, and Stripe takes a fee. */
-export function openDispute(call: Call, chargeId: string, reason: string): Dispute {
+/** The cardholder's bank takes back what of a charge was not refunded, or a part of it (cents), and Stripe takes a fee. */
+export function openDispute(call: Call, chargeId: string, reason: string, part?: number): Dispute {
   require<Charge>(call, 'charge', chargeId, 'charge');
   failWaitingRefunds(call, chargeId);
   const charge = require<Charge>(call, 'charge', chargeId, 'charge');
@@ -22,8 +22,10 @@ export function openDispute(call: Call, chargeId: string, reason: string): Dispu
     throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
   if (charge.disputed) throw refused(`Charge ${charge.id} is already disputed.`, 'charge_disputed');
   const id = newId('du');
-  const amount = charge.amount - charge.amount_refunded;
-  if (amount === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
+  const left = charge.amount - charge.amount_refunded;
+  const amount = part ?? left;
+  if (amount > left) throw refused(`Charge ${charge.id} has less left than is disputed.`);
+  if (left === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
   const withdrawn = moveMoney(call, {
     type: 'adjustment',
     category: 'dispute',

@@ -36,6 +36,16 @@ test('a dispute takes the money until it is won', async (t) => {
   assert.equal((await stripe.refunds.create({ charge: charge as string })).status, 'succeeded');
 });
 
+test('a bank may dispute a part of what is left, and no more', async (t) => {
+  const { stripe, control } = await emulate(t);
+  const { latest_charge: charge } = await stripe.paymentIntents.create(paid);
+  await stripe.refunds.create({ charge: charge as string, amount: 1000 });
+  await control('POST', 'disputes', { charge, amount: 5501 });
+  assert.deepEqual((await stripe.disputes.list()).data, []);
+  const { id } = await control('POST', 'disputes', { charge, amount: 5500 });
+  assert.equal((await stripe.disputes.retrieve(id)).amount, 5500);
+});
+
 test('a charge whose dispute was lost is not refunded', async (t) => {
   const { stripe, control } = await emulate(t);
   const { latest_charge: charge } = await stripe.paymentIntents.create(paid);

@@ -80,6 +80,19 @@ test('a membership that ended sends nothing more, and a lost dispute ends all of
   ]);
 });
 
+test('what a lost dispute took is not sent, and what it left is', () => {
+  const lost = (amountCents: number, line: number | null) => ({
+    ...back(amountCents, line),
+    isDispute: true,
+  });
+  const after = (...refunds: ShippedOrder['refunds']) => told({ dispute: 'lost', refunds });
+  assert.deepEqual(after(lost(1200, 2)), ['Honor Cord open', 'Lapel Pin ended']);
+  assert.deepEqual(after(lost(1000, null)), ['Honor Cord held', 'Lapel Pin held']);
+  assert.deepEqual(after(back(8900, 0), lost(3700, null)), ['Honor Cord ended', 'Lapel Pin ended']);
+  const [, pin] = goodsOfOrder(order({ dispute: 'lost', refunds: [lost(1200, 2)] }));
+  assert.deepEqual(pin!.state, { is: 'ended', because: 'a dispute over its money was lost' });
+});
+
 test('what the bank has for now, or went back without saying what for, is held', () => {
   assert.deepEqual(told({ dispute: 'open', standing: 'disputed' }), ['Honor Cord held', 'Lapel Pin held']);
   assert.deepEqual(told({ refunds: [back(500, null)] }), ['Honor Cord held', 'Lapel Pin held']);

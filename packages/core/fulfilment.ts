@@ -7,6 +7,7 @@ import {
   type GivenBack,
   goneCents,
   isHeld,
+  isLostWhole,
   type MembershipStanding,
 } from './refunds.ts';
 
@@ -23,7 +24,7 @@ export interface ShippedOrder {
   lines: readonly OrderLine[];
   /** What each line sends by post, or null. */
   goods: readonly (string | null)[];
-  refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines'>[];
+  refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'lines' | 'isDispute'>[];
   dispute: Dispute | null;
   /** Of the membership or upgrade that it bought. */
   standing: MembershipStanding | null;
@@ -77,13 +78,15 @@ function owes(
   paid: OrderLine,
   line: number,
 ): Owed {
-  if (dispute === 'lost') return { is: 'ended', because: 'a dispute over its money was lost' };
+  const lost: Owed = { is: 'ended', because: 'a dispute over its money was lost' };
+  if (isLostWhole({ refunds, dispute })) return lost;
+  const taken = refunds.filter((refund) => refund.isDispute && counts(refund));
   const back = centsBack(refunds, line);
   // Any refund of a membership or an upgrade has ended it, an item one of all of it.
   if (isMembershipType(paid.type) ? back > 0 : back >= paid.priceCents)
-    return { is: 'ended', because: 'refunded' };
+    return centsBack(taken, line) > 0 ? lost : { is: 'ended', because: 'refunded' };
   const total = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  if (goneCents(refunds) >= total) return { is: 'ended', because: 'refunded' };
+  if (goneCents(refunds) >= total) return taken.length > 0 ? lost : { is: 'ended', because: 'refunded' };
   if (isMembershipType(paid.type) && (standing === null || !isHeld(standing)))
     return { is: 'ended', because: 'its membership has ended' };
   if (hasLostBase && isMembershipType(paid.type))

@@ -66,12 +66,13 @@ const paid = (cell: string): OrderLine[] =>
     priceCents: cents,
   }));
 
-/** What went back: of a line by its name, or without a name from the dashboard, or in vain. */
+/** What went back: of a line by its name, or without a name from the dashboard or by a lost dispute, or in vain. */
 function back(cell: string, lines: readonly OrderLine[]): GivenBack[] {
   return parts(cell).flatMap(({ name, cents }, index): GivenBack[] => {
     const line = lines.findIndex((one) => one.name === name);
     const refund = { uuid: `${index}`, amountCents: cents, status: 'succeeded' as const };
-    if (name === 'dashboard') return [{ ...refund, lines: null, saidBy: null }];
+    if (name === 'dashboard' || name === 'lost')
+      return [{ ...refund, lines: null, saidBy: null, isDispute: name === 'lost' }];
     const failed = name === 'failed';
     if (!failed && line < 0) return [];
     const part = { line: failed ? 0 : line, productId: 0, name, cents };

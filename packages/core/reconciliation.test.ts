@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { differencesOf, type Sides } from './reconciliation.ts';
+import type { GivenBack } from './refunds.ts';
 
 /** A join that was paid for and confirmed, and agrees on every side. */
 const agreed: Sides = {
@@ -11,6 +12,7 @@ const agreed: Sides = {
     amountReceivedCents: 7700,
     refundedCents: 0,
     dispute: null,
+    lostCents: 0,
     tellsOrder: false,
     ageMinutes: 60,
   },
@@ -40,6 +42,15 @@ const returned = {
   },
   memberships: [],
 };
+/** What a lost dispute took, for a line of the order. */
+const lost = (amountCents: number, line: number): GivenBack => ({
+  uuid: 'lost',
+  amountCents,
+  status: 'succeeded',
+  lines: [{ line, productId: 1, name: '', cents: amountCents }],
+  saidBy: null,
+  isDispute: true,
+});
 const open = {
   stripe: { ...stripe, status: 'requires_payment_method', amountReceivedCents: 0 },
   payment: { ...payment, status: 'open' as const },
@@ -61,6 +72,21 @@ const inOrder: [string, Partial<Sides>][] = [
       ...returned,
       payment: { ...returned.payment, status: 'succeeded' },
       memberships: [{ productId: 1, standing: 'refunded', isHeld: false, isReplaced: true }],
+    },
+  ],
+  [
+    'disputed in part and lost: the membership is still paid for',
+    {
+      stripe: { ...stripe, dispute: 'lost', lostCents: 1200 },
+      payment: { ...payment, dispute: 'lost', refunds: [lost(1200, 1)] },
+    },
+  ],
+  [
+    'lost before amounts were kept',
+    {
+      stripe: { ...stripe, dispute: 'lost', lostCents: 7700 },
+      payment: { ...payment, dispute: 'lost' },
+      memberships: [{ productId: 1, standing: 'charged_back', isHeld: false, isReplaced: false }],
     },
   ],
   [
@@ -104,6 +130,24 @@ for (const [what, change] of inOrder)
 const settle = 'npm run operator -- settle pi_1';
 const refund = 'npm run operator -- refund pi_1';
 const different: [string, string, Partial<Sides>][] = [
+  // A part was lost, and before amounts were kept all of it counted.
+  [
+    'dispute',
+    settle,
+    {
+      stripe: { ...stripe, dispute: 'lost', lostCents: 1200 },
+      payment: { ...payment, dispute: 'lost' },
+      memberships: [{ productId: 1, standing: 'charged_back', isHeld: false, isReplaced: false }],
+    },
+  ],
+  [
+    'dispute',
+    settle,
+    {
+      stripe: { ...stripe, dispute: 'lost', lostCents: 7700 },
+      payment: { ...payment, dispute: 'lost', refunds: [lost(1200, 1)] },
+    },
+  ],
   [
     'unconfirmed',
     settle,
@@ -339,7 +383,7 @@ test('a duplicate whose money is on its way back, or with its bank, is not asked
   assert.deepEqual(kindsOf({ payment: duplicate }), ['refund_due']);
   assert.deepEqual(
     kindsOf({
-      stripe: { ...stripe, dispute: 'lost' },
+      stripe: { ...stripe, dispute: 'lost', lostCents: 7700 },
       payment: { ...duplicate, dispute: 'lost', refunds: [] },
     }),
     [],

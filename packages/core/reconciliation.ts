@@ -2,7 +2,13 @@ import { assignCommand, isUnassigned } from './dashboardRefunds.ts';
 import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
 import { isMembershipType } from './product.ts';
-import { type Dispute, type GivenBack, type MembershipStanding, standingAfter } from './refunds.ts';
+import {
+  type Dispute,
+  type GivenBack,
+  lostCents,
+  type MembershipStanding,
+  standingAfter,
+} from './refunds.ts';
 
 /** One payment from every side that knows of it. Amounts are cents. */
 export interface Sides {
@@ -13,6 +19,8 @@ export interface Sides {
     amountReceivedCents: number;
     refundedCents: number;
     dispute: Dispute | null;
+    /** What lost disputes took. */
+    lostCents: number;
     /** Since it was made, or charged: minutes. */
     ageMinutes: number;
     /** It says enough to make its join again. */
@@ -127,6 +135,11 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     add(
       'dispute',
       `At Stripe its dispute is ${stripe.dispute ?? 'none'}, here ${payment.dispute ?? 'none'}.`,
+    );
+  else if (lostCents(payment) !== stripe.lostCents)
+    add(
+      'dispute',
+      `At Stripe its dispute took ${displayPrice(stripe.lostCents)}, here ${displayPrice(lostCents(payment))}.`,
     );
   const due = payment.refunds.filter(({ status }) => status === 'due');
   if (due.length > 0 && stripe.ageMinutes >= graceMinutes)

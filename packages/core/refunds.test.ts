@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
 import type { OrderLine } from './orderLine.ts';
 import {
+  type GivenBack,
   leftCents,
   type PaidOrder,
   planRefund,
@@ -63,6 +64,22 @@ const carryOut = (paid: PaidOrder[], asked: RefundWish): PaidOrder[] => {
     ],
   }));
 };
+
+test('a lost dispute ends a membership as a refund of what it took would, and is told from one', () => {
+  const lines = [membership('join'), { ...membership('join'), type: 'store' as const, priceCents: 1200 }];
+  const of = (line: number, amountCents: number) =>
+    outside(amountCents, { lines: [{ line, productId: 1, name: '', cents: amountCents }] });
+  const lost = (refund: GivenBack): GivenBack => ({ ...refund, isDispute: true });
+  const standing = (...refunds: GivenBack[]) => standingAfter({ lines, refunds, dispute: 'lost' });
+  assert.equal(standing(lost(of(1, 1200))), 'active');
+  assert.equal(standing(lost(outside(1000))), 'active', 'until staff say what for');
+  assert.equal(standing(lost(of(0, 6500))), 'charged_back');
+  assert.equal(standing(lost(outside(7700))), 'charged_back');
+  assert.equal(standing(outside(1200), lost(outside(6500))), 'charged_back');
+  assert.equal(standing(of(0, 6500), lost(of(1, 1200))), 'refunded');
+  assert.equal(standing(), 'charged_back', 'before amounts were kept');
+  assert.equal(standing(lost(outside(7700, { status: 'canceled' }))), 'charged_back');
+});
 
 test('whatever is asked, in whatever order, never more goes back than was paid, and asked again nothing does', () => {
   fc.assert(

@@ -16,6 +16,8 @@ export interface GivenBack {
   lines: RefundedLine[] | null;
   /** Why Stripe refused a due refund at the last attempt. */
   refusal?: string | null;
+  /** It is what a lost dispute took. */
+  isDispute?: boolean;
   /** Who assigned the lines; null for a refund made elsewhere, whose lines are read from its amount (dashboardRefunds.ts). */
   saidBy: 'us' | 'staff' | null;
 }
@@ -68,6 +70,31 @@ export function disputedSentence(intentId: string): string {
 /** Cents refunded or due to be. */
 export function goneCents(refunds: readonly Pick<GivenBack, 'amountCents' | 'status'>[]): number {
   return refunds.filter(counts).reduce((sum, { amountCents }) => sum + amountCents, 0);
+}
+
+/** Cents that lost disputes took: those of before their amounts were kept, all that had not gone back. */
+export function lostCents({
+  amountCents,
+  refunds,
+  dispute,
+}: {
+  amountCents: number;
+  refunds: readonly Pick<GivenBack, 'amountCents' | 'status' | 'isDispute'>[];
+  dispute: Dispute | null;
+}): number {
+  if (isLostWhole({ refunds, dispute })) return leftCents({ amountCents, refunds });
+  return goneCents(refunds.filter(({ isDispute }) => isDispute));
+}
+
+/** A dispute was lost before the amounts of disputes were kept: then all of the payment counts as lost. */
+export function isLostWhole({
+  refunds,
+  dispute,
+}: {
+  refunds: readonly Pick<GivenBack, 'status' | 'isDispute'>[];
+  dispute: Dispute | null;
+}): boolean {
+  return dispute === 'lost' && !refunds.some((refund) => refund.isDispute && counts(refund));
 }
 
 /** Cents that can still be refunded. */
@@ -243,17 +270,21 @@ export function isHeld(standing: MembershipStanding): boolean {
 
 /**
  * The standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds of
- * everything that was paid, whatever they were for.
+ * everything that was paid, whatever they were for. What a lost dispute took counts as a refund of that amount.
  */
 export function standingAfter({
   lines,
   refunds,
   dispute,
 }: Pick<PaidOrder, 'lines' | 'refunds' | 'dispute'>): MembershipStanding {
-  if (dispute === 'lost') return 'charged_back';
+  if (isLostWhole({ refunds, dispute })) return 'charged_back';
   const at = lines.findIndex(({ type }) => isMembershipType(type));
   if (at < 0) return 'void';
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  if (namedLines({ refunds }).has(at) || goneCents(refunds) >= paidCents) return 'refunded';
+  const lost = refunds.filter((refund) => refund.isDispute && counts(refund));
+  const isEndedBy = (given: readonly GivenBack[]) => namedLines({ refunds: given }).has(at);
+  if (isEndedBy(lost)) return 'charged_back';
+  if (isEndedBy(refunds)) return 'refunded';
+  if (goneCents(refunds) >= paidCents) return lost.length > 0 ? 'charged_back' : 'refunded';
   return dispute === 'open' ? 'disputed' : 'active';
 }

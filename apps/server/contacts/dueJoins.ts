@@ -65,7 +65,9 @@ const joinsOfContact = sql`(
  */
 const columns = sql`session.uuid, whose, crm_id, state, details,
   crm_known, cardinality(others) > 0 as has_others, profile_revision, created_at, person.paid_at,
-  (select sum(amount_cents - refunded_cents)::int from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
+  (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
+      where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int
+    from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
   (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = any(joins) and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,

@@ -72,7 +72,7 @@ async function readOrders(database: Kysely<Tables>, which: RawBuilder<unknown>):
   const { rows } = await sql<OrderRow>`
     select session.uuid, payment.intent_id as "intentId", payment.succeeded_at as "paidAt", items as lines, goods, dispute,
       bought.standing, coalesce(bought.type = 'membership_upgrade' and ${hasLostBase('bought')}, false) as "hasLostBase",
-      coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines))
+      coalesce((select json_agg(json_build_object('amountCents', amount_cents, 'status', status, 'lines', lines, 'isDispute', is_dispute))
         from refund where refund.intent_id = payment.intent_id), '[]') as refunds,
       coalesce((select json_agg(json_build_object('line', line, 'shippedAt', shipped_at, 'shippedBy', shipped_by, 'note', note))
         from shipment where shipment.intent_id = payment.intent_id and unshipped_at is null), '[]') as shipments,

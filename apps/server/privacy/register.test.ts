@@ -36,7 +36,7 @@ const nobodys: Record<string, string> = {
     'amount_cents attempt checked_at created_at dispute followed kind looked_at refunded_cents revision saves_card seen_at seen_status status succeeded_at updated_at',
   reconciliation: 'counts finished_at id started_at',
   refund:
-    'amount_cents assigned_at attempts created_at lines next_try_at reason refusal status stripe_id updated_at uuid',
+    'amount_cents assigned_at attempts created_at is_dispute lines next_try_at reason refusal status stripe_id updated_at uuid',
   reminder_stop: 'stopped_at',
   shipment: 'goods id line product_id shipped_at unshipped_at',
   staff_notice: 'created_at id kind',

@@ -6,10 +6,11 @@ import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { parcelOf } from '../fulfilment/orders.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { readMigrations } from '../platform/database/migrate.ts';
-import { reconcileCommand } from '../settlement/commands.ts';
+import { reconcileCommand, settleCommand } from '../settlement/commands.ts';
 import { reconcile } from '../settlement/reconcile.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { followPayment } from './followPayment.ts';
@@ -176,6 +177,83 @@ test('what ended a membership by its amount alone, before lines were read from i
   await sql.raw(update!).execute(database);
   await followPayment(server.deps, intentId);
   assert.deepEqual([await standings(uuid), await differences()], [['refunded'], []]);
+});
+
+/** A bank disputes a part of a payment, and wins. Answers Stripe's id of the dispute. */
+async function loses(intentId: string, amount?: number): Promise<string> {
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  const { id } = await server.stripeControl('disputes', { charge: body.latest_charge, amount });
+  await followPayment(server.deps, intentId);
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  await followPayment(server.deps, intentId);
+  return id;
+}
+const goodsIn = async (uuid: string) =>
+  (await parcelOf(server.deps.database, server.deps.society, uuid))?.goods.map(({ state }) => state.is);
+
+test('a dispute that is lost over a part of the payment takes what that amount was for, and nothing else', async () => {
+  const { uuid, intentId } = await withItems(lapelPin);
+  await loses(intentId, 1200);
+  assert.deepEqual(
+    [await standings(uuid), await goodsIn(uuid), await differences()],
+    [['active'], ['ended'], []],
+  );
+  assert.deepEqual(await noticesOf(server, uuid), [
+    `The membership paid for by ${intentId} is disputed: its payer's bank has taken the money back for now.`,
+    `$12.00 of payment ${intentId} was lost by a dispute, for Lapel Pin.`,
+    `The membership paid for by ${intentId} is active again.`,
+  ]);
+  const { rows } = await sql<{ step: string }>`
+    select step from join_event where session_uuid = ${uuid} and (step like 'dispute%' or step like 'refund%') order by id`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(
+    rows.map(({ step }) => step),
+    ['dispute_open', 'dispute_lost'],
+  );
+});
+
+test('of a payment that went back in part before, a lost dispute takes the rest alone', async () => {
+  const { uuid, intentId } = await withItems(lapelPin);
+  await inDashboard(intentId, 1200);
+  await loses(intentId);
+  assert.deepEqual(
+    [await standings(uuid), await goodsIn(uuid), await differences()],
+    [['charged_back'], ['ended'], []],
+  );
+  const { refunded_cents } = await server.deps.database
+    .selectFrom('payment')
+    .select('refunded_cents')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  assert.equal(refunded_cents, 1200, 'as Stripe counts');
+});
+
+test('a lost dispute whose amount does not say what for waits for staff', async (t) => {
+  const { uuid, intentId } = await withItems(lapelPin);
+  const dispute = await loses(intentId, 3000);
+  assert.deepEqual(
+    [await standings(uuid), await goodsIn(uuid), await differences()],
+    [['active'], ['held'], ['refund_unassigned']],
+  );
+  assert.equal((await run(t, refundAssignCommand, dispute, '--membership')).code, 0);
+  assert.deepEqual(
+    [await standings(uuid), await goodsIn(uuid), await differences()],
+    [['charged_back'], ['open'], []],
+  );
+});
+
+test('a dispute that was lost before its amount was kept is named when it took only a part, and settled', async (t) => {
+  const { uuid, intentId } = await withItems(lapelPin);
+  await loses(intentId, 1200);
+  await sql`delete from refund where intent_id = ${intentId}`.execute(server.deps.database);
+  await sql`update membership set standing = 'charged_back' where session_uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual([await goodsIn(uuid), await differences()], [['ended'], ['dispute']]);
+  assert.equal((await run(t, settleCommand, intentId)).code, 0);
+  assert.deepEqual([await standings(uuid), await differences()], [['active'], []]);
 });
 
 test('a membership that ends in the dashboard or by a dispute leaves no upgrade behind unseen', async (t) => {

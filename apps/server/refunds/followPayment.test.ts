@@ -65,8 +65,11 @@ test("a refund in Stripe's dashboard ends the membership it gives back, tells st
   // And should the bank undo the first refund now, one of the two memberships is enough.
   await sql`update refund set status = 'failed' where intent_id = ${intentId}`.execute(server.deps.database);
   const { payments } = server.deps;
-  const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null }) };
-  const disputed = { ...payments, moneyBack: async () => ({ refunds: [], dispute: 'open' as const }) };
+  const undone = { ...payments, moneyBack: async () => ({ refunds: [], dispute: null, lost: [] }) };
+  const disputed = {
+    ...payments,
+    moneyBack: async () => ({ refunds: [], dispute: 'open' as const, lost: [] }),
+  };
   for (const said of [undone, disputed]) await followPayment({ ...server.deps, payments: said }, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
   assert.match(
@@ -93,6 +96,8 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
     await server.stripeControl(`disputes/${dispute.id}/close`, { status: ending });
     await followPayment(server.deps, intentId);
     assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing }]);
+    const [, amount] = await membershipAtHubspot(contactId);
+    assert.equal(amount, ending === 'won' ? '65.00' : '0.00');
   }
 });
 
@@ -104,6 +109,7 @@ test('a refund that fails at the bank after all gives the membership back, and s
   const failed = async () => ({
     refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
     dispute: null,
+    lost: [],
   });
   for (let report = 0; report < 2; report++) {
     await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, intentId);
@@ -125,7 +131,11 @@ test('a refund from outside that failed before we heard of it gave nothing back,
   const asked = payments.moneyBack.bind(payments);
   t.mock.method(server.deps.payments, 'moneyBack', async (id: string) => {
     const { refunds, dispute } = await asked(id);
-    return { refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })), dispute };
+    return {
+      refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
+      dispute,
+      lost: [],
+    };
   });
   await followPayment(server.deps, intentId);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
@@ -292,6 +302,7 @@ test('a refund that is due is replaced by none of another amount or payment, non
       { uuid: randomUUID(), decided: null, id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,
+    lost: [],
   }));
   await followPayment(server.deps, intentId);
   const { rows } = await sql`
@@ -326,6 +337,7 @@ test('an upgrade whose refund fails at the bank after all is held again beside i
   const failed = async () => ({
     refunds: refunds.map((refund) => ({ ...refund, status: 'failed' as const })),
     dispute: null,
+    lost: [],
   });
   await followPayment({ ...server.deps, payments: { ...payments, moneyBack: failed } }, upgrade);
   assert.deepEqual(await standings(), ['active', 'active']);

@@ -41,7 +41,7 @@ async function write(
   deps: Deps,
   intentId: string,
   followed: number,
-  { refunds, dispute }: MoneyBack,
+  { refunds, dispute, lost }: MoneyBack,
 ): Promise<boolean> {
   return deps.database.transaction().execute(async (trx) => {
     const session = await lockSession(trx, intentId);
@@ -64,6 +64,7 @@ async function write(
       if (isMadeNow && payment.status === 'succeeded')
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
+    made.push(...(await takeInLost(trx, intentId, lost)));
     await recount(deps, trx, session, intentId, made);
     return true;
   });
@@ -98,7 +99,11 @@ export async function recount(
   if (!order) return;
   await trx
     .updateTable('payment')
-    .set({ refunded_cents: goneCents(order.refunds.filter(({ status }) => status !== 'due')) })
+    .set({
+      refunded_cents: goneCents(
+        order.refunds.filter(({ status, isDispute }) => status !== 'due' && !isDispute),
+      ),
+    })
     .where('intent_id', '=', intentId)
     .execute();
   // A payment that bought nothing has nothing that a refund could be for.
@@ -119,7 +124,7 @@ export async function recount(
         trx,
         session.uuid,
         'refund_elsewhere',
-        `${displayPrice(refund.amountCents)} of payment ${intentId} was refunded outside Induct${purpose(order.status, refund)}`,
+        `${displayPrice(refund.amountCents)} of payment ${intentId} was ${refund.isDispute ? 'lost by a dispute' : 'refunded outside Induct'}${purpose(order.status, refund)}`,
       );
   }
   await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
@@ -187,6 +192,43 @@ async function takeIn(
     .returning('uuid')
     .executeTakeFirstOrThrow();
   return { uuid: made.uuid, isNew: true, isMadeNow: status === 'succeeded' };
+}
+
+/** Lost disputes into our rows for them; one that is lost no more took nothing. Returns the uuids of those that are new. */
+async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
+  const known = await trx
+    .selectFrom('refund')
+    .select(['uuid', 'stripe_id'])
+    .where('intent_id', '=', intentId)
+    .where('is_dispute', '=', true)
+    .execute();
+  for (const { uuid, stripe_id } of known) {
+    const still = lost.find(({ id }) => id === stripe_id);
+    await trx
+      .updateTable('refund')
+      .set(still ? { amount_cents: still.amountCents, status: 'succeeded' } : { status: 'canceled' })
+      .where('uuid', '=', uuid)
+      .execute();
+  }
+  const made: string[] = [];
+  for (const { id, amountCents } of lost) {
+    if (known.some(({ stripe_id }) => stripe_id === id)) continue;
+    const { uuid } = await trx
+      .insertInto('refund')
+      .values({
+        intent_id: intentId,
+        stripe_id: id,
+        amount_cents: amountCents,
+        reason: 'dashboard',
+        is_dispute: true,
+        status: 'succeeded',
+        created_at: sql`clock_timestamp()`,
+      })
+      .returning('uuid')
+      .executeTakeFirstOrThrow();
+    made.push(uuid);
+  }
+  return made;
 }
 
 /** A refund of ours that a restored database has lost is decided again, as its metadata tells; null for all others. */

@@ -35,7 +35,7 @@ export async function paidOrders(
 /** The refunds of a query's `payment` as {@link GivenBack}s, the oldest first. */
 export const refundsOfPayment: RawBuilder<GivenBack[]> = sql`coalesce((
   select json_agg(json_build_object('uuid', refund.uuid, 'amountCents', refund.amount_cents, 'status', refund.status,
-    'lines', refund.lines, 'refusal', refund.refusal,
+    'lines', refund.lines, 'refusal', refund.refusal, 'isDispute', refund.is_dispute,
     'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
     order by refund.created_at, refund.uuid)
   from refund where refund.intent_id = payment.intent_id), '[]')`;

@@ -122,21 +122,21 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   const [sold] = rows;
   if (!sold) return null;
   for (const other of sold.held) await followPayment(deps, other);
-  const { refunds, dispute } = await deps.payments.moneyBack(intent.id);
+  const money = await deps.payments.moneyBack(intent.id);
   const feeCents = sold.fee_cents ?? deps.society.programme(sold.programme).processingFeeCents;
   return {
-    isReturned: refunds.some(({ decided }) => decided !== null && decided.lines === null),
+    isReturned: money.refunds.some(({ decided }) => decided !== null && decided.lines === null),
     standing: standingAfter({
       lines: sold.items,
-      refunds: withLines({ lines: sold.items, refunds: readBack(refunds) }, feeCents),
-      dispute,
+      refunds: withLines({ lines: sold.items, refunds: readBack(money) }, feeCents),
+      dispute: money.dispute,
     }),
   };
 }
 
-/** Stripe's refunds as the rules want to see them, the oldest first. */
-function readBack(refunds: MoneyBack['refunds']): GivenBack[] {
-  return refunds
+/** What went back at Stripe as the rules want to see it: refunds, the oldest first, and what lost disputes took. */
+function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
+  const given = refunds
     .map(({ id, amountCents, status, decided }) => ({
       uuid: id,
       amountCents,
@@ -145,6 +145,17 @@ function readBack(refunds: MoneyBack['refunds']): GivenBack[] {
       saidBy: decided ? ('us' as const) : null,
     }))
     .reverse();
+  return [
+    ...given,
+    ...lost.map(({ id, amountCents }) => ({
+      uuid: id,
+      amountCents,
+      status: 'succeeded' as const,
+      lines: null,
+      saidBy: null,
+      isDispute: true,
+    })),
+  ];
 }
 
 /** When a payment of a join that was made again was really paid: Stripe says when. */

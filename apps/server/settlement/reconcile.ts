@@ -215,13 +215,15 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
+  // A charge remembers that it was disputed, not how that ended.
+  const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
     status: intent.status,
     amountReceivedCents: intent.amountReceivedCents,
     refundedCents: charge?.refundedCents ?? 0,
-    // A charge remembers that it was disputed, not how that ended.
-    dispute: charge?.isDisputed ? (await deps.payments.moneyBack(intent.id)).dispute : null,
+    dispute: disputed?.dispute ?? null,
+    lostCents: (disputed?.lost ?? []).reduce((sum, { amountCents }) => sum + amountCents, 0),
     ageMinutes: (deps.now().getTime() - at.getTime()) / 60_000,
     tellsOrder:
       linesOfMetadata(intent.metadata) !== null &&

@@ -59,7 +59,7 @@ export const refundCommand: Command = {
 export const refundAssignCommand: Command = {
   usage: 'refund assign REFUND [--membership] [--upgrade] [--items ID,ID] | --none',
   summary:
-    "Say what a refund made in Stripe's dashboard was for, by its id here or at Stripe (re_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have.",
+    "Say what a refund made in Stripe's dashboard, or a lost dispute, was for, by its id here or at Stripe (re_…, du_…): of the membership or the upgrade ends it; --none was for nothing that was bought, and everybody keeps what they have.",
   async run(args, { deps }) {
     const read = readArgs(args, {
       membership: { type: 'boolean', default: false },
@@ -68,7 +68,7 @@ export const refundAssignCommand: Command = {
       none: { type: 'boolean', default: false },
     });
     const [refund = '', ...more] = read?.positionals ?? [];
-    if (!read || more.length > 0 || !(isUuid(refund) || /^(re|pyr)_[A-Za-z0-9_]+$/.test(refund)))
+    if (!read || more.length > 0 || !(isUuid(refund) || /^(re|pyr|du|dp)_[A-Za-z0-9_]+$/.test(refund)))
       return misused(refundAssignCommand);
     const { membership, upgrade, items, none } = read.values;
     const ids = items === undefined ? [] : readItems(items);

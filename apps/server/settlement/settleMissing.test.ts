@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { dump } from '../../../tests/harness/dump.ts';
 import {
   atStripe,
+  chargeOf,
   differencesOf,
   paidElsewhere,
   refundsOf,
@@ -248,6 +249,26 @@ test('refunds since the backup are read back from Stripe with what they were for
   // Of the payment that is made again, its membership has never stood otherwise here.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
+});
+
+test('a lost dispute is taken in before the next membership of its contact is made again', async (t) => {
+  const code = await invited('8009');
+  const restore = await dump(server);
+  const first = await paidJoin(server, server.client(), code);
+  const { id } = await server.stripeControl('disputes', { charge: await chargeOf(server, first.intentId) });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, first.intentId);
+  const second = await paidJoin(server, server.client(), code);
+  const joins = [first.uuid, second.uuid];
+  const intents = [first.intentId, second.intentId];
+  const lost = await bookOf(joins, intents);
+  assert.deepEqual(
+    lost.standings.flat().map(({ standing }) => standing),
+    ['charged_back', 'active'],
+  );
+  await restore();
+  await settleMissing(t);
+  assert.deepEqual(await bookOf(joins, intents), lost);
 });
 
 test('what cannot be made again is named with the command that gives it back, and keeps nothing else from being settled', async (t) => {

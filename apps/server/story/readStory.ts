@@ -41,9 +41,9 @@ async function eventsFromRows(database: Deps['database'], uuid: string): Promise
       from payment where session_uuid = ${uuid} and succeeded_at is not null
     union all select created_at, 'membership_active', jsonb_build_object('type', type) from membership where session_uuid = ${uuid}
     union all select refund.created_at, 'refund_decided', jsonb_build_object('intent', intent_id, 'cents', refund.amount_cents, 'reason', reason)
-      from refund join payment using (intent_id) where session_uuid = ${uuid}
+      from refund join payment using (intent_id) where session_uuid = ${uuid} and not is_dispute
     union all select refund.updated_at, 'refund_' || refund.status, jsonb_build_object('intent', intent_id, 'cents', refund.amount_cents, 'reason', reason)
-      from refund join payment using (intent_id) where session_uuid = ${uuid} and refund.status <> 'due'
+      from refund join payment using (intent_id) where session_uuid = ${uuid} and refund.status <> 'due' and not is_dispute
     union all select created_at, 'document_uploaded', jsonb_build_object('kind', kind) from document where session_uuid = ${uuid}
     union all select reviewed_at, 'document_' || review, jsonb_build_object('reason', reason, 'isFinal', is_final)
       from document where session_uuid = ${uuid} and reviewed_at is not null

@@ -221,6 +221,8 @@ export interface RefundTable {
   attempts: Generated<number>;
   next_try_at: Timestamp;
   refusal: string | null;
+  /** What a lost dispute took: `stripe_id` is the dispute's, `reason` is `dashboard`. */
+  is_dispute: Generated<boolean>;
   assigned_at: NullableTimestamp;
   created_at: Timestamp;
   updated_at: Timestamp;

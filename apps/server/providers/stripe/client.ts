@@ -165,7 +165,7 @@ const objects: Record<string, z.ZodObject> = {
     status: text.nullable(),
     metadata: metadata.nullable(),
   }),
-  disputes: identified('dispute').extend({ status: text }),
+  disputes: identified('dispute').extend({ status: text, amount: cents }),
   balance_transactions: identified('balance_transaction').extend({
     created: time,
     reporting_category: text,

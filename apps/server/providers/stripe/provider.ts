@@ -82,6 +82,8 @@ export interface MoneyBack {
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
+  /** What lost disputes took, by their ids. */
+  lost: { id: string; amountCents: number }[];
 }
 
 /** Every call throws a `Refusal` when Stripe is out of reach or refuses it for a fault of ours (failures.ts). */
@@ -356,7 +358,10 @@ export function stripeProvider({
         });
       for await (const dispute of attemptEach('moneyBack', (stripe) => stripe.disputes.list(ofIntent)))
         disputes.push(dispute);
-      return { refunds, dispute: worst(disputes) };
+      const lost = disputes
+        .filter(({ status }) => status === 'lost')
+        .map(({ id, amount }) => ({ id, amountCents: amount }));
+      return { refunds, dispute: worst(disputes), lost };
     },
     async *listMovements(from, until) {
       const transactions = attemptEach('listMovements', (stripe) =>
