@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bought, membership, outside, paid } from '../../tests/harness/paidOrders.ts';
+import { withLines } from './dashboardRefunds.ts';
 import type { OrderLine } from './orderLine.ts';
 import {
+  type Dispute,
   type GivenBack,
+  isHeld,
   leftCents,
   type PaidOrder,
   planRefund,
@@ -64,6 +67,26 @@ const carryOut = (paid: PaidOrder[], asked: RefundWish): PaidOrder[] => {
     ],
   }));
 };
+
+test('whatever went back before, a lost dispute leaves held and refunded what a refund of its amount would', () => {
+  fc.assert(
+    fc.property(orders, fc.integer({ min: 1, max: 100_000 }), fc.constantFrom(0, 500), (paid, most, fee) => {
+      for (const order of paid) {
+        const amountCents = Math.min(most, leftCents(order));
+        if (amountCents === 0) continue;
+        const after = (change: Partial<GivenBack>, dispute: Dispute | null) => {
+          const refunds = [...order.refunds, outside(amountCents, { uuid: 'last', ...change })];
+          const given = withLines({ ...order, refunds }, fee);
+          return {
+            lines: given.map(({ lines }) => lines),
+            isHeld: isHeld(standingAfter({ ...order, refunds: given, dispute })),
+          };
+        };
+        assert.deepEqual(after({ isDispute: true }, 'lost'), after({}, null));
+      }
+    }),
+  );
+});
 
 test('a lost dispute ends a membership as a refund of what it took would, and is told from one', () => {
   const lines = [membership('join'), { ...membership('join'), type: 'store' as const, priceCents: 1200 }];
