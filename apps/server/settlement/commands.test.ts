@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { sql } from 'kysely';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { documentsRejectCommand } from '../documents/commands.ts';
 import { findCommand } from '../join/findCommand.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import type { Command } from '../platform/command.ts';
@@ -101,6 +103,23 @@ test('refund says what Stripe took, why it refuses the rest for good, and ends w
     out: `$65.00 of ${intentId} goes back.\n`,
     code: 0,
   });
+});
+
+test('a final rejection whose refund Stripe refuses for good ends with 1', async (t) => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  await sql`
+    insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key)
+    values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text)`.execute(
+    server.deps.database,
+  );
+  const refused = refuseForGood(t, intentId);
+  const { out, code } = await run(t, documentsRejectCommand, uuid, '--reason', 'outdated', '--final');
+  refused.mock.restore();
+  assert.equal(code, 1);
+  assert.match(
+    out,
+    /^Stripe refuses to refund payment pi_\w+ by \$65\.00: .*\n\$0\.00 of \$65\.00 goes back\.$/m,
+  );
 });
 
 test('settle says that Stripe refuses for good to give a second payment back, and ends with 1', async (t) => {
