@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { parse } from 'yaml';
@@ -40,6 +40,7 @@ const lacksPromtool = promtool
 const server = await sharedServer();
 const { database } = server.deps;
 const metrics = await metricsOf(server);
+after(() => metrics.close());
 
 /** Where nobody listens. */
 const nowhere = () => connect('postgres://nobody@127.0.0.1:9/none', { name: 'nowhere' });
@@ -299,29 +300,25 @@ function seriesOf(before: string, after: string | null, isOfProcess: boolean) {
 
 test('every alert fires by its cause, and none without one', { skip: lacksPromtool }, async (t) => {
   const tests: object[] = [];
-  try {
-    for (const { name, fires, isOfProcess = false, make, end } of causes) {
-      const before = await metrics.scrape();
-      const after = await make();
-      await end?.();
-      tests.push({
-        name,
-        interval: '1m',
-        input_series: seriesOf(before, after, isOfProcess),
-        promql_expr_test: [
-          {
-            expr: 'group by (alertname) (ALERTS{alertstate="firing"})',
-            eval_time: `${WELL_MINUTES + ILL_MINUTES - 5}m`,
-            exp_samples: fires.map((alertname) => ({
-              labels: `{alertname="${alertname}"}`,
-              value: 1,
-            })),
-          },
-        ],
-      });
-    }
-  } finally {
-    await metrics.close();
+  for (const { name, fires, isOfProcess = false, make, end } of causes) {
+    const before = await metrics.scrape();
+    const after = await make();
+    await end?.();
+    tests.push({
+      name,
+      interval: '1m',
+      input_series: seriesOf(before, after, isOfProcess),
+      promql_expr_test: [
+        {
+          expr: 'group by (alertname) (ALERTS{alertstate="firing"})',
+          eval_time: `${WELL_MINUTES + ILL_MINUTES - 5}m`,
+          exp_samples: fires.map((alertname) => ({
+            labels: `{alertname="${alertname}"}`,
+            value: 1,
+          })),
+        },
+      ],
+    });
   }
   const folder = temporaryFolder(t);
   const file = join(folder, 'tests.yaml');
