@@ -145,10 +145,11 @@ export function propertiesForUnproven(
 
 /**
  * What is known of a contact for which several joins tell what was bought: of that, what the CRM holds, since each join knows its own
- * writes alone.
+ * writes alone. The status is a join's own: what staff wrote there since stays.
  */
 export function knownOfSeveral(rules: FieldRules, known: CrmValues, present: Held): CrmValues {
-  const held = joinFields.map((field) => [field, present[rules[field].property ?? ''] ?? '']);
+  const shared = joinFields.filter((field) => field !== 'membershipStatus' && field !== 'stage');
+  const held = shared.map((field) => [field, present[rules[field].property ?? ''] ?? '']);
   return { ...known, ...Object.fromEntries(held) };
 }
 

@@ -61,15 +61,16 @@ const joinsOfContact = sql`(
   ) as paid)`;
 /**
  * A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. What was bought is told of
- * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it.
+ * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it. Of the status
+ * a join speaks that bought a membership itself, whatever became of it: staff may have made somebody a member by hand since.
  */
 const columns = sql`session.uuid, whose, crm_id, state, details,
   crm_known, cardinality(others) > 0 as has_others, profile_revision, created_at, person.paid_at,
   (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
       where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int
     from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
-  (select case when bool_or(is_held) or ${holdsBought('session.contact_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
-    from membership where session_uuid = any(joins) and type = 'membership' having count(*) > 0) as status,
+  (select case when bool_or(is_held) or ${holdsBought('session.crm_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
+    from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
       select json_agg(json_build_object('amountCents', refund.amount_cents, 'status', refund.status, 'lines', refund.lines))

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
 import type { LeftContact } from './takeBack.ts';
-import { tellHubspot } from './tellHubspot.ts';
+import { hubspotIsToHear, tellHubspot } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
 export class NotLinkable extends Error {}
@@ -63,6 +63,12 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
       where uuid = ${uuid}`.execute(trx);
     await tellHubspot(trx, uuid);
+    // What the contact that it leaves has bought by other joins is their sum alone now.
+    await sql`
+      update join_session set ${hubspotIsToHear} where paid_at is not null and uuid <> ${uuid}
+        and (contact_id = ${session.hubspot_contact_id} or hubspot_contact_id = ${session.hubspot_contact_id})`.execute(
+      trx,
+    );
     const { hubspot_contact_id: before, owns_hubspot_contact: isOwn, crm_known: known } = session;
     return before === null ? null : { contactId: before, known, isOwn: isOwn === true };
   });

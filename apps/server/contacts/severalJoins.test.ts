@@ -2,9 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
-import { orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
+import {
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { linkCommand } from './commands.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -75,4 +84,56 @@ test('a join that is begun and left says nothing of what its contact has bought 
     database,
   );
   assert.deepEqual(await boughtBy('102'), before);
+});
+
+test('whom staff have made a member in HubSpot after a refund stays one when they buy an upgrade by a link', async () => {
+  const { uuid } = await paidJoin(server, server.client(), 'HONOR101', person('101'));
+  await refundJoin(server.deps, uuid, everything);
+  assert.equal((await boughtBy('101'))[0], 'former');
+  await editAtHubspot(server, '101', { membership_status: 'member' });
+  await server.deps.contacts.refresh('101');
+  await upgradeByLink('101');
+  assert.deepEqual(await boughtBy('101'), ['member', 'Membership', 'Distinguished Member upgrade', '45.00']);
+  await tellHubspot(database, uuid);
+  assert.equal((await boughtBy('101'))[0], 'member');
+});
+
+test('a sibling with the same email whose school join came first and is refunded makes the contact no former member', async () => {
+  const personalEmail = 'siblings@example.com';
+  const outcomes = await server.hubspot.createContacts([
+    { mark: personalEmail, id: null, properties: { email: personalEmail } },
+  ]);
+  const outcome = outcomes.get(personalEmail);
+  assert.ok(outcome?.kind === 'written');
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: outcome.id } });
+  const own = data.joinSessionUuid;
+  const intent = await openIntent(client, own);
+  const body = { revision: intent.revision, agreeToPolicies: true };
+  assert.equal((await client.call('beginPayment', { params: { uuid: own }, body })).status, 200);
+  const other = { personalEmail, firstName: 'Alex' };
+  const { uuid: school } = await paidJoin(server, server.client(), 'LINCOLN2026', other);
+  const member = ['member', 'Membership', null, '65.00'];
+  assert.deepEqual(await boughtBy(outcome.id), member);
+  await payByCard(server, intent.id);
+  assert.equal((await reportPayment(client, own, intent)).data.status, 'succeeded');
+  assert.deepEqual(await boughtBy(outcome.id), member);
+  await refundJoin(server.deps, school, everything);
+  assert.deepEqual(await boughtBy(outcome.id), member);
+});
+
+test('a contact that a join leaves for another keeps what it has bought by other joins', async (t) => {
+  const personalEmail = 'left.with.upgrade@example.com';
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail });
+  await deliver(server);
+  const { id } = (await server.hubspot.findByEmail(personalEmail))!;
+  await server.deps.contacts.refresh(id);
+  await upgradeByLink(id);
+  assert.equal((await boughtBy(id))[3], '110.00');
+  const right = 'right.with.upgrade@example.com';
+  await server.hubspot.createContacts([{ mark: right, id: null, properties: { email: right } }]);
+  const { id: other } = (await server.hubspot.findByEmail(right))!;
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.equal((await boughtBy(id))[3], '45.00');
+  assert.equal((await boughtBy(other))[3], '65.00');
 });
