@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
 import { NAME_CLOSED, NAME_WRONG, PASS_DAYS, TRIES_USED_UP } from '#core/pass.ts';
+import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, limitWith, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -371,3 +372,17 @@ for (const [what, begin] of [
     }
     assert.deepEqual(await mailedCodes(uuid), []);
   });
+
+test('a code that is given while its join is erased finds nothing, and neither waits for the other for ever', async (t) => {
+  const uuid = await orderingJoin(server.client());
+  const device = server.client();
+  await sendCode(device, tokenOf(uuid));
+  const [code] = await mailedCodes(uuid);
+  const erasing = await lockHolder(t, server);
+  await erasing.query('select from join_session where uuid = $1 for update', [uuid]);
+  const given = byCode(device, tokenOf(uuid), code!);
+  await waiting(erasing, 1);
+  await erasing.query('delete from pass where session_uuid = $1', [uuid]);
+  await erasing.query('commit');
+  assert.equal((await given).status, 400);
+});

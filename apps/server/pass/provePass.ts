@@ -31,7 +31,7 @@ export async function proveByCode(
         code_browser = case when ${isRight} then null else code_browser end,
         code_expires_at = case when ${isRight} then null else code_expires_at end,
         code_hash = case when ${isRight} then null else code_hash end
-      where session_uuid = (select uuid from join_session session where ${opens(pass)})
+      where session_uuid = (select uuid from join_session session where ${opens(pass)} for no key update)
         and tries < ${MOST_TRIES} and code_browser = ${codeBrowser} and code_expires_at > now()
       returning session_uuid, code_hash is null as is_right, tries
     ), proven as (${keepProven(sql`(select session_uuid from judged where is_right)`)})
@@ -98,7 +98,9 @@ export async function proveByName(
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)
-    where session_uuid = ${pass.sessionUuid}`.execute(deps.database);
+    where session_uuid = (select uuid from join_session where uuid = ${pass.sessionUuid} for no key update)`.execute(
+    deps.database,
+  );
   return pass.sessionUuid;
 }
 
