@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { personKeys } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import { ProviderRefused } from '../providers/stripe/failures.ts';
 
 /** What of a person Stripe has: an intent that notes them, or a customer. */
 interface AtStripe {
@@ -42,15 +43,26 @@ export async function dueAtStripe(trx: Kysely<Tables>, joins: readonly string[])
     .execute();
 }
 
-/** Tells Stripe what is due. What it does not do stays due; throws a `Refusal` then. Done twice it does no harm. */
+/**
+ * Tells Stripe what is due. What it does not do stays due; throws a `Refusal` then, after the rest where it refuses one alone. Done twice
+ * it does no harm.
+ */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database
     .selectFrom('forget_at_stripe')
     .select(['kind', 'stripe_id as id'])
     .orderBy('stripe_id')
     .execute();
+  let refusal: ProviderRefused | null = null;
   for (const one of rows) {
-    await forget(deps, one);
+    try {
+      await forget(deps, one);
+    } catch (error) {
+      if (!(error instanceof ProviderRefused)) throw error;
+      refusal ??= error;
+      continue;
+    }
     await deps.database.deleteFrom('forget_at_stripe').where('stripe_id', '=', one.id).execute();
   }
+  if (refusal) throw refusal;
 }

@@ -11,7 +11,7 @@ import { openIntent, orderingJoin, paidJoin } from '../../../tests/harness/steps
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { dueProofs } from '../documents/review.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { tellStripe } from './atStripe.ts';
+import { dueAtStripe, tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { applyRetention, forgetNightly, overdue, stages } from './retention.ts';
 import { retentionCommand } from './retentionCommand.ts';
@@ -221,4 +221,24 @@ test('while Stripe is down the person goes here, and at Stripe when it is back',
   await forgetNightly(deps);
   assert.equal(await notes(), undefined);
   assert.deepEqual(await deps.database.selectFrom('forget_at_stripe').selectAll().execute(), []);
+});
+
+test('a payment that Stripe refuses to change keeps no other from being forgotten there', async () => {
+  const paid = [];
+  for (const name of ['first', 'second', 'third']) {
+    const email = `refused.${name}@example.com`;
+    paid.push(await paidJoin(server, server.client(), undefined, { personalEmail: email }));
+  }
+  const joins = paid.map(({ uuid }) => uuid);
+  await deps.database.transaction().execute((trx) => dueAtStripe(trx, joins));
+  const [{ intentId }] = paid.toSorted((a, b) => (a.intentId < b.intentId ? -1 : 1)) as [
+    (typeof paid)[number],
+  ];
+  const path = `/v1/payment_intents/${intentId}`;
+  await server.stripeFault({ kind: 'status', status: 400, method: 'POST', path, times: 1 });
+  await assert.rejects(tellStripe(deps));
+  const left = () => deps.database.selectFrom('forget_at_stripe').select('stripe_id').execute();
+  assert.deepEqual(await left(), [{ stripe_id: intentId }]);
+  await tellStripe(deps);
+  assert.deepEqual(await left(), []);
 });
