@@ -64,6 +64,8 @@ export async function rejectFinally(
 }
 
 function whyKept({ intentId, dispute }: PaidOrder, uuid: string): string {
+  if (dispute === 'lost')
+    return `A dispute took a part of payment ${intentId}, and Induct gives back nothing more of it: the membership would stay. Nothing was decided. Give the rest back in Stripe's Dashboard, and say what for: npm run operator -- refund assign REFUND --membership`;
   return dispute === 'open'
     ? `${disputedSentence(intentId)} Nothing was decided: reject it when the dispute is over.`
     : `Of payment ${intentId} nothing can go back, since the processing fee is as high as its price: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
