@@ -41,8 +41,9 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // What was on its way to HubSpot has made contacts since.
-    const person = { ...shown, contacts: (await findPerson(deps, shown.email)).contacts };
+    // What was on its way to HubSpot has made contacts since, and retention may have kept ids of files.
+    const { contacts, atHubspot } = await findPerson(deps, shown.email);
+    const person = { ...shown, contacts, atHubspot };
     await prepare(deps, person.joins);
     if (hubspot) {
       progress.at = 'hubspot';

@@ -12,6 +12,9 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { personEraseCommand } from './eraseCommand.ts';
+import { erasePerson } from './erasePerson.ts';
+import { emailHash, findPerson } from './findPerson.ts';
+import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 
 /** What is under way with a person while they are erased leaves nothing of them behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -160,4 +163,18 @@ test('a file whose upload to HubSpot was not noted, since the process died, is f
     where session_uuid = ${uuid}`.execute(deps.database);
   await erase(t, email, '--hubspot');
   assert.deepEqual((await heldByHubspot()).files, []);
+});
+
+test('a file whose id is kept while staff are asked is deleted at HubSpot as well', async (t) => {
+  const email = 'asked.long@example.com';
+  await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const shown = await findPerson(deps, email);
+  const hash = await emailHash(deps.database, email);
+  // By retention, of an older join of theirs.
+  await keepIds(deps.database, hash, { contacts: [], files: ['777001'] });
+  const erased: string[] = [];
+  t.mock.method(server.hubspot, 'eraseFile', async (id: string) => void erased.push(id));
+  await erasePerson(deps, shown, { hubspot: server.hubspot });
+  assert.deepEqual(erased, ['777001']);
+  assert.deepEqual((await leftAtHubspot(deps.database, hash)).files, []);
 });
