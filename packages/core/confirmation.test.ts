@@ -26,7 +26,7 @@ const upgrade: PaymentFacts = {
 const again = (facts: PaymentFacts, standing: MembershipStanding, isReturned = false): PaymentFacts => ({
   ...facts,
   status: null,
-  madeAgain: { isReturned, standing },
+  madeAgain: { isReturned, standing, paidAt: new Date(0) },
 });
 const heldByAnother: PaymentFacts = { ...first, heldByContact: ['membership'] };
 const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [

@@ -30,6 +30,8 @@ export interface MadeAgain {
   isReturned: boolean;
   /** By its money, of what it would buy. */
   standing: MembershipStanding;
+  /** When it was paid. */
+  paidAt: Date;
 }
 
 /**

@@ -91,7 +91,8 @@ export async function confirmIntent(
       case 'wanted': {
         const standing = madeAgain?.standing ?? 'active';
         const isHereAgain = facts.hasMembership;
-        await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain });
+        const paidAt = madeAgain?.paidAt;
+        await writeWanted(deps, trx, intent, named, session, { bought, standing, isHereAgain, paidAt });
         wrote = 'succeeded';
         if (bought.type === 'membership' && isHeld(standing) && others.length > 0)
           await tellStaff(trx, session.uuid, 'perhaps_twice', perhapsTwice(session.uuid, others));
@@ -193,7 +194,7 @@ async function writeUnwanted(
   why: string,
   madeAgain: MadeAgain | null,
 ): Promise<void> {
-  await recordSuccess(trx, intent, named, 'duplicate');
+  await recordSuccess(trx, intent, named, 'duplicate', madeAgain?.paidAt);
   if (!madeAgain) await promiseReturn(trx, deps, named.uuid, intent.id, intent.amountReceivedCents);
   const goesBack = madeAgain
     ? `It was made again after a restore, so nothing goes back by itself: npm run operator -- refund ${intent.id}`
@@ -211,7 +212,7 @@ async function writeUnwanted(
 
 /**
  * Payment, membership, its letters while it is held, and the join, in one statement. `isHereAgain`: it had bought its membership before, and was
- * taken for no payment meanwhile: that membership is held again, by its number.
+ * taken for no payment meanwhile: that membership is held again, by its number. `paidAt`: when it was paid, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -223,14 +224,18 @@ async function writeWanted(
     bought,
     standing,
     isHereAgain,
+    paidAt,
   }: {
     bought: OrderLine & { type: 'membership' | 'membership_upgrade' };
     standing: MembershipStanding;
     isHereAgain: boolean;
+    paidAt: Date | undefined;
   },
 ): Promise<void> {
   const paid =
-    named.kind === 'join' ? sql`${transitions.markPaid}, payer = ${session.payer}` : transitions.takeUpgrade;
+    named.kind === 'join'
+      ? sql`${transitions.markPaid(paidAt)}, payer = ${session.payer}`
+      : transitions.takeUpgrade;
   const letters = lettersOfSale(deps.society, {
     sessionUuid: session.uuid,
     intentId: intent.id,
@@ -243,7 +248,7 @@ async function writeWanted(
     : sql`insert into membership (session_uuid, contact_id, product_id, type, payment_intent, standing, has_letters)
         values (${session.uuid}, ${session.contact_id}, ${bought.productId}, ${bought.type}, ${intent.id}, ${standing}, true)`;
   await sql`
-    with paid as (${insertSuccess(trx, intent, named, 'succeeded').returning('intent_id')}),
+    with paid as (${insertSuccess(trx, intent, named, 'succeeded', paidAt).returning('intent_id')}),
       member as (${member}),
       told as (${insertLetters(deps, isHeld(standing) ? letters : [])})
     update join_session set ${paid}, ${hubspotIsToHear} where uuid = ${named.uuid}`.execute(trx);

@@ -3,14 +3,15 @@ import type { Tables } from '../platform/database/types.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import type { NamedOrder } from './namedOrder.ts';
 
-/** Writes that an intent was paid, whether or not we had a row of it. */
+/** Writes that an intent was paid, whether or not we had a row of it. `paidAt`: when, if not now. */
 export async function recordSuccess(
   trx: Transaction<Tables>,
   intent: Intent,
   named: NamedOrder,
   status: 'succeeded' | 'duplicate',
+  paidAt?: Date,
 ): Promise<void> {
-  await insertSuccess(trx, intent, named, status).execute();
+  await insertSuccess(trx, intent, named, status, paidAt).execute();
 }
 
 export function insertSuccess(
@@ -18,6 +19,7 @@ export function insertSuccess(
   intent: Intent,
   { uuid, kind, revision }: NamedOrder,
   status: 'succeeded' | 'duplicate',
+  paidAt?: Date,
 ) {
   const settled = {
     status,
@@ -27,7 +29,7 @@ export function insertSuccess(
     saves_card: intent.savesCard,
     card_brand: intent.card?.brand ?? null,
     card_last4: intent.card?.last4 ?? null,
-    succeeded_at: sql<Date>`now()`,
+    succeeded_at: paidAt ?? sql<Date>`now()`,
     updated_at: sql<Date>`now()`,
   };
   return database

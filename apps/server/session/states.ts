@@ -28,13 +28,15 @@ export const transitions = {
   freeze: sql`state = 'paying', paying_since = now(), updated_at = now()`,
   /** The payment came to nothing. */
   reopen: sql`state = 'ordering', paying_since = null, updated_at = now()`,
-  markPaid: sql`state = 'paid', paid_at = coalesce(paid_at, now()), paying_since = null, updated_at = now()`,
+  /** `at`: when it was really paid, should that be known. */
+  markPaid: (at: Date | null = null) =>
+    sql`state = 'paid', paid_at = coalesce(paid_at, ${at}::timestamptz, now()), paying_since = null, updated_at = now()`,
   /** What was held as paid is not, as Stripe says. */
   undoPayment: sql`state = 'ordering', paid_at = null, paying_since = null, updated_at = now()`,
   skipUpgrade: sql`upgrade = 'skipped', updated_at = now()`,
   takeUpgrade: sql`upgrade = 'taken', updated_at = now()`,
   reopenUpgrade: sql`upgrade = 'open', updated_at = now()`,
-} as const satisfies Record<string, RawBuilder<unknown>>;
+} as const satisfies Record<string, RawBuilder<unknown> | ((at: Date | null) => RawBuilder<unknown>)>;
 
 /** Opens the frozen orders for which a condition on `join_session` holds. */
 export async function reopenFrozen(database: Kysely<Tables>, condition: RawBuilder<boolean>): Promise<void> {

@@ -125,6 +125,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   const money = await deps.payments.moneyBack(intent.id);
   const feeCents = sold.fee_cents ?? deps.society.programme(sold.programme).processingFeeCents;
   return {
+    paidAt: (intent.charge ?? intent).createdAt,
     isReturned: money.refunds.some(({ decided }) => decided !== null && decided.lines === null),
     standing: standingAfter({
       lines: sold.items,
@@ -156,13 +157,4 @@ function readBack({ refunds, lost }: MoneyBack): GivenBack[] {
       isDispute: true,
     })),
   ];
-}
-
-/** When a payment of a join that was made again was really paid: Stripe says when. */
-export async function datePayment(deps: Deps, { id, charge }: Intent): Promise<void> {
-  if (!charge) return;
-  await sql`
-    with dated as (update payment set succeeded_at = ${charge.createdAt} where intent_id = ${id} returning session_uuid, kind)
-    update join_session set paid_at = ${charge.createdAt} from dated
-    where uuid = session_uuid and kind = 'join' and state = 'paid'`.execute(deps.database);
 }

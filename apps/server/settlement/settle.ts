@@ -15,7 +15,7 @@ import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
 import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
-import { datePayment, madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
+import { madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 
 /** There is nothing to settle; the message says why. */
 export class NotSettled extends Error {}
@@ -50,7 +50,6 @@ export async function settlePayment(
     const isRebuilt = await rebuildJoin(deps, intent);
     const madeAgain = isRebuilt || isMadeAgain ? await madeAgainOf(deps, intent) : null;
     await confirmIntent(deps, intent, madeAgain);
-    if (madeAgain) await datePayment(deps, intent);
     await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
     await giveBack(deps, intentId);
     await followPayment(deps, intentId);
@@ -113,7 +112,8 @@ export async function settleMissing(deps: Deps): Promise<{ settled: string[]; no
     for (const intent of paid) {
       const refundedCents = here.get(intent.id);
       if (refundedCents === undefined) missing.push(intent);
-      else if (intent.charge?.isDisputed || intent.charge?.refundedCents !== refundedCents)
+      // What went back may be made up of other refunds than those of the backup.
+      else if (intent.charge?.isDisputed || intent.charge?.refundedCents || refundedCents > 0)
         await followPayment(deps, intent.id);
     }
   }
@@ -174,7 +174,7 @@ async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promi
       .set({ product_id: bought.productId })
       .where('payment_intent', '=', intentId)
       .execute();
-  const paid = order.kind === 'join' ? transitions.markPaid : transitions.takeUpgrade;
+  const paid = order.kind === 'join' ? transitions.markPaid() : transitions.takeUpgrade;
   await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 

@@ -25,9 +25,10 @@ import { type Client, sharedServer } from '../../../tests/harness/testServer.ts'
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { parcelOf } from '../fulfilment/orders.ts';
 import { ledgerCommand } from '../ledger/ledgerCommand.ts';
-import { confirmPayment } from '../payments/confirmPayment.ts';
+import { confirmIntent, confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { settleCommand } from './commands.ts';
+import { madeAgainOf } from './rebuildJoin.ts';
 import { refundCommand } from './refundCommands.ts';
 
 /** What becomes of payments that were made after a backup, when that is restored. */
@@ -249,6 +250,49 @@ test('refunds since the backup are read back from Stripe with what they were for
   // Of the payment that is made again, its membership has never stood otherwise here.
   assert.deepEqual({ ...again, notices: again.notices[0] }, { ...lost, notices: lost.notices[0] });
   assert.deepEqual(again.notices[1], []);
+});
+
+test('a refund that failed since the backup, and another one of the same amount, are both taken in', async (t) => {
+  const { intentId } = await paidJoin(server, server.client(), await invited('8010'));
+  const giveBack = async () =>
+    (await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: '2000' })).body.id;
+  const first = await giveBack();
+  await followPayment(server.deps, intentId);
+  const restore = await dump(server);
+  await server.stripeControl(`refunds/${first}/settle`, { status: 'failed' });
+  const second = await giveBack();
+  await restore();
+  await settleMissing(t);
+  const rows = await server.deps.database
+    .selectFrom('refund')
+    .select(['stripe_id', 'status'])
+    .where('intent_id', '=', intentId)
+    .orderBy('created_at')
+    .execute();
+  assert.deepEqual(rows, [
+    { stripe_id: first, status: 'failed' },
+    { stripe_id: second, status: 'succeeded' },
+  ]);
+});
+
+test('a payment that is made again is dated by Stripe, and cut off halfway as well', async (t) => {
+  const [first, second] = [await openJoin(await invited('8011')), await openJoin(await invited('8012'))];
+  const restore = await dump(server);
+  for (const { id } of [first, second]) await payByCard(server, id);
+  await restore();
+  const intent = await server.deps.payments.retrieveIntent(first.id);
+  await confirmIntent(server.deps, intent, await madeAgainOf(server.deps, intent));
+  await settleMissing(t);
+  for (const { id, uuid } of [first, second]) {
+    const { charge } = await server.deps.payments.retrieveIntent(id);
+    const row = await server.deps.database
+      .selectFrom('payment')
+      .innerJoin('join_session', 'uuid', 'session_uuid')
+      .select(['succeeded_at', 'paid_at'])
+      .where('uuid', '=', uuid)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual(row, { succeeded_at: charge!.createdAt, paid_at: charge!.createdAt });
+  }
 });
 
 test('a lost dispute is taken in before the next membership of its contact is made again', async (t) => {
