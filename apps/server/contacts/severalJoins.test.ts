@@ -134,6 +134,32 @@ test('a contact that a join leaves for another keeps what it has bought by other
   await server.hubspot.createContacts([{ mark: right, id: null, properties: { email: right } }]);
   const { id: other } = (await server.hubspot.findByEmail(right))!;
   assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
-  assert.equal((await boughtBy(id))[3], '45.00');
-  assert.equal((await boughtBy(other))[3], '65.00');
+  assert.deepEqual(await boughtBy(id), [null, null, 'Distinguished Member upgrade', '45.00']);
+  assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '65.00']);
+});
+
+test('a contact that a join leaves for another is told again of the membership that it bought and gave back before', async (t) => {
+  const personalEmail = 'left.as.former@example.com';
+  await server.hubspot.createContacts([
+    { mark: personalEmail, id: null, properties: { email: personalEmail } },
+  ]);
+  const { id } = (await server.hubspot.findByEmail(personalEmail))!;
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
+  const own = data.joinSessionUuid;
+  await sql`update join_session set has_agreed_to_policies = true where uuid = ${own}`.execute(database);
+  await payOrder(server, client, own);
+  assert.equal((await boughtBy(id))[0], 'member');
+  const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail,
+    firstName: 'Alex',
+  });
+  await deliver(server);
+  await refundJoin(server.deps, own, everything);
+  await deliver(server);
+  const right = 'right.of.former@example.com';
+  await server.hubspot.createContacts([{ mark: right, id: null, properties: { email: right } }]);
+  const { id: other } = (await server.hubspot.findByEmail(right))!;
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
