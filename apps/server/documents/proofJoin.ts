@@ -1,15 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
-import { baseMembership } from '../session/members.ts';
 
 /**
  * The join that owes the proof of eligibility: this one, or for an upgrade by link, which owes none of its own, the one that
- * bought its base. The upgrade's own where its base was not bought here.
+ * bought its base, also when that has ended since. The upgrade's own where its base was not bought here.
  */
 export async function proofJoin(database: Kysely<Tables>, uuid: string): Promise<string> {
   const { rows } = await sql<{ uuid: string }>`
-    select coalesce(base.session_uuid, session.uuid) as uuid
-    from join_session session left join lateral ${baseMembership} as base on true
-    where session.uuid = ${uuid}`.execute(database);
+    select base.session_uuid as uuid
+    from join_session session cross join lateral (
+      select 1 as place, id, session_uuid, is_held from membership
+      where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
+      union all
+      select 2, id, session_uuid, is_held from join_session other join membership on session_uuid = other.uuid
+      where other.contact_id = session.contact_id and type = 'membership' and standing <> 'void') as base
+    where session.uuid = ${uuid} order by place, is_held desc, base.id desc limit 1`.execute(database);
   return rows[0]?.uuid ?? uuid;
 }

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { isHeldBy } from '../session/holding.ts';
 import { isReturned } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
+import { proofJoin } from './proofJoin.ts';
 
 /** What a join has uploaded; file names only for the browser that holds the join. */
 export async function sessionDocuments(
@@ -29,7 +30,7 @@ export async function sessionDocuments(
   return { documents: rows[0]!.is_its_browser ? documents : [], rejection: await rejectionOf(deps, uuid) };
 }
 
-/** The staff's rejection of a join's transcripts, when it is final or no other transcript is left. */
+/** The staff's rejection of the transcripts that a join owes or its base does, when it is final or no other transcript is left. */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,
@@ -37,7 +38,7 @@ export async function rejectionOf(
   const last = await database
     .selectFrom('document')
     .select(['reason', 'is_final', isReturned('document.session_uuid').as('isReturned')])
-    .where('session_uuid', '=', uuid)
+    .where('session_uuid', '=', await proofJoin(database, uuid))
     .orderBy('is_final', 'desc')
     .orderBy(sql`review = 'rejected'`)
     .orderBy('reviewed_at', 'desc')
