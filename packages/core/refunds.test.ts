@@ -155,6 +155,16 @@ test('what cannot go back is said, and so is what is not there', () => {
   ]);
 });
 
+test('a refund that Stripe has not made yet is told from one that is made', () => {
+  const asked: RefundWish = { membership: true, ineligible: false, upgrade: false, items: 'none' };
+  const lines = [{ line: 0, productId: 1, name: 'Membership', cents: 6500 }];
+  const notes = (status: RefundStatus) =>
+    planRefund([paid([membership('join')], [outside(6500, { status, lines, saidBy: 'us' })])], asked).notes;
+  assert.deepEqual(notes('due'), ['Membership is to go back already.']);
+  for (const status of ['pending', 'succeeded'] as const)
+    assert.deepEqual(notes(status), ['Membership has already been refunded.']);
+});
+
 test('what is due or pending has gone, what failed or was cancelled has not', () => {
   const left = (status: RefundStatus) =>
     leftCents({ amountCents: 6500, refunds: [{ amountCents: 2000, status }] });
@@ -200,6 +210,8 @@ test('nothing of a disputed payment is planned; the other payment is', () => {
   const { refunds, disputed, notes } = planRefund([join, upgrade], asked);
   assert.deepEqual([refunds.map(({ intentId }) => intentId), disputed], [['pi'], ['up']]);
   assert.match(notes.join(), /Payment up is disputed/);
+  const lost = { ...upgrade, refunds: [outside(1000, { isDispute: true })], dispute: 'lost' as const };
+  assert.match(planRefund([lost], asked).notes.join(), /dispute over payment up was lost, .* by other means/);
 });
 
 test('an item that is asked for is found, and said when it has gone back already', () => {
@@ -208,9 +220,7 @@ test('an item that is asked for is found, and said when it has gone back already
   const order = paid([membership('join'), pin], []);
   const { refunds, notes } = planRefund([order], asked);
   assert.deepEqual([refunds.map(({ amountCents }) => amountCents), notes], [[1200], []]);
-  assert.deepEqual(planRefund(carryOut([order], asked), asked).notes, [
-    'Lapel Pin has already been refunded.',
-  ]);
+  assert.deepEqual(planRefund(carryOut([order], asked), asked).notes, ['Lapel Pin is to go back already.']);
 });
 
 test('of an item of which a part went back the rest goes back when it is asked for, and then nothing', () => {

@@ -62,9 +62,11 @@ export function counts({ status }: Pick<GivenBack, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Why a payment is not refunded, for staff. */
-export function disputedSentence(intentId: string): string {
-  return `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
+/** Why a payment with a dispute is not refunded, for staff. Stripe refunds none whose dispute was lost, not even the rest of it. */
+export function disputedSentence({ intentId, dispute }: Pick<PaidOrder, 'intentId' | 'dispute'>): string {
+  return dispute === 'lost'
+    ? `A dispute over payment ${intentId} was lost, and Stripe refunds nothing more of it: what is left goes back by other means, as by a cheque.`
+    : `Payment ${intentId} is disputed: its bank has the money, and Stripe refunds nothing of it.`;
 }
 
 /** Cents refunded or due to be. */
@@ -128,7 +130,10 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
       const rest =
         isMembershipType(type) && already.has(line) ? 0 : priceCents - centsBack(order.refunds, line);
       if (rest <= 0) {
-        plan.notes.push(`${name} has already been refunded.`);
+        const isMade = order.refunds.some(
+          (refund) => refund.status !== 'due' && centsBack([refund], line) > 0,
+        );
+        plan.notes.push(`${name} ${isMade ? 'has already been refunded' : 'is to go back already'}.`);
         continue;
       }
       const fee = wish.ineligible && type === 'membership' ? order.processingFeeCents : 0;
@@ -147,7 +152,7 @@ export function planRefund(orders: readonly PaidOrder[], wish: RefundWish): Refu
     if (order.dispute === null) plan.refunds.push({ intentId: order.intentId, amountCents, lines });
     else {
       plan.disputed.push(order.intentId);
-      plan.notes.push(disputedSentence(order.intentId));
+      plan.notes.push(disputedSentence(order));
     }
   }
   if (typeof wish.items !== 'string')

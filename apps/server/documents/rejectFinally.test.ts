@@ -3,7 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
 import { REJECTED_FINALLY, REJECTED_WITHOUT_REFUND } from '#documents/document.ts';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
-import { chargeOf, membershipOnly, refundsOf, standingsOf } from '../../../tests/harness/refunds.ts';
+import {
+  chargeOf,
+  differencesOf,
+  membershipOnly,
+  refundsOf,
+  standingsOf,
+} from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
@@ -14,6 +20,7 @@ import { readLetter } from '../letters/takeLetter.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack } from '../refunds/giveBack.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundAssignCommand } from '../settlement/refundCommands.ts';
 import { documentsDueCommand, documentsListCommand, documentsRejectCommand } from './commands.ts';
 
 const server = await sharedServer();
@@ -82,6 +89,29 @@ test('a final rejection is refused while the payment is disputed, in a trial as 
   assert.deepEqual(others, []);
 });
 
+test('where a lost dispute took a part, staff say what for, and then reject finally', async (t) => {
+  const { client, uuid, intentId } = await uploaded();
+  const { id } = await server.stripeControl('disputes', {
+    charge: await chargeOf(server, intentId),
+    amount: 3000,
+  });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, intentId);
+  const refused = await reject(t, uuid);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.out,
+    new RegExp(`^A dispute over payment ${intentId} was lost, .* nothing was decided`),
+  );
+  const [, refund] = / refund assign (\S+) --membership/.exec(refused.out)!;
+  const assigned = await runCommand(t, server, refundAssignCommand, [refund!, '--membership']);
+  assert.equal(assigned.code, 0, assigned.out);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'charged_back' }]);
+  assert.equal((await reject(t, uuid)).code, 0);
+  assert.deepEqual(await rejectionOf(client, uuid), { message: REJECTED_WITHOUT_REFUND, isFinal: true });
+  assert.deepEqual(await differencesOf(server, uuid, intentId), []);
+});
+
 test('a final rejection is refused when the fee leaves nothing to give back, so that the membership would stay', async (t) => {
   changeSociety(t, server, (source) => source.replace(/processingFee: "0.00"/, 'processingFee: "65.00"'));
   const { client, uuid, intentId } = await uploaded();
@@ -148,7 +178,8 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     ['HONOR102', '102'],
     ['HONOR103', '103'],
   ] as const) {
-    const base = await paidJoin(server, server.client(), code);
+    const client = server.client();
+    const base = await paidJoin(server, client, code);
     const upgrade = await upgradeByLink(server, contactId);
     await upload(upgrade.client, upgrade.uuid);
     const listed = (await runCommand(t, server, documentsListCommand, [])).out;
@@ -170,6 +201,11 @@ test('what is uploaded at an upgrade by link is of its base, and a final rejecti
     );
     const [letter] = await rejectionLetters(base.uuid);
     assert.ok(letter!.includes(REJECTED_FINALLY));
+    const rejection = { message: REJECTED_FINALLY, isFinal: true };
+    assert.deepEqual(await rejectionOf(client, base.uuid), rejection);
+    assert.deepEqual(await rejectionOf(upgrade.client, upgrade.uuid), rejection);
+    const { call } = upgrade.client;
+    assert.equal((await call('createUploadLink', { params: { uuid: upgrade.uuid }, body: {} })).status, 409);
     assert.deepEqual(await rejectionLetters(upgrade.uuid), []);
   }
 });

@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
+import { assignCommand } from '#core/dashboardRefunds.ts';
 import {
+  counts,
   disputedSentence,
   isHeld,
   type PaidOrder,
@@ -63,12 +65,13 @@ export async function rejectFinally(
   });
 }
 
-function whyKept({ intentId, dispute }: PaidOrder, uuid: string): string {
-  if (dispute === 'lost')
-    return `A dispute took a part of payment ${intentId}, and Induct gives back nothing more of it: the membership would stay. Nothing was decided. Give the rest back in Stripe's Dashboard, and say what for: npm run operator -- refund assign REFUND --membership`;
-  return dispute === 'open'
-    ? `${disputedSentence(intentId)} Nothing was decided: reject it when the dispute is over.`
-    : `Of payment ${intentId} nothing can go back, since the processing fee is as high as its price: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
+function whyKept(order: PaidOrder, uuid: string): string {
+  const lost = order.refunds.find((refund) => refund.isDispute && counts(refund));
+  if (order.dispute === 'lost' && lost)
+    return `${disputedSentence(order)} The membership would stay, so nothing was decided. Say what the dispute was for, which ends it, and reject it again: ${assignCommand(lost.uuid)}`;
+  return order.dispute === 'open'
+    ? `${disputedSentence(order)} Nothing was decided: reject it when the dispute is over.`
+    : `Of payment ${order.intentId} nothing can go back, since the processing fee is as high as its price: the membership would stay. Nothing was decided. To give all of it back first: npm run operator -- refund ${uuid}`;
 }
 
 async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boolean> {

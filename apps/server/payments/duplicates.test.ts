@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
+import { chargeOf } from '../../../tests/harness/refunds.ts';
+import { membershipsOf, noticesOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
   details,
@@ -40,6 +41,23 @@ async function joinsOfOne(contactId: string, clients: Client[]) {
 
 const refundedOf = async (client: Client, uuid: string) =>
   (await client.call('getWelcome', { params: { uuid } })).data.refunded;
+
+test('of a second payment of which a dispute took a part, staff are told what is still owed', async () => {
+  const [first, second] = await joinsOfOne('7009', [server.client(), server.client()]);
+  await payByCard(server, first!.intent.id);
+  await confirmPayment(server.deps, first!.intent.id);
+  const { id } = second!.intent;
+  await payByCard(server, id);
+  const charge = await chargeOf(server, id);
+  const dispute = await server.stripeControl('disputes', { charge, amount: 3000 });
+  await confirmPayment(server.deps, id);
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  await followPayment(server.deps, id);
+  assert.equal(
+    (await noticesOf(server, second!.uuid)).at(-1),
+    `$30.00 of payment ${id} was lost by a dispute, and it bought nothing. A dispute over payment ${id} was lost, and Stripe refunds nothing more of it: what is left goes back by other means, as by a cheque. That is $35.00.`,
+  );
+});
 
 test('a payment that went back is told with its amount and card to who brings its secret, and to the winner', async () => {
   const [first, second] = await joinsOfOne('7001', [server.client(), server.client()]);

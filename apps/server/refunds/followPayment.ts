@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { assignCommand, withLines } from '#core/dashboardRefunds.ts';
 import { displayPrice } from '#core/money.ts';
-import { counts, type GivenBack, goneCents, standingAfter } from '#core/refunds.ts';
+import {
+  counts,
+  disputedSentence,
+  type GivenBack,
+  goneCents,
+  leftCents,
+  standingAfter,
+} from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import type { Deps } from '../deps.ts';
 import { dueLetters } from '../letters/dueLetters.ts';
@@ -11,7 +18,7 @@ import { isUuid } from '../platform/database/isUuid.ts';
 import type { JoinSessionTable, RefundTable, Tables } from '../platform/database/types.ts';
 import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
-import { paidOrders } from './paidOrders.ts';
+import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
 /** More often than this an answer is not overtaken by another one. */
 const ROUNDS = 10;
@@ -124,16 +131,19 @@ export async function recount(
         trx,
         session.uuid,
         'refund_elsewhere',
-        `${displayPrice(refund.amountCents)} of payment ${intentId} was ${refund.isDispute ? 'lost by a dispute' : 'refunded outside Induct'}${purpose(order.status, refund)}`,
+        `${displayPrice(refund.amountCents)} of payment ${intentId} was ${refund.isDispute ? 'lost by a dispute' : 'refunded outside Induct'}${purpose(order, refund)}`,
       );
   }
   await bringStanding(trx, session, intentId, standingAfter({ ...order, refunds }));
   await tellHubspot(trx, session.uuid);
 }
 
-/** The rest of a sentence: what a refund was for, or how to say so. */
-function purpose(status: 'succeeded' | 'duplicate', { uuid, lines }: GivenBack): string {
-  if (status === 'duplicate') return '.';
+/** The rest of a sentence: what a refund was for, or how to say so; of a payment that bought nothing, what is still owed. */
+function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
+  if (order.status === 'duplicate')
+    return isDispute && leftCents(order) > 0
+      ? `, and it bought nothing. ${disputedSentence(order)} That is ${displayPrice(leftCents(order))}.`
+      : '.';
   if (lines !== null)
     return `, for ${lines.map(({ name }) => name).join(' and ') || 'nothing that was bought'}.`;
   return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;

@@ -43,7 +43,7 @@ export async function refundPayment(deps: Deps, intentId: string): Promise<Given
     const refunds = order?.refunds ?? [];
     const left = leftCents({ amountCents: intent.amountReceivedCents, refunds });
     if (left === 0) return;
-    if (order?.dispute) throw new NotRefundable(disputedSentence(intentId));
+    if (order?.dispute) throw new NotRefundable(disputedSentence(order));
     const promised = { intentId, amountCents: left };
     if (outcome instanceof Error) await promiseRefund(trx, { ...promised, reason: 'unconfirmed' });
     else if (order?.status === 'succeeded')
