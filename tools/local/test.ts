@@ -22,11 +22,8 @@ interface Counts {
 }
 
 const root = resolve(import.meta.dirname, '../..');
+const { values, positionals: filters } = readArguments();
 const scratch = mkdtempSync(join(tmpdir(), 'induct-tests-'));
-const { values, positionals: filters } = parseArgs({
-  allowPositionals: true,
-  options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
-});
 /** `npm run test:long`: the same code with larger numbers, where a test reads TEST_LENGTH. */
 const env = {
   ...compiledCode,
@@ -49,6 +46,22 @@ const suites: Record<string, () => Promise<Counts>> = {
 };
 
 process.exit(await main());
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { only: { type: 'string', multiple: true }, long: { type: 'boolean', default: false } },
+    });
+  } catch (error) {
+    console.error(`${explain(error)}
+
+npm test                   everything
+npm test -- --only SUITE   one suite, or several: types, lint, unit, faults, build, e2e, browsers
+npm test -- PART           the test files with this in their path`);
+    process.exit(1);
+  }
+}
 
 async function main(): Promise<number> {
   // Two ways to run a part during development: suites by name, files by a piece of their path.
