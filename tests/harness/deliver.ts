@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { sql } from 'kysely';
 import { pushDue } from '../../apps/server/contacts/push.ts';
 import { askHubspot } from './providers.ts';
@@ -35,4 +36,18 @@ export async function editAtHubspot(
   properties: Record<string, string>,
 ): Promise<void> {
   await askHubspot(hubspotUrl, 'PATCH', `/${contactId}`, { properties });
+}
+
+/** A new contact in HubSpot of whom it has an email and what is given; its id. */
+export async function newContact(
+  { hubspot }: TestServer,
+  email: string,
+  properties: Record<string, string> = {},
+): Promise<string> {
+  const outcomes = await hubspot.createContacts([
+    { mark: email, id: null, properties: { email, ...properties } },
+  ]);
+  const outcome = outcomes.get(email);
+  assert.ok(outcome?.kind === 'written');
+  return outcome.id;
 }

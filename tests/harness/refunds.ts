@@ -10,6 +10,8 @@ export const membershipOnly: RefundWish = {
   upgrade: false,
   items: 'none',
 };
+/** All that was paid goes back, as `refund JOIN --upgrade --items all`. */
+export const everything: RefundWish = { membership: true, ineligible: false, upgrade: true, items: 'all' };
 /** Of the catalogue. */
 const lapelPin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 

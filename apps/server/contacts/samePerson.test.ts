@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -23,17 +24,8 @@ import { pushDue } from './push.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
-const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 const statusOf = async (id: string) => (await atHubspot(server, id, 'membership_status')).membership_status;
 
-async function contactOf(email: string, properties: Record<string, string> = {}): Promise<string> {
-  const outcomes = await server.hubspot.createContacts([
-    { mark: email, id: null, properties: { email, ...properties } },
-  ]);
-  const outcome = outcomes.get(email);
-  assert.ok(outcome?.kind === 'written');
-  return outcome.id;
-}
 async function paidSchoolJoin(person: Partial<StudentDetails>): Promise<string> {
   const client = server.client();
   const uuid = await orderingJoin(client, 'LINCOLN2026', person);
@@ -64,7 +56,7 @@ test('who paid twice and gets one of the two back is a member in HubSpot until t
 
 test('who paid by a school code and by a link of their own stays a member in HubSpot when the school join goes back', async () => {
   const personalEmail = 'linked.too@example.com';
-  const id = await contactOf(personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
+  const id = await newContact(server, personalEmail, { firstname: 'Jordan', lastname: 'Rivera' });
   const client = server.client();
   const started = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
   const uuid = started.data.joinSessionUuid;
@@ -83,7 +75,7 @@ test('who paid by a school code and by a link of their own stays a member in Hub
 });
 
 test('a join is not linked to a contact who is a member already: its refund would end what it has not begun', async (t) => {
-  const id = await contactOf('member.already@example.com', { membership_status: 'member' });
+  const id = await newContact(server, 'member.already@example.com', { membership_status: 'member' });
   const uuid = await paidSchoolJoin({ personalEmail: 'member.already@example.com' });
   await deliver(server);
   const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
@@ -95,7 +87,7 @@ test('a join is not linked to a contact who is a member already: its refund woul
 });
 
 test('a join whose money went back is not linked: it makes nobody former who is something else', async (t) => {
-  const id = await contactOf('prospect.still@example.com', { membership_status: 'prospect' });
+  const id = await newContact(server, 'prospect.still@example.com', { membership_status: 'prospect' });
   const uuid = await paidSchoolJoin({ personalEmail: 'prospect.still@example.com' });
   await refundJoin(server.deps, uuid, everything);
   const { code } = await runCommand(t, server, linkCommand, [uuid, id]);
@@ -122,7 +114,7 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
 });
 
 test('a contact whom the join itself has made a member in HubSpot is linked to it', async (t) => {
-  const id = await contactOf('member.by.it@example.com');
+  const id = await newContact(server, 'member.by.it@example.com');
   const uuid = await paidSchoolJoin({ personalEmail: 'member.by.it@example.com' });
   await deliver(server);
   assert.equal(await statusOf(id), 'member');
@@ -154,13 +146,13 @@ test('the contact with the same email, or the one that the join had created, is 
     const held = await atHubspot(server, id, ...told);
     return told.map((property) => held[property] || null);
   };
-  const same = await contactOf('same.email@example.com', { city: 'Austin' });
+  const same = await newContact(server, 'same.email@example.com', { city: 'Austin' });
   for (const email of ['same.email@example.com', 'created.by.it@example.com']) {
     const uuid = await paidSchoolJoin({ personalEmail: email });
     await deliver(server);
     const before = (await server.hubspot.findByEmail(email))!.id;
     assert.equal(await statusOf(before), 'member');
-    const id = await contactOf(`right.${email}`);
+    const id = await newContact(server, `right.${email}`);
     const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
     assert.equal(code, 0, out);
     assert.match(out, new RegExp(`Contact ${before}, .* says nothing of (it|the join) any more`));
@@ -172,10 +164,10 @@ test('the contact with the same email, or the one that the join had created, is 
 
 test('where HubSpot takes no change of the contact that a linked join leaves, staff are told what to correct', async (t) => {
   const email = 'left.in.outage@example.com';
-  const before = await contactOf(email);
+  const before = await newContact(server, email);
   const uuid = await paidSchoolJoin({ personalEmail: email });
   await deliver(server);
-  const id = await contactOf(`right.${email}`);
+  const id = await newContact(server, `right.${email}`);
   await server.hubspotFault({
     kind: 'status',
     status: 400,
@@ -197,7 +189,7 @@ test('a join whose person was erased is linked to nobody', async (t) => {
 });
 
 test('a join that HubSpot refused is sent again to the contact that it is linked to', async (t) => {
-  const id = await contactOf('refused.before@example.com', { membership_status: 'prospect' });
+  const id = await newContact(server, 'refused.before@example.com', { membership_status: 'prospect' });
   const uuid = await paidSchoolJoin({ personalEmail: 'refused.before@example.com' });
   await sql`update join_session set crm_refusal = 'refused', crm_attempts = 5 where uuid = ${uuid}`.execute(
     server.deps.database,
@@ -211,7 +203,7 @@ test('a join that HubSpot refused is sent again to the contact that it is linked
 
 test('what HubSpot was told while a membership ended does not make its contact a member again', async (t) => {
   await deliver(server);
-  const id = await contactOf('ended.meanwhile@example.com');
+  const id = await newContact(server, 'ended.meanwhile@example.com');
   const client = server.client();
   const uuid = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
     .joinSessionUuid;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -18,8 +19,6 @@ import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
-
-const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 
 /** Whoever paid under one name and email is a member as long as one of their memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
@@ -100,13 +99,9 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
 
 test('a sibling with the same email whose school join came first and is refunded makes the contact no former member', async () => {
   const personalEmail = 'siblings@example.com';
-  const outcomes = await server.hubspot.createContacts([
-    { mark: personalEmail, id: null, properties: { email: personalEmail } },
-  ]);
-  const outcome = outcomes.get(personalEmail);
-  assert.ok(outcome?.kind === 'written');
+  const id = await newContact(server, personalEmail);
   const client = server.client();
-  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: outcome.id } });
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
   const own = data.joinSessionUuid;
   const intent = await openIntent(client, own);
   const body = { revision: intent.revision, agreeToPolicies: true };
@@ -114,12 +109,12 @@ test('a sibling with the same email whose school join came first and is refunded
   const other = { personalEmail, firstName: 'Alex' };
   const { uuid: school } = await paidJoin(server, server.client(), 'LINCOLN2026', other);
   const member = ['member', 'Membership', null, '65.00'];
-  assert.deepEqual(await boughtBy(outcome.id), member);
+  assert.deepEqual(await boughtBy(id), member);
   await payByCard(server, intent.id);
   assert.equal((await reportPayment(client, own, intent)).data.status, 'succeeded');
-  assert.deepEqual(await boughtBy(outcome.id), member);
+  assert.deepEqual(await boughtBy(id), member);
   await refundJoin(server.deps, school, everything);
-  assert.deepEqual(await boughtBy(outcome.id), member);
+  assert.deepEqual(await boughtBy(id), member);
 });
 
 test('a contact that a join leaves for another keeps what it has bought by other joins', async (t) => {
@@ -130,9 +125,7 @@ test('a contact that a join leaves for another keeps what it has bought by other
   await server.deps.contacts.refresh(id);
   await upgradeByLink(id);
   assert.equal((await boughtBy(id))[3], '110.00');
-  const right = 'right.with.upgrade@example.com';
-  await server.hubspot.createContacts([{ mark: right, id: null, properties: { email: right } }]);
-  const { id: other } = (await server.hubspot.findByEmail(right))!;
+  const other = await newContact(server, 'right.with.upgrade@example.com');
   assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), [null, null, 'Distinguished Member upgrade', '45.00']);
   assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '65.00']);
@@ -140,10 +133,7 @@ test('a contact that a join leaves for another keeps what it has bought by other
 
 test('a contact that a join leaves for another is told again of the membership that it bought and gave back before', async (t) => {
   const personalEmail = 'left.as.former@example.com';
-  await server.hubspot.createContacts([
-    { mark: personalEmail, id: null, properties: { email: personalEmail } },
-  ]);
-  const { id } = (await server.hubspot.findByEmail(personalEmail))!;
+  const id = await newContact(server, personalEmail);
   const client = server.client();
   const { data } = await client.call('initiateCheckout', { body: { hubspotContactId: id } });
   const own = data.joinSessionUuid;
@@ -157,9 +147,7 @@ test('a contact that a join leaves for another is told again of the membership t
   await deliver(server);
   await refundJoin(server.deps, own, everything);
   await deliver(server);
-  const right = 'right.of.former@example.com';
-  await server.hubspot.createContacts([{ mark: right, id: null, properties: { email: right } }]);
-  const { id: other } = (await server.hubspot.findByEmail(right))!;
+  const other = await newContact(server, 'right.of.former@example.com');
   assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });

@@ -3,8 +3,9 @@ import { type TestContext, test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { HUBSPOT_ACCESS_TOKEN } from '../../../emulators/keys.ts';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { details, orderingJoin, paidJoin, payOrder, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
@@ -14,7 +15,6 @@ import { diffCommand, linkCommand, statusCommand } from './commands.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 
-const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 const stole = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0031';
 const donation25 = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0021';
@@ -64,16 +64,6 @@ async function contactOfJoin(uuid: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** A contact in HubSpot of whom it has an email and what is given. */
-async function contactOf(email: string, properties: Record<string, string> = {}): Promise<string> {
-  const outcomes = await server.hubspot.createContacts([
-    { mark: email, id: null, properties: { email, ...properties } },
-  ]);
-  const outcome = outcomes.get(email);
-  assert.ok(outcome?.kind === 'written');
-  return outcome.id;
-}
-
 /** A school join with an order: what a stranger can make who knows an email. */
 async function schoolJoin(person: Partial<StudentDetails>): Promise<{ client: Client; uuid: string }> {
   const client = server.client();
@@ -94,7 +84,7 @@ const unproven = async (t: TestContext) =>
   Number(/^(\d+) paid joins with the email/m.exec((await runCommand(t, server, statusCommand, [])).out)?.[1]);
 
 test('who does not pay writes nothing into the contact whose email they typed', async (t) => {
-  const id = await contactOf('victim@example.com');
+  const id = await newContact(server, 'victim@example.com');
   const { uuid } = await schoolJoin({ personalEmail: 'victim@example.com' });
   await deliver(server);
   await deliver(server);
@@ -109,7 +99,7 @@ test('who does not pay writes nothing into the contact whose email they typed', 
 });
 
 test('who pays says what was bought in the blanks of that contact, and nothing of their person', async (t) => {
-  const id = await contactOf('blank@example.com', { firstname: 'Robin' });
+  const id = await newContact(server, 'blank@example.com', { firstname: 'Robin' });
   const before = await unproven(t);
   const uuid = await paidSchoolJoin({ personalEmail: 'blank@example.com' });
   await deliver(server);
@@ -128,7 +118,7 @@ test('who pays says what was bought in the blanks of that contact, and nothing o
 for (const status of ['prospect', 'former'])
   test(`a status that says ${status} stays until staff say that it is the same person, who are told once`, async (t) => {
     const email = `${status}@example.com`;
-    const id = await contactOf(email, { membership_status: status, city: 'Houston' });
+    const id = await newContact(server, email, { membership_status: status, city: 'Houston' });
     const before = await unproven(t);
     const uuid = await paidSchoolJoin({ personalEmail: email, city: 'Dallas' });
     await deliver(server);
@@ -157,7 +147,7 @@ for (const status of ['prospect', 'former'])
 
 test('a join is linked once, when it is paid, to a contact that is there and does not hold what it bought', async (t) => {
   const link = (...args: string[]) => runCommand(t, server, linkCommand, args);
-  const id = await contactOf('linked@example.com', { membership_status: 'prospect' });
+  const id = await newContact(server, 'linked@example.com', { membership_status: 'prospect' });
   const { uuid: open } = await schoolJoin({ personalEmail: 'linked@example.com' });
   assert.match((await link(open, id)).out, /is ordering: nothing was paid/);
   const uuid = await paidSchoolJoin({ personalEmail: 'linked@example.com' });
@@ -174,7 +164,7 @@ test('a join is linked once, when it is paid, to a contact that is there and doe
 });
 
 test('an email that is corrected before paying leaves alone whose it was by mistake', async () => {
-  const mistaken = await contactOf('mistyped@example.com');
+  const mistaken = await newContact(server, 'mistyped@example.com');
   const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped@example.com' });
   await deliver(server);
   const personalEmail = 'corrected@example.com';
@@ -217,7 +207,7 @@ test('details that are corrected after HubSpot refused them are sent', async () 
 });
 
 test('an email that is corrected while HubSpot looks for it is asked for again', async (t) => {
-  const mistaken = await contactOf('mistyped.late@example.com');
+  const mistaken = await newContact(server, 'mistyped.late@example.com');
   const { client, uuid } = await schoolJoin({ personalEmail: 'mistyped.late@example.com' });
   const real = server.hubspot.createContacts.bind(server.hubspot);
   const personalEmail = 'corrected.late@example.com';
@@ -284,14 +274,14 @@ test('a name and an email are no proof: who began first with those of another ge
 test("a contact that staff create while a stranger with its name and email is joining is not the stranger's", async () => {
   const email = 'imported@example.com';
   const { uuid } = await schoolJoin({ personalEmail: email, city: 'Nowhere' });
-  const id = await contactOf(email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
+  const id = await newContact(server, email, { firstname: 'Jordan', lastname: 'Rivera', city: 'Austin' });
   await deliver(server);
   assert.deepEqual(await contactOfJoin(uuid), { id, isOwn: false });
 });
 
 test('a contact that is deleted in HubSpot before its email pays leaves the payer one of their own', async () => {
   const personalEmail = 'gone@example.com';
-  const id = await contactOf(personalEmail);
+  const id = await newContact(server, personalEmail);
   const { client, uuid } = await schoolJoin({ personalEmail });
   await deliver(server);
   await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);

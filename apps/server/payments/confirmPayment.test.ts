@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import { beginPayment, openIntent, orderingJoin, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
@@ -224,7 +225,7 @@ test('siblings who share an email are two people, and who was refunded may pay a
   const ada = await pay(await orderFor({ personalEmail: email, firstName: 'Ada' }));
   const ben = await pay(await orderFor({ personalEmail: email, firstName: 'Ben' }));
   assert.deepEqual([await toldTwice(ada), await toldTwice(ben)], [[], []]);
-  await refundJoin(server.deps, ada, { membership: true, ineligible: false, upgrade: true, items: 'all' });
+  await refundJoin(server.deps, ada, everything);
   const again = await pay(await orderFor({ personalEmail: email, firstName: 'Ada' }));
   assert.deepEqual(await toldTwice(again), []);
 });

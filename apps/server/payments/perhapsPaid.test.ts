@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pathOf } from '#contract/calls.ts';
+import { newContact } from '../../../tests/harness/deliver.ts';
 import { stateOf } from '../../../tests/harness/rows.ts';
 import {
   details,
@@ -78,17 +79,10 @@ test('a browser holds the joins that were last started in it, and none that it o
 
 test('a member who buys an upgrade by a link is not asked whether it is for somebody else', async () => {
   const client = server.client();
-  const made = await server.hubspot.createContacts([
-    {
-      mark: 'm',
-      id: null,
-      properties: { email: 'upgrade.link@example.com', firstname: 'Kim', lastname: 'Lee' },
-    },
-  ]);
-  const outcome = made.get('m');
-  assert.ok(outcome?.kind === 'written');
+  const name = { firstname: 'Kim', lastname: 'Lee' };
+  const hubspotContactId = await newContact(server, 'upgrade.link@example.com', name);
   const order = async (mainProductId: number | null) => {
-    const body = { hubspotContactId: outcome.id, mainProductId };
+    const body = { hubspotContactId, mainProductId };
     return (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
   };
   const uuid = await order(null);

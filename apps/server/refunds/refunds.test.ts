@@ -6,6 +6,7 @@ import type { RefundWish } from '#core/refunds.ts';
 import {
   atStripe,
   chargeOf,
+  everything,
   membershipOnly,
   refundsOf,
   standingsOf,
@@ -57,12 +58,7 @@ test('across both payments: the membership, the upgrade and the items, each only
       .where('kind', '=', 'upgrade')
       .executeTakeFirstOrThrow()
   ).intent_id;
-  const trial = await refundJoin(
-    server.deps,
-    uuid,
-    { membership: true, ineligible: false, upgrade: true, items: 'all' },
-    { isTrial: true },
-  );
+  const trial = await refundJoin(server.deps, uuid, everything, { isTrial: true });
   assert.deepEqual(
     trial.refunds.map(({ amountCents }) => amountCents),
     [10700, 5500],

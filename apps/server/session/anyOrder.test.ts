@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
@@ -140,12 +140,8 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
       fc.array(fc.constantFrom(...actions), { minLength: 3, maxLength: MOST_ACTIONS }),
       async (status, lived) => {
         const email = `life${++people}@example.com`;
-        const properties = { email, city: 'Austin', membership_status: status };
         await deliver(server);
-        const outcomes = await server.hubspot.createContacts([{ mark: email, id: null, properties }]);
-        const outcome = outcomes.get(email);
-        assert.ok(outcome?.kind === 'written');
-        const { id } = outcome;
+        const id = await newContact(server, email, { city: 'Austin', membership_status: status });
         await server.deps.contacts.refresh(id);
         await sql`insert into invitation (code, contact_id) values (${`LIFE${id}`}, ${id})`.execute(
           server.deps.database,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { atHubspot, deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
+import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -23,7 +24,6 @@ const server = await sharedServer({}, { hubspotLimits: 'off' });
 
 const NO_MEMBER =
   'This upgrade is for members only, and we do not know you as a member. Please join first, or contact us if you think this is a mistake.';
-const everything = { membership: true, ineligible: false, upgrade: true, items: 'all' } as const;
 const mirror = (contactId: string, isMember: boolean) =>
   sql`update contact set is_member = ${isMember}, fetched_at = now() where id = ${contactId}`.execute(
     server.deps.database,
@@ -50,18 +50,14 @@ const isMirrored = async (id: string) =>
 /** A contact that HubSpot and the mirror know, with a code of their own; `status` is HubSpot's. */
 async function person(name: string, status = ''): Promise<{ id: string; code: string }> {
   const code = `${name.toUpperCase()}1`;
-  const properties = {
-    email: `${name}@example.com`,
+  const id = await newContact(server, `${name}@example.com`, {
     firstname: name,
     lastname: 'Rivera',
     invitation_code: code,
     membership_status: status,
-  };
-  const outcomes = await server.hubspot.createContacts([{ mark: name, id: null, properties }]);
-  const outcome = outcomes.get(name);
-  assert.ok(outcome?.kind === 'written');
-  assert.equal(await server.deps.contacts.refresh(outcome.id), 'known');
-  return { id: outcome.id, code };
+  });
+  assert.equal(await server.deps.contacts.refresh(id), 'known');
+  return { id, code };
 }
 
 test('who became a member in HubSpot after the join began is refused at every step, and not charged again', async () => {
