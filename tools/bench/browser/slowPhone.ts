@@ -50,30 +50,51 @@ export async function timePainting(page: Page, url: string): Promise<Painting> {
   return (await painting.jsonValue())!;
 }
 
-/**
- * Presses, and gives how long after the answer to its call the next screen was painted (ms), by the page's own clock.
- * `call` is how the address of the call ends.
- */
-export async function timeStep(page: Page, press: string, call: string): Promise<number> {
+/** How long after an answer something was painted (ms), by the page's own clock. */
+export interface Step {
+  /** The placeholder of the next screen, after the answer to the press. */
+  placeholder: number;
+  /** The next screen, after the answer that brought its data. */
+  screen: number;
+}
+
+/** Presses, and times the step to the next screen. `call` and `data` are how the addresses end of the press' call and of the screen's data. */
+export async function timeStep(
+  page: Page,
+  { press, call, data }: { press: string; call: string; data: string },
+): Promise<Step> {
   await page.evaluate(() => {
     const heading = () => document.querySelector('h1')?.textContent;
     const before = heading();
+    const seen = new Set<string>();
     const observer = new MutationObserver(() => {
       if (heading() === undefined || heading() === before) return;
-      observer.disconnect();
-      requestAnimationFrame(() => setTimeout(() => performance.mark('next screen')));
+      const shown = document.querySelector('[data-waiting]') ? 'placeholder' : 'screen';
+      if (shown === 'screen') observer.disconnect();
+      if (seen.has(shown)) return;
+      seen.add(shown);
+      requestAnimationFrame(() => setTimeout(() => performance.mark(shown)));
     });
     observer.observe(document, { subtree: true, childList: true, characterData: true });
   });
   await page.locator(press).first().click();
   // The browser may write down a call after the page has shown what it answered.
-  const ms = await page.waitForFunction((ending) => {
-    const shown = performance.getEntriesByName('next screen').at(-1);
-    const requests = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
-    const answer = requests.filter(({ name }) => name.split('?')[0]!.endsWith(ending)).at(-1);
-    return shown && answer && { afterAnswer: shown.startTime - answer.responseEnd };
-  }, call);
-  const { afterAnswer } = (await ms.jsonValue())!;
-  await page.evaluate(() => performance.clearMarks('next screen'));
-  return afterAnswer;
+  const step = await page.waitForFunction(
+    (endings) => {
+      const [placeholder] = performance.getEntriesByName('placeholder');
+      const [screen] = performance.getEntriesByName('screen');
+      const requests = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+      const [call, data] = endings.map((ending) =>
+        requests.filter(({ name }) => name.split('?')[0]!.endsWith(ending)).at(-1),
+      );
+      if (!placeholder || !screen || !call || !data) return null;
+      return {
+        placeholder: placeholder.startTime - call.responseEnd,
+        screen: screen.startTime - data.responseEnd,
+      };
+    },
+    [call, data],
+  );
+  await page.evaluate(() => performance.clearMarks());
+  return (await step.jsonValue())!;
 }
