@@ -1,5 +1,5 @@
 /** WCAG 2.2, 1.4.3: normal text. */
-export const TEXT_CONTRAST = 4.5;
+const TEXT_CONTRAST = 4.5;
 
 type Rgb = readonly [number, number, number];
 

@@ -1,6 +1,6 @@
 /** The sentences of the specification, section 5. */
-export const INVITE_CODE_REQUIRED = 'Invite code is required.';
-export const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
+const INVITE_CODE_REQUIRED = 'Invite code is required.';
+const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
 /** Longer than any printed code; keeps pasted texts out of the index. */
 export const INVITE_CODE_MAX_LENGTH = 64;
 

@@ -37,8 +37,8 @@ export interface StudentDetailsContext {
 }
 
 /** Longest value of any field, in characters. */
-export const FIELD_MAX_LENGTH = 200;
-export const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
+const FIELD_MAX_LENGTH = 200;
+const FIELD_TOO_LONG = `Must be ${FIELD_MAX_LENGTH} characters or fewer.`;
 export const INVALID_EMAIL = 'Invalid email address.';
 
 /** The required fields with their sentences (specification, section 5). */

@@ -9,7 +9,7 @@ export const acceptedDocuments = {
 export type DocumentType = keyof typeof acceptedDocuments;
 
 export const ACCEPTED_DOCUMENTS = 'PDF, JPEG, PNG or Word (.doc, .docx)';
-export const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
+const DOCUMENT_TYPE_REFUSED = `This type of file is not accepted. Please choose a ${ACCEPTED_DOCUMENTS} file.`;
 export const DOCUMENT_EMPTY = 'This file is empty. Please choose another one.';
 export const DOCUMENT_HEIC =
   'This is a HEIC photo, which many computers cannot open. Please send it as JPEG: on an iPhone choose “Most Compatible” under Settings, Camera, Formats and take it again, or send a screenshot of it.';

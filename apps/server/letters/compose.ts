@@ -73,7 +73,7 @@ function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> 
 }
 
 /** In whose name letters go. */
-export function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
+function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
   return config.mail?.from ?? supportOf({ society });
 }
 

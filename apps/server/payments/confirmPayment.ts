@@ -25,7 +25,7 @@ import { insertSuccess, recordSuccess } from './paymentRow.ts';
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** What was paid for is not in this database, as after a restore. */
-export class NotInDatabase extends Error {
+class NotInDatabase extends Error {
   constructor() {
     super(
       'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',

@@ -123,7 +123,7 @@ function kindsIn(blocked: Blocked[]): Blocked[] {
 }
 
 /** Counts one more of its kind, and tells staff of a kind that is new: one statement. */
-export async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
+async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
   await sql`
     with known as (
       select from browser_report where directive = ${directive} and blocked = ${blocked}

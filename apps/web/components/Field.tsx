@@ -46,7 +46,7 @@ export function FieldFrame({
   );
 }
 
-export function FieldError({ id, message }: { id: string; message: string | undefined }) {
+function FieldError({ id, message }: { id: string; message: string | undefined }) {
   return (
     message && (
       <p className={styles.error} id={`${id}-error`}>

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { callWatcher, resultOf, type WatchCall } from '../../platform/watchCall.ts';
 
 /** The answer was not one of Stripe's: something between us and Stripe gave it, or Stripe has changed. */
-export class UnreadableAnswer extends Error {
+class UnreadableAnswer extends Error {
   /** HTTP status. */
   readonly status: number;
   constructor(status: number) {
