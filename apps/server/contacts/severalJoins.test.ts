@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
-import { everything } from '../../../tests/harness/refunds.ts';
+import { differencesOf, everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -91,7 +91,8 @@ test('whom staff have made a member in HubSpot after a refund stays one when the
   assert.equal((await boughtBy('101'))[0], 'former');
   await editAtHubspot(server, '101', { membership_status: 'member' });
   await server.deps.contacts.refresh('101');
-  await upgradeByLink('101');
+  const upgrade = await upgradeByLink('101');
+  assert.deepEqual(await differencesOf(server, upgrade), [], 'the upgrade has a base');
   assert.deepEqual(await boughtBy('101'), ['member', 'Membership', 'Distinguished Member upgrade', '45.00']);
   await tellHubspot(database, uuid);
   assert.equal((await boughtBy('101'))[0], 'member');

@@ -159,6 +159,19 @@ test('a letter of a final rejection does not say that money went back when Strip
   assert.equal((await rejectionOf(client, uuid))?.message, REJECTED_WITHOUT_REFUND);
 });
 
+test('an upgrade that staff allowed after a final rejection says nothing of that', async (t) => {
+  const { database } = server.deps;
+  await database.insertInto('contact').values({ id: '7302', profile: '{}' }).execute();
+  await database.insertInto('invitation').values({ code: 'ANEW7302', contact_id: '7302' }).execute();
+  const { uuid } = await uploaded('ANEW7302');
+  assert.equal((await reject(t, uuid)).code, 0);
+  // As read from HubSpot, where they were made a member by hand.
+  await database.updateTable('contact').set({ is_member: true }).where('id', '=', '7302').execute();
+  const upgrade = await upgradeByLink(server, '7302');
+  assert.equal(await rejectionOf(upgrade.client, upgrade.uuid), null);
+  await upload(upgrade.client, upgrade.uuid);
+});
+
 test('an upgrade by link owes no transcript of its own', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
   // The undergraduates' programme asks everybody for a transcript.

@@ -45,9 +45,9 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
-/** Whether a membership is held below an upgrade, a row of the table `upgrade`: by its join or by its contact. */
+/** Whether there is a membership below an upgrade, a row of the table `upgrade`: its join holds one, or its contact is a member. */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
-  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${holdsBought(`${upgrade}.contact_id`, 'membership')})`;
+  return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
 }
 
 /**
