@@ -1,6 +1,6 @@
 import { bodyOf } from '../shared/control.ts';
 import { type Call, require } from './call.ts';
-import { closeDispute, openDispute } from './disputes.ts';
+import { closeDispute, DISPUTE_ENDINGS, openDispute } from './disputes.ts';
 import { invalid } from './errors.ts';
 import type { Intent } from './intent-states.ts';
 import { authenticationOf, processingOf, settle } from './payments.ts';
@@ -47,17 +47,14 @@ export function addTestControls(app: App, perform: Perform, webhooks: Webhooks):
   });
 
   app.post('/_emulator/disputes', async (request) => {
-    const { charge, reason, amount } = bodyOf(request.body) as {
-      charge: string;
-      reason?: string;
-      amount?: number;
-    };
-    return perform({}, (call) => openDispute(call, charge, reason ?? 'fraudulent', amount));
+    const { charge, ...opening } = bodyOf(request.body) as { charge: string };
+    return perform({}, (call) => openDispute(call, charge, opening));
   });
   app.post<{ Params: { id: string } }>('/_emulator/disputes/:id/close', async (request) => {
-    const { status } = bodyOf(request.body) as { status: 'won' | 'lost' };
-    if (status !== 'won' && status !== 'lost') throw invalid('status must be won or lost');
-    return perform({}, (call) => closeDispute(call, request.params.id, status));
+    const { status } = bodyOf(request.body);
+    const ending = DISPUTE_ENDINGS.find((each) => each === status);
+    if (!ending) throw invalid(`status must be one of ${DISPUTE_ENDINGS.join(', ')}`);
+    return perform({}, (call) => closeDispute(call, request.params.id, ending));
   });
 
   app.post('/_emulator/refunds', async (request) => {

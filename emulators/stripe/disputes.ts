@@ -13,10 +13,23 @@ export type Dispute = Stripe.Dispute & ApiObject;
 /** Days that the account has to answer a dispute. */
 const DAYS_TO_RESPOND = 21;
 
-/** The cardholder's bank takes back what of a charge was not refunded, or a part of it (cents), and Stripe takes a fee. */
-export function openDispute(call: Call, chargeId: string, reason: string, part?: number): Dispute {
+/** How a dispute is opened. */
+interface Opening {
+  reason?: string;
+  /** Cents; all that was not refunded when absent. */
+  amount?: number;
+  /** The bank only asks, and takes nothing yet. */
+  isInquiry?: boolean;
+}
+
+/** The cardholder's bank takes back what of a charge was not refunded, or a part of it, and Stripe takes a fee. */
+export function openDispute(
+  call: Call,
+  chargeId: string,
+  { reason = 'fraudulent', amount: part, isInquiry = false }: Opening,
+): Dispute {
   require<Charge>(call, 'charge', chargeId, 'charge');
-  failWaitingRefunds(call, chargeId);
+  if (!isInquiry) failWaitingRefunds(call, chargeId);
   const charge = require<Charge>(call, 'charge', chargeId, 'charge');
   if (charge.status !== 'succeeded')
     throw refused(`Charge ${charge.id} did not succeed and cannot be disputed.`);
@@ -26,20 +39,21 @@ export function openDispute(call: Call, chargeId: string, reason: string, part?:
   const amount = part ?? left;
   if (amount > left) throw refused(`Charge ${charge.id} has less left than is disputed.`);
   if (left === 0) throw refused(`Charge ${charge.id} has been refunded and cannot be disputed.`);
-  const withdrawn = moveMoney(call, {
-    type: 'adjustment',
-    category: 'dispute',
-    amount: -amount,
-    currency: charge.currency,
-    source: id,
-    description: `Chargeback withdrawal for ${charge.id}`,
-    fee: { amount: DISPUTE_FEE_CENTS, description: 'Dispute fee' },
-  });
+  const withdraw = () =>
+    moveMoney(call, {
+      type: 'adjustment',
+      category: 'dispute',
+      amount: -amount,
+      currency: charge.currency,
+      source: id,
+      description: `Chargeback withdrawal for ${charge.id}`,
+      fee: { amount: DISPUTE_FEE_CENTS, description: 'Dispute fee' },
+    });
   const dispute: Dispute = {
     id,
     object: 'dispute',
     amount,
-    balance_transactions: [withdrawn],
+    balance_transactions: isInquiry ? [] : [withdraw()],
     charge: charge.id,
     created: call.now,
     currency: charge.currency,
@@ -54,24 +68,31 @@ export function openDispute(call: Call, chargeId: string, reason: string, part?:
       submission_method: 'manual',
     },
     intended_submission_method: 'manual',
-    is_charge_refundable: false,
+    is_charge_refundable: isInquiry,
     livemode: false,
     metadata: {},
     payment_intent: charge.payment_intent as string | null,
     reason,
-    status: 'needs_response',
+    status: isInquiry ? 'warning_needs_response' : 'needs_response',
   };
   call.store.insert(dispute);
   call.store.save({ ...charge, disputed: true });
   emit(call, 'charge.dispute.created', dispute);
-  emit(call, 'charge.dispute.funds_withdrawn', dispute);
+  if (!isInquiry) emit(call, 'charge.dispute.funds_withdrawn', dispute);
   return dispute;
 }
 
+/** How disputes end; an inquiry is closed and nothing else. */
+export const DISPUTE_ENDINGS = ['won', 'lost', 'warning_closed'] as const;
+type DisputeEnding = (typeof DISPUTE_ENDINGS)[number];
+
 /** The bank decides: `won` gives the money back to the account. */
-export function closeDispute(call: Call, id: string, status: 'won' | 'lost'): Dispute {
+export function closeDispute(call: Call, id: string, status: DisputeEnding): Dispute {
   const dispute = require<Dispute>(call, 'dispute', id, 'id');
-  if (dispute.status === 'won' || dispute.status === 'lost') throw refused('This dispute is already closed.');
+  if ((DISPUTE_ENDINGS as readonly string[]).includes(dispute.status))
+    throw refused('This dispute is already closed.');
+  if (dispute.status.startsWith('warning_') !== (status === 'warning_closed'))
+    throw refused(`A dispute that is ${dispute.status} does not end as ${status}.`);
   const reinstated =
     status === 'won'
       ? [
@@ -88,7 +109,7 @@ export function closeDispute(call: Call, id: string, status: 'won' | 'lost'): Di
   const closed: Dispute = {
     ...dispute,
     balance_transactions: [...dispute.balance_transactions, ...reinstated],
-    is_charge_refundable: status === 'won',
+    is_charge_refundable: status !== 'lost',
     status,
   };
   call.store.save(closed);

@@ -160,7 +160,7 @@ function succeed(call: Call, intent: Intent, method: PaymentMethod, authenticate
   emit(call, 'payment_intent.succeeded', succeeded);
   if (review) emit(call, 'review.opened', review);
   if (behaviourOf(call.store.hidden<CardSecrets>(method.id).number!).disputed)
-    openDispute(call, charged.id, 'fraudulent');
+    openDispute(call, charged.id, {});
   return succeeded;
 }
 

@@ -24,7 +24,7 @@ export function createRefund(call: Call): ApiObject {
   if (charge.refunded || left === 0) {
     throw refused(`Charge ${charge.id} has already been refunded.`, 'charge_already_refunded');
   }
-  if (disputesOf(call, charge.id).some(({ status }) => status !== 'won')) {
+  if (disputesOf(call, charge.id).some((dispute) => !dispute.is_charge_refundable)) {
     throw refused(`Charge ${charge.id} has been charged back; cannot issue a refund.`, 'charge_disputed');
   }
   const amount = (params.amount as number | undefined) ?? left;
@@ -76,7 +76,7 @@ export function createRefund(call: Call): ApiObject {
   return made;
 }
 
-/** A charge stays `disputed` for ever; once its dispute is won it can be refunded (`is_charge_refundable`). */
+/** A charge stays `disputed` for ever; while its dispute is an inquiry, and once it is won, it can be refunded (`is_charge_refundable`). */
 function disputesOf(call: Call, charge: string): Stripe.Dispute[] {
   return call.store.select('dispute', [fieldIs('charge', charge)], -1) as unknown as Stripe.Dispute[];
 }

@@ -101,6 +101,20 @@ test('a dispute keeps the membership disputed and held; won it is active, lost i
   }
 });
 
+test('an inquiry of the bank takes no money: the membership stays as it is, and can be refunded', async () => {
+  const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
+  const charge = await chargeOf(server, intentId);
+  const inquiry = await server.stripeControl('disputes', { charge, isInquiry: true });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual(await differencesOf(server, intentId), []);
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await server.stripeControl(`disputes/${inquiry.id}/close`, { status: 'warning_closed' });
+  await followPayment(server.deps, intentId);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'refunded' }]);
+  assert.deepEqual(await differencesOf(server, intentId), []);
+});
+
 test('a refund that fails at the bank after all gives the membership back, and staff are told', async () => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   await refundJoin(server.deps, uuid, membershipOnly);
