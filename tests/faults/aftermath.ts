@@ -51,6 +51,11 @@ export async function spendTheEvening(world: World, people: readonly Person[]): 
         person.returned = { refundId: id, productId: item.productId, cents: item.priceCents };
         break;
       }
+      case 'inquired': {
+        const { id } = await world.bank('disputes', { charge: charge.id, isInquiry: true });
+        nextDay.push(() => world.bank(`disputes/${id}/close`, { status: 'warning_closed' }));
+        break;
+      }
       default: {
         const { id } = await world.bank('disputes', { charge: charge.id });
         const status = aftermath === 'disputeWon' ? 'won' : 'lost';

@@ -42,8 +42,8 @@ export interface Join {
   leaves: 'checkout' | 'begun' | 'paid' | null;
   /**
    * What becomes of the payment when the day is over: refunded in Stripe's dashboard, all of it or an item, also after staff
-   * had asked for it here while Stripe did not answer; a refund that comes back from the bank a day later; a dispute that
-   * stays open, or is won or lost a day later.
+   * had asked for it here while Stripe did not answer; a refund that comes back from the bank a day later; an inquiry of
+   * the bank; a dispute that stays open, or is won or lost a day later.
    */
   aftermath: Aftermath | null;
   /** Whoever left comes back a day later, with the old page still open. */
@@ -69,6 +69,7 @@ export const aftermaths = [
   'itemReturned',
   'itemReturnedInOutage',
   'refundFailed',
+  'inquired',
   'disputed',
   'disputeWon',
   'disputeLost',
