@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
-import { details, openIntent, orderingJoin, payOrder, reportPayment } from '../../../tests/harness/steps.ts';
+import {
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 
 const server = await sharedServer();
 const { deps } = server;
@@ -75,6 +83,19 @@ test("who began a join in somebody's name sees nothing of it and charges no card
   assert.equal((await charge(stranger, uuid, paid.intentId)).status, 403);
   assert.equal(await isOffered(joiner, uuid), true);
   assert.equal((await charge(joiner, uuid, paid.intentId)).data.status, 'succeeded');
+});
+
+test('who comes back from the bank in another browser holds the join there, as long as nobody has proven to be its joiner', async () => {
+  const began = server.client();
+  const uuid = await orderingJoin(began, 'LINCOLN2026', { personalEmail: 'another.browser@example.com' });
+  const intent = await openIntent(began, uuid);
+  await payByCard(server, intent.id);
+  await confirmPayment(deps, intent.id);
+  const back = server.client();
+  assert.deepEqual(await seenBy(back, uuid), NOTHING);
+  assert.equal((await reportPayment(back, uuid, intent)).data.status, 'succeeded');
+  assert.deepEqual(await seenBy(back, uuid), EVERYTHING);
+  assert.equal((await charge(back, uuid, intent.id)).data.status, 'succeeded');
 });
 
 test('the client secret of a payment that another browser made opens nothing after such a proof', async () => {
