@@ -93,6 +93,9 @@ test('what was said to be sent is taken back, is to be sent again, and what was 
   const { out } = await run(t, ordersShowCommand, uuid);
   assert.match(out, /Honor Cord \(product 2\) {2}to send/);
   assert.match(out, /^to {2}12 Oak Street, Austin, Texas, 78701, United States$/m);
+  assert.deepEqual(of((await run(t, ordersListCommand)).out, uuid).slice(1), [
+    'Honor Cord (product 2)  to send',
+  ]);
   assert.match(out, /Honor Cord: said to be sent on .* by Robin\[31m, taken back on .* by Robin\[31m/);
   assert.equal((await run(t, ordersShipCommand, uuid)).code, 0);
 });
