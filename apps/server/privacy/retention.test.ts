@@ -199,6 +199,20 @@ test('it is done once a day by one of all servers', async (t) => {
   assert.ok(await rowOf(later), 'not again today');
 });
 
+test('Stripe forgets who left without paying', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { id } = await openIntent(client, uuid);
+  const noted = async () => (await server.deps.payments.retrieveIntent(id)).metadata.last_name;
+  assert.equal(await noted(), 'Rivera');
+  await cancelIntent(deps, id);
+  await age(uuid, 11);
+  changeSociety(t, server, all);
+  await forgetAll();
+  assert.equal(await rowOf(uuid), undefined);
+  assert.equal(await noted(), undefined);
+});
+
 test('while Stripe is down the person goes here, and at Stripe when it is back', async (t) => {
   const { uuid } = await paidJoin(server, server.client());
   await age(uuid, 401);
