@@ -1,13 +1,16 @@
 import { sql } from 'kysely';
+import type { Deps } from '../deps.ts';
 import { type Command, misused, plain, readArgs } from '../platform/command.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { Progress } from '../platform/progress.ts';
+import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { joinHolds } from '../session/members.ts';
 import { diffOf } from './diffJoin.ts';
+import { StillTelling, tellingHubspotNothing } from './fence.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
-import { type LeftContact, takeBack } from './takeBack.ts';
+import { takeBack } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -139,31 +142,34 @@ export const linkCommand: Command = {
   async run([uuid, contactId, ...more], { deps, hubspot }) {
     if (!uuid || !contactId || more.length > 0) return misused(linkCommand);
     if (!isUuid(uuid) || !/^[0-9]{1,20}$/.test(contactId)) return misused(linkCommand);
-    let left: LeftContact | null;
     try {
-      left = await linkJoin(deps, uuid, contactId);
+      return await tellingHubspotNothing(deps.database, () => link(deps, hubspot, uuid, contactId));
     } catch (error) {
-      if (!(error instanceof NotLinkable)) throw error;
+      if (!(error instanceof NotLinkable || error instanceof StillTelling)) throw error;
       console.error(error.message);
-      return 1;
-    }
-    console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
-    if (left === null) return 0;
-    try {
-      const told = await takeBack(deps, hubspot, left);
-      if (told !== null) console.log(told);
-      return 0;
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      console.error(
-        plain(
-          `Contact ${left.contactId}, where the join was written before, still says what it bought: correct it in HubSpot. ${why}`,
-        ),
-      );
       return 1;
     }
   },
 };
+
+async function link(deps: Deps, hubspot: HubspotClient, uuid: string, contactId: string): Promise<number> {
+  const left = await linkJoin(deps, uuid, contactId);
+  console.log(`Join ${uuid} is of contact ${contactId}. HubSpot is told.`);
+  if (left === null) return 0;
+  try {
+    const told = await takeBack(deps, hubspot, left);
+    if (told !== null) console.log(told);
+    return 0;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    console.error(
+      plain(
+        `Contact ${left.contactId}, where the join was written before, still says what it bought: correct it in HubSpot. ${why}`,
+      ),
+    );
+    return 1;
+  }
+}
 
 export const diffCommand: Command = {
   usage: 'contacts diff JOIN',

@@ -4,15 +4,15 @@ import type { Tables } from '../platform/database/types.ts';
 
 /**
  * A number of ours among PostgreSQL's advisory locks: shared by everybody who tells HubSpot of people, held alone by whoever erases
- * one. It ends with its transaction, and so with a process that dies.
+ * one, or says that a join is another contact's. It ends with its transaction, and so with a process that dies.
  */
 const LOCK = 23_062;
-/** So long an erasure waits for what is on its way. */
+/** So long who holds it alone waits for what is on its way. */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** HubSpot was still being told of something when an erasure had waited long enough. */
+/** HubSpot was still being told of something when who holds the lock alone had waited long enough. */
 export class StillTelling extends Error {
   constructor() {
     super(
@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Tells HubSpot of people, by what it reads within: no erasure begins before it has ended. Null, and nothing is done, while
- * somebody is being erased.
+ * Tells HubSpot of people, by what it reads within: no erasure or link begins before it has ended. Null, and nothing is done, during
+ * one.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(

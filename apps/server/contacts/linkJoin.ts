@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
-import type { LeftContact } from './takeBack.ts';
+import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear, tellHubspot } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
@@ -12,7 +12,7 @@ export class NotLinkable extends Error {}
  * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
  * written there, as by an invitation. Refused when the join's membership has ended, and when the contact is a member already by
  * anything but this join: a refund of it would end what it has not begun. Answers the contact that it was written into before, for
- * {@link takeBack}.
+ * {@link takeBack}. To be called while HubSpot is told of nothing else (fence.ts): what a push notes would be of the contact before.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -24,6 +24,12 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
   };
   const contactId = await idNow(given);
   const left = await deps.database.transaction().execute(async (trx) => {
+    // With the paid joins of the contact that it leaves, which are told anew: by uuid, as whoever locks several.
+    const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
+    await sql`
+      select from join_session where uuid = ${uuid} or ${paidJoinsOf(leaves)} order by uuid for update`.execute(
+      trx,
+    );
     const session = await trx
       .selectFrom('join_session')
       .select(['state', 'contact_id', 'hubspot_contact_id', 'owns_hubspot_contact', 'crm_known', 'erased_at'])
@@ -65,8 +71,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
     await tellHubspot(trx, uuid);
     // What the contact that it leaves has bought by other joins is their sum alone now.
     await sql`
-      update join_session set ${hubspotIsToHear} where paid_at is not null and uuid <> ${uuid}
-        and (contact_id = ${session.hubspot_contact_id} or hubspot_contact_id = ${session.hubspot_contact_id})`.execute(
+      update join_session set ${hubspotIsToHear} where uuid <> ${uuid} and ${paidJoinsOf(sql`${session.hubspot_contact_id}`)}`.execute(
       trx,
     );
     const { hubspot_contact_id: before, owns_hubspot_contact: isOwn, crm_known: known } = session;

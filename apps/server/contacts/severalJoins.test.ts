@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { differencesOf, everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
+import { linkJoin } from './linkJoin.ts';
 import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -152,3 +154,80 @@ test('a contact that a join leaves for another is told again of the membership t
   assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
   assert.deepEqual(await boughtBy(id), ['former', 'Membership', null, '0.00']);
 });
+
+/** Two siblings who joined by a school's code with one email, which is that of a contact; the second one gave ten dollars. */
+async function siblings(email: string) {
+  const shared = await newContact(server, email);
+  const { uuid: first } = await paidJoin(server, server.client(), 'LINCOLN2026', {
+    personalEmail: email,
+    firstName: 'Alex',
+  });
+  await deliver(server);
+  const client = server.client();
+  const second = await orderingJoin(client, 'LINCOLN2026', { personalEmail: email, firstName: 'Sam' });
+  await client.call('setCustomDonation', { params: { uuid: second }, body: { amount: '10.00' } });
+  await payOrder(server, client, second);
+  await deliver(server);
+  return { shared, first, second, own: await newContact(server, `own.${email}`) };
+}
+
+test("a sibling's purchase that stands in place of another's is the sibling's own: it ends with their membership", async (t) => {
+  const { shared, first, second, own } = await siblings('place.of.another@example.com');
+  const { code, out } = await runCommand(t, server, linkCommand, [first, own]);
+  assert.equal(code, 0, out);
+  assert.match(out, new RegExp(`Contact ${shared}, .* told again`));
+  assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
+  await refundJoin(server.deps, second, everything);
+  const [status, , , amount] = await boughtBy(shared);
+  assert.deepEqual([status, amount], ['former', '0.00']);
+});
+
+test('siblings are linked to contacts of their own one after the other, and the second one to the one that they shared', async (t) => {
+  const { shared, first, second, own } = await siblings('one.after.the.other@example.com');
+  assert.equal((await runCommand(t, server, linkCommand, [first, own])).code, 0);
+  await deliver(server);
+  const { code, out } = await runCommand(t, server, linkCommand, [second, shared]);
+  assert.equal(code, 0, out);
+  assert.deepEqual(await boughtBy(shared), ['member', 'Membership', null, '75.00']);
+  assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
+});
+
+test('siblings are linked to contacts of their own at once', async () => {
+  const { first, second, own } = await siblings('both.at.once@example.com');
+  const other = await newContact(server, 'another.own@example.com');
+  for (const id of [own, other]) await server.deps.contacts.refresh(id);
+  await Promise.all([linkJoin(server.deps, first, own), linkJoin(server.deps, second, other)]);
+  assert.deepEqual(await boughtBy(own), ['member', 'Membership', null, '65.00']);
+  assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '75.00']);
+});
+
+for (const when of ['before', 'after'] as const)
+  test(`a join that is linked while HubSpot is told of it (${when} HubSpot has written) is told to its new contact alone`, async (t) => {
+    const email = `linked.${when}.it.is.told@example.com`;
+    const id = await newContact(server, email);
+    const other = await newContact(server, `right.${email}`);
+    const { uuid } = await paidJoin(server, server.client(), 'LINCOLN2026', { personalEmail: email });
+    const reached = Promise.withResolvers<void>();
+    const linked = Promise.withResolvers<void>();
+    const update = server.hubspot.updateContacts;
+    const held = t.mock.method(
+      server.hubspot,
+      'updateContacts',
+      async (...given: Parameters<typeof update>) => {
+        held.mock.restore();
+        const answer = when === 'after' ? await update(...given) : null;
+        reached.resolve();
+        await linked.promise;
+        return answer ?? update(...given);
+      },
+    );
+    const pushing = deliver(server);
+    await reached.promise;
+    const linking = runCommand(t, server, linkCommand, [uuid, other]);
+    await Promise.race([linking, waiting(server.background, 1)]);
+    linked.resolve();
+    await pushing;
+    assert.equal((await linking).code, 0);
+    assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '65.00']);
+    assert.deepEqual(await boughtBy(id), [null, null, null, null]);
+  });

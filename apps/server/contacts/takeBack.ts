@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
-import { type CrmValues, type FieldValue, isSame, joinFields } from '#core/crmFields.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { type CrmValues, isSame, joinFields } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
-import { readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
+import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** A contact into which a join was written before staff said whose it is. */
 export interface LeftContact {
@@ -15,10 +15,16 @@ export interface LeftContact {
   isOwn: boolean;
 }
 
+/** Whether the `join_session` of a query is paid and written into a contact. */
+export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId}))`;
+}
+
 /**
- * Takes back what a join has told of its purchase where it was written before, membership and amount, where that stands there still:
- * what other paid joins of that contact tell takes its place. Answers a sentence for staff; null when nothing stood there. Throws
- * when HubSpot cannot be asked, or refuses.
+ * Blanks what a join has told of its purchase where it was written before, membership and amount, where that stands there still. Other
+ * paid joins of that contact are told anew, each as its own: what they have bought stands there again after the next round. Answers a
+ * sentence for staff; null when nothing stood there. Throws when HubSpot cannot be asked, or refuses. To be called while
+ * HubSpot is told of nothing else (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -36,30 +42,18 @@ export async function takeBack(
     return property !== null && write !== 'never' && told && isSame(present.properties[property] ?? '', told);
   });
   if (standing.length === 0) return null;
-  const others = await toldByOthers(deps, id);
-  const properties = Object.fromEntries(
-    standing.map((field) => [
-      fields[field].property!,
-      others?.find((other) => other.field === field)?.value ?? '',
-    ]),
-  );
+  const properties = Object.fromEntries(standing.map((field) => [fields[field].property!, '']));
   const outcome = (await hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
   if (outcome?.kind !== 'written') throw new Error(`HubSpot did not take the change of contact ${id}.`);
   await deps.contacts.refresh(id);
-  if (others)
-    return `Contact ${id}, with the same email, is of another join, too: it says what that one has bought.`;
+  // What they had told of the same is blank, too.
+  const { rows: others } = await sql`
+    update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
+    deps.database,
+  );
+  if (others.length > 0)
+    return `Contact ${id}, with the same email, is of another join, too: it is told again what that one has bought.`;
   return isOwn
     ? `Contact ${id}, which the join had created, says nothing of it any more. Merge it in HubSpot, or delete it.`
     : `Contact ${id}, with the same email, says nothing of the join any more.`;
-}
-
-/** What the paid joins that are written into a contact would have HubSpot know; null when there are none. */
-async function toldByOthers(deps: Deps, contactId: string): Promise<FieldValue[] | null> {
-  const { rows } = await sql<{ uuid: string }>`
-    select uuid from join_session
-    where paid_at is not null and (contact_id = ${contactId} or hubspot_contact_id = ${contactId})
-    order by contact_id is null, paid_at desc`.execute(deps.database);
-  if (rows.length === 0) return null;
-  const joins = await Promise.all(rows.map(({ uuid }) => readJoin(deps, uuid)));
-  return joins.flatMap((join) => (join ? valuesOf(join) : []));
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { personKeys } from '#core/intentText.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
@@ -23,4 +24,10 @@ export async function markCanceled(database: Kysely<Tables>, intentId: string): 
     .where('intent_id', '=', intentId)
     .where('status', '=', 'open')
     .execute();
+}
+
+/** Cancels an intent whose join was erased while it was made, and takes the person out of what it notes. */
+export async function cancelErased(deps: Deps, intentId: string): Promise<void> {
+  await cancelIntent(deps, intentId);
+  await deps.payments.forgetNotes(intentId, personKeys);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { Declined } from '../providers/stripe/failures.ts';
 import { payerEmails, receiptEmail, shortName } from '../session/person.ts';
+import { refusalFor } from '../session/standing.ts';
 import { pauseSeconds } from './cardFailures.ts';
 import { countingFailures } from './providerFailures.ts';
 
@@ -81,15 +82,31 @@ export async function ensureCustomer(
       // A try that failed may have made one all the same.
       async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
     );
-    await sql`update payment set customer_id = ${customerId} where intent_id = ${paymentIntent} and customer_id = ''`.execute(
-      deps.database,
-    );
-    return { customerId };
+    if (await noteCustomer(deps, uuid, paymentIntent, customerId)) return { customerId };
+    await deps.payments.deleteCustomer(customerId);
+    throw await refusalFor(deps, 'upgrade', uuid);
   } catch (error) {
     // Stripe may ask the bank when a card is kept.
     if (error instanceof Declined) return { declined: error.message };
     throw error;
   }
+}
+
+/** False when the join was erased meanwhile: nothing is noted then. */
+async function noteCustomer(
+  { database }: Deps,
+  uuid: string,
+  paymentIntent: string,
+  customerId: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    with session as (select uuid from join_session where uuid = ${uuid} and erased_at is null for key share),
+    noted as (
+      update payment set customer_id = ${customerId} from session
+      where intent_id = ${paymentIntent} and session_uuid = uuid and customer_id = ''
+    )
+    select from session`.execute(database);
+  return rows.length > 0;
 }
 
 /**

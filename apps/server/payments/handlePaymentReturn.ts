@@ -26,7 +26,8 @@ export async function handlePaymentReturn(
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
-  if (!payment || !isSame(payment.client_secret, paymentIntentClientSecret))
+  // The secret of an erased join is empty, and opens nothing.
+  if (!payment?.client_secret || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
   const status =
     recordedEnd(payment.status) ??

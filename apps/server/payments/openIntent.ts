@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
-import { cancelIntent } from './cancelIntent.ts';
+import { refusalFor } from '../session/standing.ts';
+import { cancelErased, cancelIntent } from './cancelIntent.ts';
 import { tooManyDeclined } from './cardFailures.ts';
 import { intentRequest } from './intentRequest.ts';
 import { countingFailures } from './providerFailures.ts';
@@ -29,34 +31,22 @@ export async function openIntent(
   const intent = await countingFailures(deps, uuid, order.providerFailures, () =>
     deps.payments.createIntent({ ...asked, customerId: null, idempotencyKey: key }),
   );
-  const inserted = await deps.database
-    .insertInto('payment')
-    .values({
-      intent_id: intent.id,
-      session_uuid: uuid,
-      kind: 'join',
-      attempt,
-      status: 'open',
-      client_secret: intent.clientSecret,
-      customer_id: '',
-      amount_cents: order.totalCents,
-      revision: order.revision,
-      receipt_email: email,
-      saves_card: order.saveCard,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('intent_id')
-    .executeTakeFirst();
-  if (inserted) return intent;
+  const { rows: inserted } = await sql`
+    insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision, receipt_email, saves_card)
+    select ${intent.id}, uuid, 'join', ${attempt}::int, 'open', ${intent.clientSecret}, '', ${order.totalCents}::int, ${order.revision}::int,
+      ${email}, ${order.saveCard}::boolean
+    from join_session where uuid = ${uuid} and erased_at is null for key share
+    on conflict do nothing returning intent_id`.execute(deps.database);
+  if (inserted.length > 0) return intent;
+  const { rows } = await sql<{ intent_id: string | null }>`
+    select intent_id from join_session left join payment on session_uuid = uuid and kind = 'join' and status = 'open'
+    where uuid = ${uuid} and erased_at is null`.execute(deps.database);
+  if (!rows[0]) {
+    await cancelErased(deps, intent.id);
+    throw await refusalFor(deps, 'createPaymentIntent', uuid);
+  }
   // Somebody else opened one meanwhile (another tab, at another revision): theirs is the one that counts.
-  const theirs = await deps.database
-    .selectFrom('payment')
-    .select(['intent_id'])
-    .where('session_uuid', '=', uuid)
-    .where('kind', '=', 'join')
-    .where('status', '=', 'open')
-    .executeTakeFirst();
-  if (theirs?.intent_id === intent.id) return intent;
+  if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);
 }

@@ -5,7 +5,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { ProviderRefused } from '../providers/stripe/failures.ts';
 
 /** What of a person Stripe has: an intent that notes them, or a customer. */
-interface AtStripe {
+export interface AtStripe {
   kind: 'intent' | 'customer';
   id: string;
 }
@@ -22,23 +22,30 @@ function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): P
   return kind === 'intent' ? payments.forgetNotes(id, personKeys) : payments.deleteCustomer(id);
 }
 
-/** Deletes the customers, and takes the person out of what the intents note. Returns how many customers there were. */
+/** Deletes the customers, and takes the person out of what the intents note. Returns what it was. */
 export async function forgetAtStripe(
   deps: Pick<Deps, 'database' | 'payments'>,
   joins: readonly string[],
-): Promise<number> {
+): Promise<AtStripe[]> {
   const all = await ofJoins(deps.database, joins);
   for (const one of all) await forget(deps, one);
-  return all.filter(({ kind }) => kind === 'customer').length;
+  return all;
 }
 
-/** Stripe is to forget these joins: in the transaction that removes them. {@link tellStripe} tells it. */
-export async function dueAtStripe(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
+/**
+ * Stripe is to forget these joins, but what it was `told` already: in the transaction that removes them. {@link tellStripe} tells it.
+ */
+export async function dueAtStripe(
+  trx: Kysely<Tables>,
+  joins: readonly string[],
+  told: readonly AtStripe[] = [],
+): Promise<void> {
   const all = await ofJoins(trx, joins);
-  if (all.length === 0) return;
+  const due = all.filter(({ id }) => told.every((other) => other.id !== id));
+  if (due.length === 0) return;
   await trx
     .insertInto('forget_at_stripe')
-    .values(all.map(({ kind, id }) => ({ kind, stripe_id: id })))
+    .values(due.map(({ kind, id }) => ({ kind, stripe_id: id })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

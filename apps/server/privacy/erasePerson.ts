@@ -5,7 +5,7 @@ import { findUnnotedFiles } from '../documents/attachDocuments.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
-import { forgetAtStripe } from './atStripe.ts';
+import { type AtStripe, dueAtStripe, forgetAtStripe } from './atStripe.ts';
 import { type Erased, eraseJoins, NotErasable } from './eraseJoins.ts';
 import { emailHash, findPerson, type Person } from './findPerson.ts';
 import { journalPath, writeJournal } from './journal.ts';
@@ -50,9 +50,13 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
       progress.atHubspot = await eraseAtHubspot(deps, person, hubspot);
     }
     progress.at = 'stripe';
-    const customers = await forgetAtStripe(deps, person.joins);
+    const told = await forgetAtStripe(deps, person.joins);
     progress.at = 'here';
-    return { ...(await eraseHere(deps, person, progress.atHubspot)), customers };
+    const customers = told.filter(({ kind }) => kind === 'customer').length;
+    return {
+      ...(await eraseHere(deps, person, { atHubspot: progress.atHubspot, atStripe: told })),
+      customers,
+    };
   } catch (error) {
     throw new StoppedErasing(error, progress);
   }
@@ -61,7 +65,7 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
 async function eraseHere(
   deps: Deps,
   person: Person,
-  atHubspot: AtHubspot | null,
+  { atHubspot, atStripe }: { atHubspot: AtHubspot | null; atStripe: readonly AtStripe[] },
 ): Promise<Omit<PersonErased, 'customers'>> {
   const { database } = deps;
   const hash = await emailHash(database, person.email);
@@ -69,14 +73,16 @@ async function eraseHere(
     const names = await namesOf(trx, person);
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
-    const erased = await eraseJoins(trx, deps, person.joins, () =>
-      writeJournal(journalPath(deps), {
+    const erased = await eraseJoins(trx, deps, person.joins, async () => {
+      // What was made there since it was told.
+      await dueAtStripe(trx, person.joins, atStripe);
+      await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
         email: hash.toString('hex'),
         joins: person.joins,
         contacts: person.contacts,
-      }),
-    );
+      });
+    });
     const contacts = await eraseContacts(trx, deps, person.contacts);
     await sql`delete from pass_request where lower(email) = ${person.email}`.execute(trx);
     await sql`delete from letter where lower(email) = ${person.email}`.execute(trx);

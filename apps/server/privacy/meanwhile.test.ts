@@ -6,11 +6,21 @@ import { deliver } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { paidJoin } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
+import { giveUpUnwritten } from '../settlement/catchUp.ts';
+import { tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
@@ -19,6 +29,8 @@ import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
 /** What is under way with a person while they are erased leaves nothing of them behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { deps } = server;
+/** Far longer than what is waited for takes. */
+const MOST_MS = 30_000;
 
 async function erase(t: TestContext, email: string, ...options: string[]): Promise<void> {
   const { code, out } = await runCommand(t, server, personEraseCommand, [email, '--yes', ...options]);
@@ -177,4 +189,106 @@ test('a file whose id is kept while staff are asked is deleted at HubSpot as wel
   await erasePerson(deps, shown, { hubspot: server.hubspot });
   assert.deepEqual(erased, ['777001']);
   assert.deepEqual((await leftAtHubspot(deps.database, hash)).files, []);
+});
+
+/** What Stripe has of a kind that names an email or a join. */
+async function atStripe(kind: 'payment_intents' | 'customers', name: string) {
+  const { body } = await server.stripe('GET', `/v1/${kind}?limit=100`);
+  const { data } = body as never as {
+    data: { id: string; status: string; metadata: Record<string, string> }[];
+  };
+  return data.filter((one) => JSON.stringify(one).includes(name));
+}
+
+test('an intent that is being made while its person is erased is cancelled and names nobody', async (t) => {
+  const client = server.client();
+  const email = 'making.an.intent@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email, firstName: 'Vanishing' });
+  const { createIntent } = deps.payments;
+  const mock = t.mock.method(
+    deps.payments,
+    'createIntent',
+    async (...given: Parameters<typeof createIntent>) => {
+      mock.mock.restore();
+      const intent = await createIntent(...given);
+      await erase(t, email);
+      return intent;
+    },
+  );
+  const answer = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: email },
+  });
+  assert.equal(answer.status, 404);
+  const intents = await atStripe('payment_intents', uuid);
+  assert.deepEqual(
+    intents.map(({ status, metadata }) => [status, metadata.first_name ?? '']),
+    [['canceled', '']],
+  );
+});
+
+test('an intent whose maker died while its person was erased names nobody once it is given up', async (t) => {
+  const client = server.client();
+  const email = 'died.making.an.intent@example.com';
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email, firstName: 'Vanishing' });
+  const { id } = await openIntent(client, uuid);
+  await deps.database.deleteFrom('payment').where('intent_id', '=', id).execute();
+  await erase(t, email);
+  assert.ok(await giveUpUnwritten(deps, id));
+  const [intent] = await atStripe('payment_intents', uuid);
+  assert.deepEqual([intent!.status, intent!.metadata.first_name ?? ''], ['canceled', '']);
+});
+
+for (const when of ['while Stripe is told', 'after all is gone'] as const)
+  test(`a customer that is being made while its person is erased goes, and is noted ${when}`, async (t) => {
+    const client = server.client();
+    const email = `customer.${when.replaceAll(' ', '.')}@example.com`;
+    const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+    const intent = await openIntent(client, uuid);
+    await beginPayment(client, uuid, intent.revision);
+    await payByCard(server, intent.id);
+    const { createCustomer, forgetNotes } = deps.payments;
+    const [made, mayNote] = [0, 1].map(() => Promise.withResolvers<void>());
+    const mock = t.mock.method(
+      deps.payments,
+      'createCustomer',
+      async (...given: Parameters<typeof createCustomer>) => {
+        mock.mock.restore();
+        const customer = await createCustomer(...given);
+        made!.resolve();
+        await mayNote!.promise;
+        return customer;
+      },
+    );
+    const customerId = async () => {
+      const row = deps.database
+        .selectFrom('payment')
+        .select('customer_id')
+        .where('intent_id', '=', intent.id);
+      return (await row.executeTakeFirstOrThrow()).customer_id;
+    };
+    await reportPayment(client, uuid, intent);
+    await made!.promise;
+    if (when === 'while Stripe is told')
+      t.mock.method(deps.payments, 'forgetNotes', async (...given: Parameters<typeof forgetNotes>) => {
+        await forgetNotes(...given);
+        mayNote!.resolve();
+        await until(async () => (await customerId()) !== '', MOST_MS);
+      });
+    await erase(t, email);
+    mayNote!.resolve();
+    await tellStripe(deps);
+    await until(async () => (await atStripe('customers', email)).length === 0, MOST_MS);
+    assert.equal(await customerId(), '');
+  });
+
+test('the report of a payment opens no erased join', async (t) => {
+  const email = 'reported.after@example.com';
+  const { uuid, intentId } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  await erase(t, email);
+  const answer = await server.client().call('postPayment', {
+    params: { uuid },
+    body: { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' },
+  });
+  assert.deepEqual([answer.status, answer.headers.getSetCookie()], [404, []]);
 });

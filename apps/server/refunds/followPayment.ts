@@ -79,15 +79,30 @@ async function write(
 
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'contact_id'>;
 
+/**
+ * Locks joins, and the others of their payers, of which HubSpot may have to hear as well ({@link bringStanding}): by uuid, so that two
+ * who lock several never wait for each other.
+ */
+export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
+  const these = sql`any(${uuids}::uuid[])`;
+  await sql`
+    select from join_session
+    where uuid = ${these} or payer in (select own.payer from join_session own where own.uuid = ${these})
+    order by uuid for update`.execute(trx);
+}
+
 /** The join session of a payment, locked: everything about its money is written one after the other. */
 export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
+  const { session_uuid: uuid } = await trx
+    .selectFrom('payment')
+    .select('session_uuid')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirstOrThrow();
+  await lockJoins(trx, [uuid]);
   return await trx
     .selectFrom('join_session')
     .select(['uuid', 'contact_id'])
-    .where('uuid', '=', (row) =>
-      row.selectFrom('payment').select('session_uuid').where('intent_id', '=', intentId),
-    )
-    .forUpdate()
+    .where('uuid', '=', uuid)
     .executeTakeFirstOrThrow();
 }
 

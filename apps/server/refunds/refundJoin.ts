@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { NotAtStripe, ProviderRefused } from '../providers/stripe/failures.ts';
-import { followPayment, type LockedSession, recount } from './followPayment.ts';
+import { followPayment, type LockedSession, lockJoins, recount } from './followPayment.ts';
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
@@ -43,18 +43,17 @@ export interface PaidJoins {
   orders: SettledOrder[];
 }
 
-/** Locks joins, one after the other by their ids so that two who lock several never wait for each other. */
+/** Locks joins, as {@link lockJoins} does. */
 export async function lockPaid(
   deps: Deps,
   trx: Kysely<Tables>,
   uuids: readonly string[],
 ): Promise<PaidJoins> {
+  await lockJoins(trx, uuids);
   const sessions = await trx
     .selectFrom('join_session')
     .select(['uuid', 'contact_id', 'state'])
     .where('uuid', 'in', uuids)
-    .orderBy('uuid')
-    .forUpdate()
     .execute();
   const { rows } = await sql<{ intent_id: string }>`
     select intent_id from payment where session_uuid = any(${uuids}::uuid[]) and status = 'succeeded'`.execute(

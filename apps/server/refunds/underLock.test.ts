@@ -34,3 +34,20 @@ for (const [what, write] of [
     });
     await late;
   });
+
+test('the joins of one payer are locked in one order, whichever of them has changed', async () => {
+  const person = { personalEmail: 'locked.in.order@example.com' };
+  const joins = [];
+  for (let n = 0; n < 2; n++) joins.push(await paidJoin(server, server.client(), 'LINCOLN2026', person));
+  const [first, second] = joins.sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
+  const { late } = await server.deps.database.transaction().execute(async (trx) => {
+    const lock = (uuid: string) =>
+      trx.selectFrom('join_session').select('uuid').where('uuid', '=', uuid).forUpdate();
+    await lock(first!.uuid).execute();
+    const late = followPayment(server.deps, second!.intentId);
+    await waiting(trx, 1);
+    assert.equal((await lock(second!.uuid).noWait().execute()).length, 1);
+    return { late };
+  });
+  await late;
+});

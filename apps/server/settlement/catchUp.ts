@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
-import { cancelIntent } from '../payments/cancelIntent.ts';
+import { cancelErased, cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { handleEvent, noteHandled } from '../payments/handleEvent.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
@@ -142,13 +142,17 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   const named = namedOrder(deps, intent);
   if (!named) return false;
   if (intent.status !== 'succeeded' && intent.status !== 'processing') {
-    const { rows } = await sql`select from join_session where uuid = ${named.uuid}`.execute(deps.database);
-    if (rows.length > 0)
-      await deps.database
-        .insertInto('payment')
-        .values({ ...unwritten(intent, named), status: 'canceled' })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+    const { rows } = await sql`
+      select from join_session where uuid = ${named.uuid} and erased_at is null`.execute(deps.database);
+    if (rows.length === 0) {
+      await cancelErased(deps, intentId);
+      return true;
+    }
+    await deps.database
+      .insertInto('payment')
+      .values({ ...unwritten(intent, named), status: 'canceled' })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
     if (intent.status !== 'canceled') await cancelIntent(deps, intentId);
   }
   await confirmPayment(deps, intentId);

@@ -215,7 +215,7 @@ async function openUpgrade(
   );
   await sql`
     with session as (
-      select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' for update
+      select uuid from join_session where uuid = ${uuid} and state = 'paid' and upgrade = 'open' and erased_at is null for update
     ), opened as (
       insert into payment (intent_id, session_uuid, kind, attempt, status, client_secret, customer_id, amount_cents, revision)
       select ${intent.id}, uuid, 'upgrade', ${nextAttempt(uuid, 'upgrade')}, 'open', ${intent.clientSecret}, ${customerId ?? ''}, ${amountCents}::int, ${attempt}::int from session
