@@ -42,15 +42,15 @@ export async function takeBack(
     return property !== null && write !== 'never' && told && isSame(present.properties[property] ?? '', told);
   });
   if (standing.length === 0) return null;
-  const properties = Object.fromEntries(standing.map((field) => [fields[field].property!, '']));
-  const outcome = (await hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
-  if (outcome?.kind !== 'written') throw new Error(`HubSpot did not take the change of contact ${id}.`);
-  await deps.contacts.refresh(id);
-  // What they had told of the same is blank, too.
+  // First, so that they are told anew whatever becomes of this process: what they had told of the same is blank in a moment, too.
   const { rows: others } = await sql`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,
   );
+  const properties = Object.fromEntries(standing.map((field) => [fields[field].property!, '']));
+  const outcome = (await hubspot.updateContacts([{ mark: id, id, properties }])).get(id);
+  if (outcome?.kind !== 'written') throw new Error(`HubSpot did not take the change of contact ${id}.`);
+  await deps.contacts.refresh(id);
   if (others.length > 0)
     return `Contact ${id}, with the same email, is of another join, too: it is told again what that one has bought.`;
   return isOwn
