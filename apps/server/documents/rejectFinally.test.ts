@@ -261,3 +261,11 @@ test('who begins a join with the code of somebody who was rejected is not told o
   const { status, message } = await stranger.call('createUploadLink', { params });
   assert.deepEqual([status, /eligib/.test(message ?? '')], [409, false]);
 });
+
+test('what was uploaded at an upgrade by link is listed there when the page is opened again', async () => {
+  await paidJoin(server, server.client(), 'HONOR102');
+  const { client, uuid } = await upgradeByLink(server, '102');
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
+  assert.equal((await server.client().call('getDocuments', { params: { uuid } })).data.documents.length, 0);
+});

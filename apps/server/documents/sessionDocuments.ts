@@ -10,7 +10,7 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * What a join has uploaded; file names only for the browser that holds the join. What staff decided is for who has its uuid until somebody
+ * What a join has uploaded, an upgrade by link for its base; file names only for the browser that holds the join. What staff decided is for who has its uuid until somebody
  * has proven to be its joiner.
  */
 export async function sessionDocuments(
@@ -18,9 +18,12 @@ export async function sessionDocuments(
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getDocuments'>> {
+  const proof = await proofJoin(deps.database, uuid);
   const rows = await deps.database
     .selectFrom('join_session')
-    .leftJoin('document', (join) => join.onRef('session_uuid', '=', 'uuid').on('review', '<>', 'rejected'))
+    .leftJoin('document', (join) =>
+      join.on('session_uuid', 'in', [uuid, proof]).on('review', '<>', 'rejected'),
+    )
     .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser'), isOpenTo(holding).as('is_open')])
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
