@@ -28,7 +28,7 @@ async function emulate(t: TestContext, dataDir = mkdtempSync(join(tmpdir(), 'hub
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
     });
     // biome-ignore lint/suspicious/noExplicitAny: whatever was answered; the tests say what it must be.
-    return { status: response.status, body: (await response.json()) as any };
+    return { status: response.status, body: (response.status === 204 ? null : await response.json()) as any };
   };
   return { request, dataDir, close };
 }
@@ -109,6 +109,18 @@ for (const [what, body] of [
     const { request } = await emulate(t);
     assert.equal((await request('POST', NOTES, body)).status, 400);
   });
+
+test('a note is deleted without its file, and one that is not there is, too', async (t) => {
+  const { request } = await emulate(t);
+  const { body: file } = await request('POST', FILES, form());
+  const { body: made } = await request('POST', NOTES, note({ hs_timestamp, hs_attachment_ids: file.id }));
+  for (let turn = 0; turn < 2; turn++)
+    assert.equal((await request('DELETE', `${NOTES}/${made.id}`)).status, 204);
+  const read = { inputs: [{ id: made.id }], properties: [], propertiesWithHistory: [] };
+  assert.deepEqual((await request('POST', `${NOTES}/batch/read`, read)).body.results, []);
+  const stat = await request('GET', `${FILES}/stat/${encodeURIComponent(file.path)}`);
+  assert.equal(stat.body.file.id, file.id);
+});
 
 test('what is not emulated of files and notes is 501', async (t) => {
   const { request } = await emulate(t);

@@ -152,6 +152,11 @@ export const ROUTES: readonly Route[] = [
     );
     return { status: 201, body: viewNote(note, Object.keys(note.properties)) };
   }),
+  route('DELETE', `${NOTES}/:id`, WRITE, [], null, null, (call) => {
+    // As of a contact: what is not there is deleted.
+    call.store.removeNote(call.ids.id!);
+    return { status: 204, body: undefined };
+  }),
   route('POST', `${NOTES}/batch/read`, READ, ['archived'], 'batchRead', 'notes', (call) => {
     const { inputs, properties } = call.body as { inputs: { id: string }[]; properties: string[] };
     const wanted = new Set(inputs.map(({ id }) => id));

@@ -193,8 +193,11 @@ export class Store {
       for (const table of ['contact', 'version'])
         this.database.prepare(`delete from ${table} where id = ?`).run(Number(id));
     for (const { id, contactIds } of this.notes())
-      if (contactIds.every((contact) => ids.includes(contact)))
-        this.database.prepare('delete from note where id = ?').run(id);
+      if (contactIds.every((contact) => ids.includes(contact))) this.removeNote(id);
+  }
+
+  removeNote(id: string): void {
+    this.database.prepare('delete from note where id = ?').run(id);
   }
 
   /** False when there is no such file. */

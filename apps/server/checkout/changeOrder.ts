@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Product } from '#contract/schemas.ts';
+import type { Holding } from '#core/holding.ts';
 import { displayPrice, parseDonation } from '#core/money.ts';
 import { lineUuid, MOST_REVISIONS, type OpenLine, readLineUuid } from '#core/orderLine.ts';
 import { isMembershipType, type ProductType } from '#core/product.ts';
@@ -20,26 +21,41 @@ const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
 /** Adds a donation preset or a store item at today's price. Adding an item twice has no effect. */
-export async function setSessionProduct(deps: Deps, uuid: string, productUuid: string): Promise<Product> {
+export async function setSessionProduct(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+  productUuid: string,
+): Promise<Product> {
   const product = deps.society.productByUuid(productUuid.toLowerCase());
   if (product?.type !== 'donation' && product?.type !== 'store') throw new Refusal(404, UNKNOWN_PRODUCT);
-  return addLine(deps, uuid, product, product.priceCents!);
+  return addLine(deps, { uuid, holding }, product, product.priceCents!);
 }
 
 /** Adds a donation of an amount in dollars that the joiner typed. */
-export async function setCustomDonation(deps: Deps, uuid: string, amount: number | string): Promise<Product> {
+export async function setCustomDonation(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+  amount: number | string,
+): Promise<Product> {
   const maximum = deps.society.donations.maximumCents;
   const cents = parseDonation(amount, maximum);
   if (cents === null) {
     const message = `Please enter an amount from ${displayPrice(LEAST_DONATION_CENTS)} to ${displayPrice(maximum)}, with at most two decimals.`;
     throw new Refusal(400, message, { errors: { amount: message } });
   }
-  return addLine(deps, uuid, deps.society.catalogue.find(({ type }) => type === 'donation_other')!, cents);
+  return addLine(
+    deps,
+    { uuid, holding },
+    deps.society.catalogue.find(({ type }) => type === 'donation_other')!,
+    cents,
+  );
 }
 
 async function addLine(
   deps: Deps,
-  uuid: string,
+  { uuid, holding }: { uuid: string; holding: Holding },
   product: CatalogueProduct,
   priceCents: number,
 ): Promise<Product> {
@@ -56,7 +72,7 @@ async function addLine(
       returning lines`.execute(deps.database);
     return rows[0];
   };
-  const order = await whileFrozen(deps, uuid, add);
+  const order = await whileFrozen(deps, uuid, holding, add);
   if (!order) throw await refusalFor(deps, 'changeOrder', uuid, { otherwise: ORDER_FULL });
   const line = order.lines.find(
     (one) => one.productId === product.id && (same.priceCents ?? one.priceCents) === one.priceCents,
@@ -64,8 +80,12 @@ async function addLine(
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
-/** Removes a donation or store item. Removing a line twice has no effect. */
-export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<void> {
+/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf`: how the browser holds the line's join. */
+export async function deleteSessionProduct(
+  deps: Deps,
+  uuid: string,
+  holdingOf: (sessionUuid: string) => Holding,
+): Promise<void> {
   const line = readLineUuid(uuid);
   if (!line) throw new Refusal(404, LINE_NOT_FOUND);
   const ofItsSession = sql`uuid between ${line.session.from} and ${line.session.to}`;
@@ -86,6 +106,6 @@ export async function deleteSessionProduct(deps: Deps, uuid: string): Promise<vo
       returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, session.uuid, remove)))
+  if (!(await whileFrozen(deps, session.uuid, holdingOf(session.uuid), remove)))
     throw await refusalFor(deps, 'changeOrder', session.uuid);
 }

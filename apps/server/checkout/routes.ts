@@ -9,14 +9,26 @@ export function checkoutRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getCheckoutDetails', async ({ params, request }) => ({
     data: await checkoutDetails(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)),
   }));
-  serve(app, 'setSessionProduct', async ({ params, body }) => ({
-    data: await setSessionProduct(deps, params.uuid, body.productUuid),
+  serve(app, 'setSessionProduct', async ({ params, body, request }) => ({
+    data: await setSessionProduct(
+      deps,
+      params.uuid,
+      deps.browser.holdingOf(request, params.uuid),
+      body.productUuid,
+    ),
   }));
-  serve(app, 'setCustomDonation', async ({ params, body }) => ({
-    data: await setCustomDonation(deps, params.uuid, body.amount),
+  serve(app, 'setCustomDonation', async ({ params, body, request }) => ({
+    data: await setCustomDonation(
+      deps,
+      params.uuid,
+      deps.browser.holdingOf(request, params.uuid),
+      body.amount,
+    ),
   }));
-  serve(app, 'deleteSessionProduct', async ({ params }) => {
-    await deleteSessionProduct(deps, params.sessionProductUuid);
+  serve(app, 'deleteSessionProduct', async ({ params, request }) => {
+    await deleteSessionProduct(deps, params.sessionProductUuid, (uuid) =>
+      deps.browser.holdingOf(request, uuid),
+    );
     return { data: { status: 'success' as const } };
   });
   serve(app, 'initiateCheckout', async ({ body, request, reply }) => {

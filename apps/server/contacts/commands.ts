@@ -10,7 +10,7 @@ import { diffOf } from './diffJoin.ts';
 import { StillTelling, tellingHubspotNothing } from './fence.ts';
 import { linkJoin, NotLinkable } from './linkJoin.ts';
 import { syncContacts } from './syncContacts.ts';
-import { takeBack } from './takeBack.ts';
+import { takeBack, takeBackNotes } from './takeBack.ts';
 
 const FAILED_SHOWN = 200;
 
@@ -159,12 +159,14 @@ async function link(deps: Deps, hubspot: HubspotClient, uuid: string, contactId:
   try {
     const told = await takeBack(deps, hubspot, left);
     if (told !== null) console.log(told);
+    const notes = await takeBackNotes(hubspot, left);
+    if (notes > 0) console.log(`Its documents are attached to contact ${contactId} instead.`);
     return 0;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     console.error(
       plain(
-        `Contact ${left.contactId}, where the join was written before, still says what it bought: correct it in HubSpot. ${why}`,
+        `Contact ${left.contactId}, where the join was written before, still says what it bought, or has a note with its documents: correct it in HubSpot. ${why}`,
       ),
     );
     return 1;

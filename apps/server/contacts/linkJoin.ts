@@ -75,7 +75,17 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       trx,
     );
     const { hubspot_contact_id: before, owns_hubspot_contact: isOwn, crm_known: known } = session;
-    return before === null ? null : { contactId: before, known, isOwn: isOwn === true };
+    if (before === null) return null;
+    // Their notes are made anew where the join is now: attachDocuments.ts. A contact that was merged into this one has them already.
+    const { rows: documents } = await sql<LeftContact['documents'][number]>`
+      with sent as (
+        select id, crm_file_id, crm_note_id from document where session_uuid = ${uuid} and crm_file_id is not null for update
+      ), again as (
+        update document set crm_note_id = null, crm_next_try_at = now() from sent
+        where document.id = sent.id and ${presentId(before)} <> ${contactId}
+      )
+      select crm_file_id as "fileId", crm_note_id as "noteId" from sent`.execute(trx);
+    return { contactId: before, known, isOwn: isOwn === true, documents };
   });
   // A contact that was merged into this one is this one.
   return left && (await idNow(left.contactId)) !== contactId ? left : null;

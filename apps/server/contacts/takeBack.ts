@@ -13,6 +13,26 @@ export interface LeftContact {
   known: CrmValues;
   /** The join has created it. */
   isOwn: boolean;
+  /** Its documents that HubSpot has. Without a note: one may have been made just before a crash. */
+  documents: { fileId: string; noteId: string | null }[];
+}
+
+/**
+ * Deletes the notes with a join's documents where it was written before: they go to the contact whose the join is now. Returns how many.
+ * Throws when HubSpot cannot be asked, or refuses.
+ */
+export async function takeBackNotes(
+  hubspot: HubspotClient,
+  { contactId, documents }: LeftContact,
+): Promise<number> {
+  let count = 0;
+  for (const { fileId, noteId } of documents) {
+    const id = noteId ?? (await hubspot.findNote(contactId, fileId));
+    if (id === null) continue;
+    await hubspot.deleteNote(id);
+    count++;
+  }
+  return count;
 }
 
 /** Whether the `join_session` of a query is paid and written into a contact. */

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { pathOf } from '#contract/calls.ts';
-import { deliver } from '../../../tests/harness/deliver.ts';
+import { deliver, newContact } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
-import { failedCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
+import { failedCommand, linkCommand, retryCommand, statusCommand } from '../contacts/commands.ts';
 import { attachDue } from './attachDocuments.ts';
 import { documentsRejectCommand } from './commands.ts';
 
@@ -238,4 +238,32 @@ test('a document that the storage cannot give waits, and the others go on', asyn
   assert.equal(await attach(), 1);
   await onceAttached(first.id, '101');
   await onceAttached(second.id, '102');
+});
+
+test('a transcript is at the contact that its join is linked to, and no more at the one before, also after a crash', async (t) => {
+  for (const crashed of [false, true]) {
+    const email = `transcript.linked.${crashed}@example.com`;
+    const left = await newContact(server, email);
+    const own = await newContact(server, `own.${email}`);
+    const client = server.client();
+    const { uuid } = await paidJoin(server, client, 'LINCOLN2026', { personalEmail: email });
+    await postPdf(client, pathOf('uploadTranscript', { uuid }));
+    await deliver(server);
+    await attach();
+    if (crashed)
+      await sql`update document set crm_note_id = null where session_uuid = ${uuid}`.execute(
+        server.deps.database,
+      );
+    const linked = await runCommand(t, server, linkCommand, [uuid, own]);
+    assert.equal(linked.code, 0, linked.out);
+    await deliver(server);
+    await attach();
+    const { notes } = await control<{ notes: { contactIds: string[] }[] }>(
+      server.hubspotUrl,
+      'GET',
+      'attachments',
+    );
+    const notesOf = (id: string) => notes.filter(({ contactIds }) => contactIds.includes(id)).length;
+    assert.deepEqual([notesOf(left), notesOf(own)], [0, 1]);
+  }
 });

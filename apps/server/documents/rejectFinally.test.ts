@@ -11,7 +11,7 @@ import {
   standingsOf,
 } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { paidJoin } from '../../../tests/harness/steps.ts';
+import { paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
@@ -249,4 +249,23 @@ test('an upgrade by link stays when a join that its holder had before is rejecte
   assert.equal(await standing(), 'active');
   assert.equal((await reject(t, second.uuid)).code, 0);
   assert.equal(await standing(), 'refunded');
+});
+
+test('who begins a join with the code of somebody who was rejected is not told of that', async (t) => {
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, 'HONOR104');
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.equal((await reject(t, uuid)).code, 0);
+  const stranger = server.client();
+  const params = { uuid: await startJoin(stranger, 'HONOR104') };
+  const { status, message } = await stranger.call('createUploadLink', { params });
+  assert.deepEqual([status, /eligib/.test(message ?? '')], [409, false]);
+});
+
+test('what was uploaded at an upgrade by link is listed there when the page is opened again', async () => {
+  await paidJoin(server, server.client(), 'HONOR102');
+  const { client, uuid } = await upgradeByLink(server, '102');
+  await postPdf(client, pathOf('uploadTranscript', { uuid }));
+  assert.equal((await client.call('getDocuments', { params: { uuid } })).data.documents.length, 1);
+  assert.equal((await server.client().call('getDocuments', { params: { uuid } })).data.documents.length, 0);
 });

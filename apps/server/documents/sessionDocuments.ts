@@ -4,21 +4,27 @@ import type { Holding } from '#core/holding.ts';
 import { statesAllowing } from '#core/joinSession.ts';
 import { finalRejection, rejectionReasons } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
-import { isHeldBy } from '../session/holding.ts';
+import { isHeldBy, isOpenTo } from '../session/holding.ts';
 import { isReturned } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
-/** What a join has uploaded; file names only for the browser that holds the join. */
+/**
+ * What a join has uploaded, an upgrade by link for its base; file names only for the browser that holds the join. What staff decided is for who has its uuid until somebody
+ * has proven to be its joiner.
+ */
 export async function sessionDocuments(
   deps: Deps,
   uuid: string,
   holding: Holding,
 ): Promise<Data<'getDocuments'>> {
+  const proof = await proofJoin(deps.database, uuid);
   const rows = await deps.database
     .selectFrom('join_session')
-    .leftJoin('document', (join) => join.onRef('session_uuid', '=', 'uuid').on('review', '<>', 'rejected'))
-    .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser')])
+    .leftJoin('document', (join) =>
+      join.on('session_uuid', 'in', [uuid, proof]).on('review', '<>', 'rejected'),
+    )
+    .select(['name', 'size_bytes', isHeldBy(holding).as('is_its_browser'), isOpenTo(holding).as('is_open')])
     .where('uuid', '=', uuid)
     .where('state', 'in', statesAllowing('uploadTranscript'))
     .orderBy('document.created_at')
@@ -27,7 +33,11 @@ export async function sessionDocuments(
   const documents = rows.flatMap(({ name, size_bytes }) =>
     name === null ? [] : [{ name, size: Number(size_bytes) }],
   );
-  return { documents: rows[0]!.is_its_browser ? documents : [], rejection: await rejectionOf(deps, uuid) };
+  const { is_its_browser, is_open } = rows[0]!;
+  return {
+    documents: is_its_browser ? documents : [],
+    rejection: is_open ? await rejectionOf(deps, uuid) : null,
+  };
 }
 
 /** The staff's rejection of the transcripts that a join owes or its base does, when it is final or no other transcript is left. */

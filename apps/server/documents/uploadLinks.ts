@@ -8,7 +8,7 @@ import { countWithin, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
-import { refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
+import { joinForUpload, refuseAfterFinal, uploadTranscript } from './uploadTranscript.ts';
 
 const TOKEN_BYTES = 16;
 const LASTS_MINUTES = 60;
@@ -24,7 +24,7 @@ export async function createUploadLink(deps: Deps, uuid: string): Promise<Upload
   const limit = deps.config.limits?.uploadLinksPerSession;
   if (limit && !(await countWithin(deps.database, 'upload link', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
-  await refuseAfterFinal(deps, uuid);
+  await joinForUpload(deps, uuid);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const { rows } = await sql<{ expires_at: Date }>`
     with forgotten as (delete from upload_link where expires_at < now())

@@ -18,16 +18,7 @@ export async function uploadTranscript(
   uuid: string,
   request: FastifyRequest,
 ): Promise<{ name: string; size: number }> {
-  const session = await deps.database
-    .selectFrom('join_session')
-    .select('uuid')
-    .where('uuid', '=', uuid)
-    .where('erased_at', 'is', null)
-    .where('state', 'in', statesAllowing('uploadTranscript'))
-    .executeTakeFirst();
-  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
-  const join = await proofJoin(deps.database, uuid);
-  await refuseAfterFinal(deps, join);
+  const join = await joinForUpload(deps, uuid);
   const limit = deps.config.limits?.uploadsPerSession;
   if (limit && !(await countWithin(deps.database, 'upload', uuid, limit)))
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
@@ -47,6 +38,24 @@ export async function uploadTranscript(
     throw await refusalFor(deps, 'uploadTranscript', uuid);
   }
   return { name: file.name, size: file.sizeBytes };
+}
+
+/**
+ * The join whose proof is uploaded with this one (proofJoin.ts). Throws when it takes none, since it is not paid, or staff have rejected
+ * the proof for good. In that order: anybody can begin a join with somebody's code.
+ */
+export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
+  const session = await deps.database
+    .selectFrom('join_session')
+    .select('uuid')
+    .where('uuid', '=', uuid)
+    .where('erased_at', 'is', null)
+    .where('state', 'in', statesAllowing('uploadTranscript'))
+    .executeTakeFirst();
+  if (!session) throw await refusalFor(deps, 'uploadTranscript', uuid);
+  const join = await proofJoin(deps.database, uuid);
+  await refuseAfterFinal(deps, join);
+  return join;
 }
 
 /** Throws a sentence for the applicant when staff have rejected the proof for good. */

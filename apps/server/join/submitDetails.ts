@@ -45,7 +45,7 @@ export async function submitDetails(
     select uuid from saved`.execute(deps.database);
     return rows[0];
   };
-  if (!(await whileFrozen(deps, uuid, save)))
+  if (!(await whileFrozen(deps, uuid, holding, save)))
     throw await refusalFor(deps, 'submitDetails', uuid, { holding });
 }
 

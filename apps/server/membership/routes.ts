@@ -8,8 +8,8 @@ export function membershipRoutes(app: FastifyInstance, deps: Deps): void {
   serve(app, 'getMembershipDetails', async ({ params }) => ({
     data: await membershipDetails(deps, params.uuid),
   }));
-  serve(app, 'setMembership', async ({ params, body }) => {
-    await setMembership(deps, params.uuid, body.membershipId);
+  serve(app, 'setMembership', async ({ params, body, request }) => {
+    await setMembership(deps, params.uuid, deps.browser.holdingOf(request, params.uuid), body.membershipId);
     return { data: { status: 'success' as const } };
   });
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Holding } from '#core/holding.ts';
 import { MOST_REVISIONS } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
@@ -12,7 +13,12 @@ const isMember = isMemberNow('join_session.contact_id');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
 /** Chooses or changes the membership. Choosing the same one again changes nothing, not even its price. */
-export async function setMembership(deps: Deps, uuid: string, membershipId: number): Promise<void> {
+export async function setMembership(
+  deps: Deps,
+  uuid: string,
+  holding: Holding,
+  membershipId: number,
+): Promise<void> {
   const product = deps.society.product(membershipId);
   if (product?.type !== 'membership') throw new Refusal(404, NOT_ON_OFFER);
   const isChosen = hasLine({ productId: product.id });
@@ -28,7 +34,7 @@ export async function setMembership(deps: Deps, uuid: string, membershipId: numb
       returning uuid`.execute(deps.database);
     return rows[0];
   };
-  if (await whileFrozen(deps, uuid, choose)) return;
+  if (await whileFrozen(deps, uuid, holding, choose)) return;
   const { rows } = await sql<{ programme_fits: boolean; is_member: boolean }>`
     select programme = ${product.programme!} as programme_fits, ${isMember} as is_member
     from join_session where uuid = ${uuid} and ${stateAllows('setMembership')}`.execute(deps.database);

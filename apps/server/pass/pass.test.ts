@@ -386,3 +386,23 @@ test('a code that is given while its join is erased finds nothing, and neither w
   await erasing.query('commit');
   assert.equal((await given).status, 400);
 });
+
+for (const [what, ask] of [
+  ['a name that is given', byName],
+  ['a code that is asked for', sendCode],
+] as const)
+  test(`${what} while its join is erased finds nothing`, async (t) => {
+    const email = `${what.replaceAll(' ', '.')}.meanwhile@example.com`;
+    const uuid = await orderingJoin(server.client(), 'LINCOLN2026', { personalEmail: email });
+    const token = tokenOf(uuid);
+    const holder = await lockHolder(t, server);
+    await holder.query('select from join_session where uuid = $1 for update', [uuid]);
+    const asked = ask(server.client(), token);
+    await waiting(holder, 1);
+    for (const table of ['letter', 'pass', 'join_event'])
+      await holder.query(`delete from ${table} where session_uuid = $1`, [uuid]);
+    await holder.query('delete from join_session where uuid = $1', [uuid]);
+    await holder.query('commit');
+    const { status, message } = await asked;
+    assert.deepEqual([status, message], [403, PASS_INVALID]);
+  });

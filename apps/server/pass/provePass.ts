@@ -79,7 +79,7 @@ export async function proveByName(
     name_tries: number | null;
   }>`
     with opened as (
-      select uuid, details from join_session session where ${opens(pass)}
+      select uuid, details from join_session session where ${opens(pass)} for key share
     ), counted as (
       insert into pass (session_uuid, tries, name_tries) select uuid, 1, 1 from opened
       on conflict (session_uuid) do update set tries = pass.tries + 1, name_tries = pass.name_tries + 1

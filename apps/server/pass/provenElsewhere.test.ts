@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
+import { pathOf } from '#contract/calls.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
+import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
+  beginPayment,
   details,
   openIntent,
   orderingJoin,
@@ -11,6 +15,8 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
+import { postPdf } from '../../../tests/harness/uploads.ts';
+import { documentsRejectCommand } from '../documents/commands.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 
 const server = await sharedServer();
@@ -33,6 +39,13 @@ async function provenBrowser(uuid: string): Promise<Client> {
   const proof = { token, code: deps.passes.code(uuid, occasion) };
   assert.equal((await client.call('provePassByCode', { body: proof })).status, 200);
   return client;
+}
+
+/** A join that a stranger began, and its joiner has opened by its link since, in another browser. */
+async function provenElsewhere(personalEmail: string) {
+  const stranger = server.client();
+  const uuid = await orderingJoin(stranger, 'LINCOLN2026', { personalEmail });
+  return { stranger, uuid, joiner: await provenBrowser(uuid) };
 }
 
 const isOffered = async (client: Client, uuid: string) =>
@@ -165,4 +178,56 @@ test('who began a join and proves to be its joiner in the same browser goes on t
   const { intentId } = await payOrder(server, client, uuid);
   assert.equal(await isOffered(client, uuid), true);
   assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+});
+
+test('after a proof who began a join is told nothing of what became of its membership, and takes no offer away', async (t) => {
+  const { stranger, uuid, joiner } = await provenElsewhere('offered@example.com');
+  await payOrder(server, joiner, uuid);
+  const params = { uuid };
+  for (const other of [stranger, server.client()]) {
+    const skip = await other.call('skipUpgrade', { params });
+    assert.deepEqual([skip.status, skip.message], [404, OPENED_ELSEWHERE]);
+  }
+  assert.equal(await isOffered(joiner, uuid), true);
+  await postPdf(joiner, pathOf('uploadTranscript', { uuid }));
+  await runCommand(t, server, documentsRejectCommand, [uuid, '--reason', 'below-requirement', '--final']);
+  for (const other of [stranger, server.client()]) {
+    const { data: welcome } = await other.call('getWelcome', { params });
+    assert.deepEqual([welcome.memberships, welcome.rejection, welcome.refunded], [[], null, []]);
+    assert.equal((await other.call('getDocuments', { params })).data.rejection, null);
+  }
+  const { data: welcome } = await joiner.call('getWelcome', { params });
+  assert.deepEqual([welcome.memberships[0]?.standing, welcome.rejection === null], ['refunded', false]);
+  assert.notEqual((await joiner.call('getDocuments', { params })).data.rejection, null);
+});
+
+test('after a proof no call of who began a join ends a payment that its joiner is making', async () => {
+  const { stranger, uuid, joiner } = await provenElsewhere('authenticating@example.com');
+  const intent = await openIntent(joiner, uuid);
+  await beginPayment(joiner, uuid, intent.revision);
+  const confirmation = {
+    payment_method: 'pm_card_authenticationRequired',
+    return_url: server.url,
+    use_stripe_sdk: 'true',
+  };
+  await server.stripe('POST', `/v1/payment_intents/${intent.id}/confirm`, confirmation);
+  await sql`update join_session set paying_since = now() - interval '20 seconds' where uuid = ${uuid}`.execute(
+    deps.database,
+  );
+  const params = { uuid };
+  for (const other of [stranger, server.client()])
+    for (const answer of [
+      await other.call('submitDetails', { params, body: details() }),
+      await other.call('releasePayment', { params, body: {} }),
+      await other.call('setMembership', { params, body: { membershipId: 2 } }),
+      await other.call('setCustomDonation', { params, body: { amount: '5.00' } }),
+      await other.call('setSessionProduct', {
+        params,
+        body: { productUuid: '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030' },
+      }),
+    ])
+      assert.ok(answer.status === 404 || answer.status === 409, answer.message ?? '');
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intent.id}`);
+  assert.equal((body as never as { status: string }).status, 'requires_action');
+  assert.equal((await joiner.call('releasePayment', { params, body: {} })).data.state, 'ordering');
 });

@@ -22,12 +22,12 @@ export async function sendCode(
   const limit = deps.config.limits?.passCodesPerJoin;
   if (limit && !(await countWithin(deps.database, 'pass code', sessionUuid, limit)))
     throw new Refusal(429, TOO_MANY_CODES);
-  // The letter has no code, but what the server makes it of.
+  // Locked, so that an erasure comes before or after. The letter has no code, but what the server makes it of.
   const salt = randomUUID();
   const hash = codeHash(deps, pass, deps.passes.code(sessionUuid, salt));
   const { rows } = await sql`
     with opened as (
-      select uuid from join_session session where ${opens(pass)}
+      select uuid from join_session session where ${opens(pass)} for key share
     ), kept as (
       insert into pass (session_uuid, code_hash, code_browser, code_expires_at)
       select uuid, ${hash}, ${codeBrowser}, now() + make_interval(mins => ${CODE_MINUTES}) from opened

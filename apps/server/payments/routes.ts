@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { isOpenIn } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { sessionNotFound } from '../platform/http/refusal.ts';
 import { serve } from '../platform/http/routes.ts';
-import { readStanding } from '../session/standing.ts';
+import { readStanding, refusalFor } from '../session/standing.ts';
 import { beginPayment } from './beginPayment.ts';
 import { prepareCustomer } from './cardCustomer.ts';
 import { createPaymentIntent } from './createPaymentIntent.ts';
@@ -24,8 +25,11 @@ export function paymentRoutes(app: FastifyInstance, deps: Deps): void {
       joinsOfBrowser: deps.browser.joinsOf(request),
     }),
   }));
-  serve(app, 'releasePayment', async ({ params }) => {
+  serve(app, 'releasePayment', async ({ params, request }) => {
     let standing = await readStanding(deps, params.uuid);
+    const holding = deps.browser.holdingOf(request, params.uuid);
+    if (standing && !isOpenIn(holding, standing))
+      throw await refusalFor(deps, 'releasePayment', params.uuid, { holding });
     if (standing?.state === 'paying' && (await settlePaying(deps, params.uuid, 'failed')) !== 'paying')
       standing = await readStanding(deps, params.uuid);
     if (!standing) throw sessionNotFound();

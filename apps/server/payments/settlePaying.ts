@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import { type Holding, isOpenIn } from '#core/holding.ts';
 import type { JoinSessionState } from '#core/joinSession.ts';
 import type { Deps } from '../deps.ts';
+import { readStanding } from '../session/standing.ts';
 import { reopenFrozen } from '../session/states.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { noteFailure } from './cardFailures.ts';
@@ -78,13 +80,19 @@ export async function settlePaying(
   return now?.state ?? null;
 }
 
-/** A change that finds the order frozen is tried once more when the payment turns out to have come to nothing. */
+/**
+ * A change that finds the order frozen is tried once more when the payment turns out to have come to nothing. Nobody ends it from a
+ * browser in which the join does not go on.
+ */
 export async function whileFrozen<T>(
   deps: Deps,
   uuid: string,
+  holding: Holding,
   change: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const first = await change();
   if (first !== undefined) return first;
+  const standing = await readStanding(deps, uuid);
+  if (!standing || !isOpenIn(holding, standing)) return undefined;
   return (await settlePaying(deps, uuid, 'change')) === 'ordering' ? change() : undefined;
 }

@@ -108,7 +108,7 @@ async function unsentOf({ database, society }: Deps, joins: readonly string[]): 
 const countOf = ({ contacts, files }: AtHubspot) => contacts.length + files.length;
 
 function tellPlan(
-  { joins, contacts, others, erasedAt, atHubspot }: Person,
+  { joins, contacts, others, ofOthers, erasedAt, atHubspot }: Person,
   unsent: readonly Unsent[],
   withHubspot: boolean,
 ): void {
@@ -125,10 +125,19 @@ function tellPlan(
     console.log(
       `stays: contact ${id}, which a join names and which has another email. Erase it by that one.`,
     );
+  if (ofOthers > 0) console.log(`the email itself, in ${rowsOfOthers(ofOthers)}. The joins stay.`);
 }
 
+const rowsOfOthers = (number: number) =>
+  `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
+
 /** What went, what stays and why. Names nobody but by ids. */
-function receiptOf(deps: Deps, { others }: Person, unsent: readonly Unsent[], erased: PersonErased): string {
+function receiptOf(
+  deps: Deps,
+  { others, ofOthers }: Person,
+  unsent: readonly Unsent[],
+  erased: PersonErased,
+): string {
   const { gone, stripped, documents, letters, contacts, customers, money, atHubspot, leftAtHubspot } = erased;
   return [
     `Erased at ${deps.now().toISOString()}.`,
@@ -152,6 +161,7 @@ function receiptOf(deps: Deps, { others }: Person, unsent: readonly Unsent[], er
       ({ uuid, goods }) =>
         `Paid by join ${uuid} and never sent: ${goods.join(', ')}. The address is gone, and the money stays.`,
     ),
+    ...(ofOthers > 0 ? [`Gone: the email itself, in ${rowsOfOthers(ofOthers)}. Stays: these joins.`] : []),
     ...others.map((id) => `Stays: contact ${id}, which has another email.`),
     'Stays: a keyed hash of the email, in the list of erasures and, where reminders were stopped, in that list.',
     `Stays elsewhere: letters in mailboxes, backups until they are thrown away (after a restore: npm run operator -- person erase --again), and logs until they end.`,

@@ -85,7 +85,7 @@ async function eraseHere(
     });
     const contacts = await eraseContacts(trx, deps, person.contacts);
     await sql`delete from pass_request where lower(email) = ${person.email}`.execute(trx);
-    await sql`delete from letter where lower(email) = ${person.email}`.execute(trx);
+    await forgetEmail(trx, person.email);
     await sql`delete from staff_notice where id = any(${await noticesNaming(trx, [person.email, ...names])}::bigint[])`.execute(
       trx,
     );
@@ -101,6 +101,19 @@ async function eraseHere(
       leftAtHubspot: await leftAtHubspot(trx, hash),
     };
   });
+}
+
+/**
+ * Of joins that stay, since they have another email, no row has this one. Letters that were sent stay without it, or they would be
+ * sent again.
+ */
+async function forgetEmail(trx: Kysely<Tables>, email: string): Promise<void> {
+  await sql`
+    delete from letter where lower(email) = ${email} and (session_uuid is null or sent_at is null)`.execute(
+    trx,
+  );
+  await sql`update letter set email = null, data = '{}' where lower(email) = ${email}`.execute(trx);
+  await sql`update payment set receipt_email = null where lower(receipt_email) = ${email}`.execute(trx);
 }
 
 export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): Promise<void> {

@@ -42,6 +42,10 @@ export const personExportCommand: Command = {
     console.log(
       `Written to ${to}: index.html, data.json and ${written} of ${documents.length} document${documents.length === 1 ? '' : 's'}. It is all about one person: give it to nobody else.`,
     );
+    if (person.ofOthers > 0)
+      console.log(
+        'Not in it: joins that have another email, though letters or payments of them had this one. Of these only what had it is told.',
+      );
     for (const id of person.others)
       console.log(`Not in it: contact ${id}, which a join names and which has another email.`);
     return written === documents.length ? 0 : 1;

@@ -16,15 +16,18 @@ export interface Person {
   others: string[];
   /** Rows of other tables that have the email itself. */
   requests: number;
+  /** Of them those about joins that have another email: it was corrected before anything was paid, or a letter went there by mistake. */
+  ofOthers: number;
   erasedAt: Date | null;
   /** What HubSpot may still have, since it was not told of an erasure. */
   atHubspot: AtHubspot;
 }
 
 /**
- * Contacts with the email, and those merged into them; joins of these contacts, and joins in which the email was given, or that a
- * receipt or letter of went to it; and contacts that such a join created. A contact of another email is not theirs: anybody can begin a join
- * of a contact, and give an email of their own.
+ * Contacts with the email, and those merged into them; joins of these contacts, and joins that have the email (that of a payment where they have no
+ * details), or had it when they were paid; and contacts that such a join created. A contact of another email is not theirs: anybody can begin a join of a contact, and give
+ * an email of their own. Nor is a join of which a letter once went to the email: it may have been a slip that the joiner has
+ * corrected, and is another person's.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
@@ -40,8 +43,8 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
       select id from contact where (${isOf('profile')}) or lower(email) = ${email}
     ), given as (
       select uuid from join_session where details is not null and ${isOf('details')}
-      union select session_uuid from payment where lower(receipt_email) = ${email}
-      union select session_uuid from letter where lower(email) = ${email} and session_uuid is not null
+      union select session_uuid from payment join join_session on uuid = session_uuid
+        where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
     ), created as (
       select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
     ), contacts as (
@@ -50,13 +53,20 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
     ), joins as (
       select uuid from given
       union select uuid from join_session where contact_id in (select id from contacts)
+    ), of_others as (
+      select count(*) from (
+        select session_uuid from letter where lower(email) = ${email}
+        union all select session_uuid from payment where lower(receipt_email) = ${email}) as sent
+      where session_uuid not in (select uuid from joins)
     )
     select array(select uuid::text from joins join join_session using (uuid) where erased_at is null order by 1) as joins,
       array(select id from contacts order by id) as contacts,
       array(select distinct contact_id from join_session where uuid in (select uuid from joins)
         and contact_id is not null and contact_id not in (select id from contacts) order by 1) as others,
       ((select count(*) from pass_request where lower(email) = ${email})
-        + (select count(*) from letter where lower(email) = ${email} and session_uuid is null))::int as requests,
+        + (select count(*) from letter where lower(email) = ${email} and session_uuid is null)
+        + (select count from of_others))::int as requests,
+      (select count from of_others)::int as "ofOthers",
       (select erased_at from erasure where email_hash = ${hash}) as "erasedAt"`.execute(database);
   const found = rows[0]!;
   const notices = await noticesNaming(database, [email]);

@@ -17,10 +17,19 @@ import { deliver, editAtHubspot } from '../../../tests/harness/deliver.ts';
 import { pdf } from '../../../tests/harness/documents.ts';
 import { askHubspot, control } from '../../../tests/harness/providers.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { beginPayment, openIntent, orderingJoin, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
+import { sendDue } from '../letters/sendLetters.ts';
+import { sendDueLinks } from '../pass/sendLinks.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { personExportCommand } from './exportCommand.ts';
 import { journalPath } from './journal.ts';
@@ -437,4 +446,34 @@ test('what is no email, and options that contradict each other, are not understo
     code: 1,
     out: 'Induct has nothing of this email.\n',
   });
+});
+
+test('who owns an email that somebody mistyped, and corrected, is given and ends nothing of that person', async (t) => {
+  const [slip, right] = ['jordan.riviera@example.com', 'jordan.rivera.own@example.com'];
+  const client = server.client();
+  const uuid = await orderingJoin(client, undefined, { personalEmail: slip });
+  await openIntent(client, uuid);
+  await client.call('sendPassLinks', { body: { email: slip } });
+  await sendDueLinks(deps);
+  while (await sendDue(deps, deps.config.mail!));
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
+  await payOrder(server, client, uuid);
+
+  const to = folderFor(t);
+  const { code, out } = await runCommand(t, server, personExportCommand, [slip, '--to', to]);
+  assert.deepEqual([code, /Not in it: joins that have another email/.test(out)], [0, true]);
+  const data = readFileSync(join(to, 'data.json'), 'utf8');
+  for (const other of ['12 Oak Street', right, uuid, '4242']) assert.ok(!data.includes(other), other);
+  assert.ok(data.includes('"Other letters to this email"'));
+
+  const erased = await erase(t, slip, '--yes');
+  assert.equal(erased.code, 0, erased.out);
+  assert.match(erased.out, /Gone: the email itself, in .* of joins that have another one/);
+  assert.equal((await client.call('getWelcome', { params: { uuid } })).data.firstName, 'Jordan');
+  const { rows } = await sql`
+    select from letter where email = ${slip} union all select from payment where receipt_email = ${slip}`.execute(
+    deps.database,
+  );
+  assert.equal(rows.length, 0);
+  assert.match((await erase(t, slip)).out, /Nothing has come since/);
 });

@@ -33,19 +33,27 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
 /** They open something, and tell nothing of the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
+/** Of a letter that is not about a join of theirs: what names or opens a join, which may be another person's. */
+const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
+
 /** Everything that the database has about a person, with times in ISO 8601 and amounts in cents; and their documents. */
 export async function readPerson(
   { database, stopLinks }: Pick<Deps, 'database' | 'stopLinks'>,
   { email, joins, contacts }: Person,
 ): Promise<{ sections: Section[]; documents: ExportedDocument[] }> {
-  const rowsOf = async (table: string, where: ReturnType<typeof sql>) => {
+  const rowsOf = async (
+    table: string,
+    where: ReturnType<typeof sql>,
+    leftOut: readonly string[] = secrets,
+  ) => {
     const { rows } = await sql<{ row: Record<string, unknown> }>`
-      select to_jsonb(${sql.table(table)}) - ${secrets}::text[] as row from ${sql.table(table)} where ${where}`.execute(
+      select to_jsonb(${sql.table(table)}) - ${leftOut}::text[] as row from ${sql.table(table)} where ${where}`.execute(
       database,
     );
     return rows.map(({ row }) => row);
   };
   const theirJoins = sql`session_uuid = any(${joins}::uuid[])`;
+  const isOfOthers = sql`(${theirJoins}) is not true`;
   const isTheirContact = sql`contact_id = any(${contacts}::text[])`;
   const documents = await rowsOf('document', sql`${theirJoins} or ${isTheirContact}`);
   const written = documents
@@ -62,14 +70,22 @@ export async function readPerson(
   ];
   for (const [table, title] of ofJoins) {
     const byEmail =
-      table === 'letter'
-        ? sql` or lower(email) = ${email}`
-        : table === 'staff_notice'
-          ? sql` or id = any(${await noticesNaming(database, [email])}::bigint[])`
-          : sql``;
+      table === 'staff_notice'
+        ? sql` or id = any(${await noticesNaming(database, [email])}::bigint[])`
+        : sql``;
     sections.push({ title, rows: await rowsOf(table, sql`${theirJoins}${byEmail}`) });
   }
   sections.push(
+    {
+      title: 'Other letters to this email',
+      rows: await rowsOf('letter', sql`lower(email) = ${email} and ${isOfOthers}`, aboutOthers),
+    },
+    {
+      title: 'Other payments that were begun with this email',
+      rows: (await rowsOf('payment', sql`lower(receipt_email) = ${email} and ${isOfOthers}`)).map(
+        ({ receipt_email, created_at }) => ({ receipt_email, created_at }),
+      ),
+    },
     {
       title: 'Refunds',
       rows: await rowsOf('refund', sql`intent_id in (select intent_id from payment where ${theirJoins})`),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Holding, isSure } from '#core/holding.ts';
+import { type Holding, isOpenIn } from '#core/holding.ts';
 import { type JoinSessionState, refusal, type SessionAction, screenToGoOn } from '#core/joinSession.ts';
 import { OPENED_ELSEWHERE } from '#core/pass.ts';
 import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
@@ -105,7 +105,7 @@ export async function refusalFor(
 ): Promise<Refusal> {
   const standing = await readStanding(deps, uuid);
   if (!standing) return sessionNotFound();
-  if (holding && standing.isProven && !isSure(holding)) return new Refusal(404, OPENED_ELSEWHERE);
+  if (holding && !isOpenIn(holding, standing)) return new Refusal(404, OPENED_ELSEWHERE);
   const message = refusal(action, standing.state);
   if (message === null) return new Refusal(409, otherwise, { goOn: standing.goOn });
   return new Refusal(409, message, { goOn: standing.goOn });

@@ -15,5 +15,7 @@ export function upgradeRoutes(app: FastifyInstance, deps: Deps): void {
       holding: deps.browser.holdingOf(request, params.uuid),
     }),
   }));
-  serve(app, 'skipUpgrade', async ({ params }) => ({ data: { goOn: await skipUpgrade(deps, params.uuid) } }));
+  serve(app, 'skipUpgrade', async ({ params, request }) => ({
+    data: { goOn: await skipUpgrade(deps, params.uuid, deps.browser.holdingOf(request, params.uuid)) },
+  }));
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type Holding, isOpenIn } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
@@ -9,7 +10,9 @@ import { stateAllows, transitions } from '../session/states.ts';
  * Skip is honored: the offer does not come back, and an intent that a card form may still hold is cancelled. One that
  * was paid in this very moment confirms. Answers where the join goes on.
  */
-export async function skipUpgrade(deps: Deps, uuid: string): Promise<string> {
+export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
+  const before = await readStanding(deps, uuid);
+  if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
   // First: from now on no intent is opened. See openUpgrade, which locks the same row.
   await sql`
     update join_session set ${transitions.skipUpgrade}

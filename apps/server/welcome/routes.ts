@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { rejectionOf } from '../documents/sessionDocuments.ts';
 import { duplicatesOf } from '../payments/duplicates.ts';
 import { serve } from '../platform/http/routes.ts';
-import { isHeldBy } from '../session/holding.ts';
+import { isHeldBy, isOpenTo } from '../session/holding.ts';
 import { baseMembership } from '../session/members.ts';
 import { firstName, fullName } from '../session/person.ts';
 import { readStanding, refusalFor } from '../session/standing.ts';
@@ -22,19 +22,23 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
   }));
 }
 
-/** What the welcome page shows; personal data only for the browser that holds the join. */
+/**
+ * What the welcome page shows; personal data only for the browser that holds the join, and what became of the membership until
+ * somebody has proven to be its joiner, then likewise.
+ */
 async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getWelcome'>> {
   const standing = await readStanding(deps, uuid);
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'readUpgrade', uuid);
   const { rows } = await sql<{
     is_its_browser: boolean;
+    is_open: boolean;
     first_name: string | null;
     full_name: string | null;
     member_number: string | null;
     is_unlisted: boolean | null;
     bought: { type: 'membership' | 'membership_upgrade'; name: string; standing: MembershipStanding }[];
   }>`
-    select ${isHeldBy(holding)} as is_its_browser, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
+    select ${isHeldBy(holding)} as is_its_browser, ${isOpenTo(holding)} as is_open, ${firstName} as first_name, ${fullName} as full_name, base.member_number, base.is_unlisted, coalesce((
         select json_agg(json_build_object('type', membership.type, 'name', line ->> 'name', 'standing', standing) order by membership.type, id)
         from membership join payment on intent_id = payment_intent
         join order_snapshot snapshot on snapshot.session_uuid = payment.session_uuid and snapshot.kind = payment.kind
@@ -44,6 +48,8 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
       left join lateral ${baseMembership} as base on base.is_held
     where session.uuid = ${uuid}`.execute(deps.database);
   const isItsBrowser = rows[0]?.is_its_browser ?? false;
+  const programme = deps.society.programme(standing.programme);
+  if (!rows[0]?.is_open) return { ...TOLD_TO_ANYBODY, programme: programme.name };
   const bought = rows[0]?.bought ?? [];
   // A payment that was voided counts only when nothing else was bought.
   const real = bought.filter((one) => one.standing !== 'void');
@@ -53,7 +59,6 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
   const isMembership = memberships.some(({ type }) => type === 'membership');
   const rejection = await rejectionOf(deps, uuid);
   const isAsked = standing.isSelfNomination || rejection?.isFinal === false;
-  const programme = deps.society.programme(standing.programme);
   return {
     firstName: isItsBrowser ? (rows[0]?.first_name ?? null) : null,
     receipt: isItsBrowser ? await receiptOf(deps, uuid) : null,
@@ -70,6 +75,16 @@ async function welcome(deps: Deps, uuid: string, holding: Holding): Promise<Data
     })),
   };
 }
+
+const TOLD_TO_ANYBODY = {
+  firstName: null,
+  receipt: null,
+  memberships: [],
+  owesTranscript: false,
+  rejection: null,
+  papers: null,
+  refunded: [],
+} satisfies Omit<Data<'getWelcome'>, 'programme'>;
 
 async function papersOf(
   deps: Deps,

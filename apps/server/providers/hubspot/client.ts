@@ -82,6 +82,8 @@ export interface HubspotClient {
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
   /** The id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
+  /** Deletes a note; its file stays. One that is not there is no error. */
+  deleteNote(id: string): Promise<void>;
   /**
    * Deletes a contact for good, with all that HubSpot has of them (GDPR); one that is not there is no error. By id: an unknown email
    * would be put on a list of those that may never come back. Throws {@link CrmDenied} when the token may not.
@@ -293,6 +295,11 @@ export function hubspotClient(
       const holds = ({ properties }: CrmContact) =>
         (properties.hs_attachment_ids ?? '').split(';').includes(fileId);
       return results.find(holds)?.id ?? null;
+    },
+    // https://developers.hubspot.com/docs/api-reference/crm-notes-v3/basic/delete-crm-v3-objects-notes-noteId
+    async deleteNote(id) {
+      const path = `/${encodeURIComponent(id)}`;
+      await callAboutOne(answers.nothing, { method: 'DELETE', under: notes, path });
     },
     // https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/basic/post-crm-v3-objects-contacts-gdpr-delete
     async eraseContact(id) {
