@@ -78,6 +78,7 @@ test('a payment that went back is told with its amount and card to who brings it
     paymentIntent: second!.intent.id,
     refunded: {
       kind: 'join',
+      why: 'held',
       amount: 6500,
       card: { brand: 'Mastercard', last4: '4444' },
       isReturned: true,
