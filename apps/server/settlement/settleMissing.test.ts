@@ -6,6 +6,7 @@ import {
   atStripe,
   chargeOf,
   differencesOf,
+  failRefund,
   paidElsewhere,
   refundsOf,
   standingsOf,
@@ -294,6 +295,28 @@ test('a payment that is made again is dated by Stripe, and cut off halfway as we
     assert.deepEqual(row, { succeeded_at: charge!.createdAt, paid_at: charge!.createdAt });
   }
 });
+
+for (const [contactId, backup] of [
+  ['8020', 'refunded'],
+  ['8021', 'paid'],
+  ['8022', 'nothing'],
+] as const)
+  test(`a refund that failed after its contact had joined anew brings nothing back, nor does a restore of a backup with ${backup} of it`, async (t) => {
+    const code = await invited(contactId);
+    let restore = await dump(server);
+    const first = await paidJoin(server, server.client(), code);
+    if (backup === 'paid') restore = await dump(server);
+    await refund(t, first.uuid);
+    if (backup === 'refunded') restore = await dump(server);
+    const second = await paidJoin(server, server.client(), code);
+    await failRefund(server, first.intentId);
+    const book = () => bookOf([first.uuid, second.uuid], [first.intentId, second.intentId]);
+    const lost = await book();
+    assert.deepEqual(lost.differences, ['paid_anew']);
+    await restore();
+    await settleMissing(t);
+    assert.deepEqual(await book(), lost);
+  });
 
 test('a lost dispute is taken in before the next membership of its contact is made again', async (t) => {
   const code = await invited('8009');
