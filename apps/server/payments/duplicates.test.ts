@@ -109,6 +109,22 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   ]);
 });
 
+test('a second payment that a lost dispute took is not said to be on its way', async () => {
+  const [first, second] = await joinsOfOne('7006', [server.client(), server.client()]);
+  for (const { intent } of [first!, second!]) await payByCard(server, intent.id);
+  await server.stripeControl('refunds', { answer: 'refused' });
+  for (const { intent } of [first!, second!]) await confirmPayment(server.deps, intent.id);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const { id } = await server.stripeControl('disputes', {
+    charge: await chargeOf(server, second!.intent.id),
+  });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, second!.intent.id);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { kind: 'join', amount: 6500, isReturned: true },
+  ]);
+});
+
 test('an order whose payment went back as a second one is told as open to who looks at it first', async () => {
   const [first, second] = await joinsOfOne('7005', [server.client(), server.client()]);
   await beginPayment(second!.client, second!.uuid, second!.intent.revision);

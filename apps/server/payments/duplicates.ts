@@ -7,7 +7,7 @@ export interface Duplicate {
   why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
-  /** All of it has gone back, as far as Stripe has told; otherwise it is about to. */
+  /** All of it has gone back, as far as Stripe has told, or was taken by a lost dispute; otherwise it is about to. */
   isReturned: boolean;
 }
 
@@ -32,7 +32,8 @@ export async function duplicatesOf(
   }>`
     select case when items @> ${JSON.stringify([{ type: 'membership_upgrade' }])}::jsonb then 'upgrade' else kind end as kind,
       case when exists (select from refund where refund.intent_id = payment.intent_id and reason = 'unconfirmed') then 'other_amount' else 'held' end as why,
-      payment.amount_cents, card_brand, card_last4, refunded_cents >= payment.amount_cents as is_returned
+      payment.amount_cents, card_brand, card_last4, (select coalesce(sum(refund.amount_cents), 0) from refund
+        where refund.intent_id = payment.intent_id and refund.status in ('pending', 'succeeded')) >= payment.amount_cents as is_returned
     from payment left join order_snapshot snapshot using (session_uuid, kind, revision)
     where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
   return rows.map(({ kind, why, amount_cents, card_brand, card_last4, is_returned }) => ({
