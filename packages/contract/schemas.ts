@@ -315,10 +315,11 @@ export const schemas = {
       /** Stripe's status (succeeded, processing, requires_payment_method, …) or refunded. */
       status: z.string(),
       paymentIntent: z.string(),
-      /** For refunded: the amount (cents) and card of a payment for something already held. */
+      /** For refunded: the amount (cents) and card of a payment for something already held, or of another amount than was shown. */
       refunded: z
         .object({
           kind: z.enum(['join', 'upgrade']),
+          why: z.enum(['held', 'other_amount']),
           amount: z.int(),
           card: z.object({ brand: z.string(), last4: z.string() }).nullable(),
           /** False while the provider has yet to take the refund. */

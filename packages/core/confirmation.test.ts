@@ -6,6 +6,7 @@ import type { MembershipStanding } from './refunds.ts';
 const first: PaymentFacts = {
   kind: 'join',
   bought: 'membership',
+  isAsShown: true,
   status: 'open',
   hasMembership: false,
   hasEarlier: false,
@@ -55,6 +56,12 @@ const madeAgain: [string, PaymentFacts, Confirmation['is']][] = [
 
 const cases: [string, PaymentFacts, Confirmation['is']][] = [
   ['a first payment', first, 'wanted'],
+  ['one of another amount than was shown', { ...first, isAsShown: false }, 'another amount'],
+  [
+    'one of another amount that goes back already',
+    { ...first, isAsShown: false, status: 'duplicate' },
+    'given back already',
+  ],
   ['one whose row a crash kept from being written', { ...first, status: null }, 'wanted'],
   ['one that was cancelled here before Stripe said otherwise', { ...first, status: 'canceled' }, 'wanted'],
   [

@@ -5,6 +5,8 @@ import { isHeld, type MembershipStanding } from './refunds.ts';
 export interface PaymentFacts {
   kind: 'join' | 'upgrade';
   bought: ProductType;
+  /** What was received is the amount of the order that was on the screen. */
+  isAsShown: boolean;
   /** Status of our row of the payment; null when a crash prevented writing it. */
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate' | null;
   /** This payment's membership has been written already. */
@@ -36,17 +38,20 @@ export interface MadeAgain {
 
 /**
  * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
- * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff. A payment that is made again was
+ * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff. `another amount` than the one on
+ * the screen buys nothing of what was shown. A payment that is made again was
  * sold once: what has ended since takes nobody's place, and an upgrade needs no membership that is still held.
  */
 export type Confirmation =
   | { is: 'confirmed already' }
   | { is: 'given back already' }
+  | { is: 'another amount' }
   | { is: 'unwanted'; why: string }
   | { is: 'wanted' };
 
 export function confirmationOf(facts: PaymentFacts): Confirmation {
   if (facts.status === 'duplicate') return { is: 'given back already' };
+  if (!facts.isAsShown) return { is: 'another amount' };
   if (facts.status === 'succeeded' && facts.hasMembership) return { is: 'confirmed already' };
   const { madeAgain } = facts;
   if (madeAgain?.isReturned) return { is: 'unwanted', why: 'bought nothing, and was given back for that.' };

@@ -90,6 +90,31 @@ test('what the join wrote itself follows what becomes of it, also when the serve
     });
 });
 
+test('what was told of a payment that is made again is its own: it is dated by Stripe then, and was confirmed later', () => {
+  // Of personal fields nothing is noted, which is no note of what was bought.
+  const noted = { firstName: '' };
+  const properties = (again: string, held: string) => {
+    const values = later('former', '').map((one) =>
+      one.field === 'paidAt' ? { ...one, value: again } : one,
+    );
+    const { statusInTheWay, properties } = write(defaultFieldRules, values, noted, {
+      ...bought,
+      paid_at: held,
+    });
+    return statusInTheWay ?? properties.membership_status;
+  };
+  assert.equal(properties('2026-05-04T10:20:30.000Z', paidAt), 'former');
+  assert.equal(properties('2026-05-04T10:12:00.000Z', paidAt), 'former');
+  assert.equal(properties(paidAt, paidAt), 'former');
+  for (const [again, held, whose] of [
+    ['2026-05-04T10:20:31.000Z', paidAt, 'of one that was paid before'],
+    ['2026-05-04T10:10:00.000Z', paidAt, 'of one that was paid long after'],
+    ['2026-05-04T10:20:30.100Z', paidAt, 'of another one, which was not made again'],
+    ['2026-05-04T10:20:30.000Z', '', 'of none'],
+  ] as const)
+    assert.equal(properties(again, held), 'member', whose);
+});
+
 test('what staff wrote over it since stays, and is told when it is the status', () => {
   const { written } = write(defaultFieldRules, paid, {}, {});
   const held = { ...bought, membership_status: 'honorary' };

@@ -19,6 +19,8 @@ export const joinFields = [
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** What a paid join may write into a contact that was not proven to be its payer. */
 const purchaseFields: readonly CrmField[] = joinFields.filter((field) => field !== 'transcriptReceivedAt');
+/** So long after it was made a payment that nobody reported is confirmed at the latest, while Stripe answers (the sweep). */
+const CONFIRMED_AFTER_MS = 600_000;
 /** Only read: by these an invitation is found. */
 export const codeField = 'invitationCode';
 
@@ -123,8 +125,9 @@ export function propertiesForUnproven(
   const heldOf = (field: CrmField) => present[rules[field].property ?? ''] ?? '';
   const paidAt = values.find(({ field }) => field === 'paidAt')?.value;
   if (!paidAt) return write;
-  // The server died between writing and noting that it wrote: no other payment was made in that millisecond.
-  const isOfThisPayment = Object.keys(written).length === 0 && isSame(heldOf('paidAt'), paidAt);
+  // The server died between writing and noting that it wrote, or what it noted was lost by a restore.
+  const isNoted = purchaseFields.some((field) => field in written);
+  const isOfThisPayment = !isNoted && tellsPayment(heldOf('paidAt'), paidAt);
   for (const { field, value } of values) {
     const { property, write: rule } = rules[field];
     if (property === null || rule === 'never' || !purchaseFields.includes(field)) continue;
@@ -141,6 +144,17 @@ export function propertiesForUnproven(
     write.written[field] = value;
   }
   return write;
+}
+
+/**
+ * Whether the time of a payment that the CRM holds is this payment's. No other one was made in its millisecond. One that is made again
+ * after a restore is dated by Stripe, to the second: what was told of it before is when it was confirmed.
+ */
+function tellsPayment(held: string, paidAt: string): boolean {
+  if (isSame(held, paidAt)) return true;
+  if (!isTime(held) || !paidAt.endsWith('.000Z')) return false;
+  const confirmedAfterMs = Date.parse(held) - Date.parse(paidAt);
+  return confirmedAfterMs >= 0 && confirmedAfterMs <= CONFIRMED_AFTER_MS;
 }
 
 /**

@@ -99,6 +99,43 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
   const refund = operator(`refund ${intentId}`);
   const isAllBack = stripe.refundedCents >= stripe.amountReceivedCents;
   const received = displayPrice(stripe.amountReceivedCents);
+  const due = (payment?.refunds ?? []).filter(({ status }) => status === 'due');
+  const compareMoney = (payment: NonNullable<Sides['payment']>) => {
+    if (payment.amountCents !== stripe.amountReceivedCents)
+      add('other_amount_here', `Stripe took ${received}; we hold ${displayPrice(payment.amountCents)}.`);
+    if (payment.refundedCents !== stripe.refundedCents)
+      add(
+        'refunds',
+        `Stripe has refunded ${displayPrice(stripe.refundedCents)}, we know of ${displayPrice(payment.refundedCents)}.`,
+      );
+    if (payment.dispute !== stripe.dispute)
+      add(
+        'dispute',
+        `At Stripe its dispute is ${stripe.dispute ?? 'none'}, here ${payment.dispute ?? 'none'}.`,
+      );
+    else if (lostCents(payment) !== stripe.lostCents)
+      add(
+        'dispute',
+        `At Stripe its dispute took ${displayPrice(stripe.lostCents)}, here ${displayPrice(lostCents(payment))}.`,
+      );
+    if (due.length > 0 && stripe.ageMinutes >= graceMinutes)
+      add(
+        'refund_due',
+        [
+          `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`,
+          ...new Set(due.flatMap(({ refusal }) => (refusal ? [`Stripe says: ${refusal}`] : []))),
+        ].join(' '),
+      );
+  };
+  // It bought nothing, perhaps of an order that was never here.
+  if (session && payment?.status === 'duplicate') {
+    compareMoney(payment);
+    if (memberships.length > 0)
+      add('member_without_money', 'It is to go back, but a membership hangs on it.', refund);
+    else if (!isAllBack && due.length === 0 && stripe.dispute === null)
+      add('not_returned', `It bought nothing, and not all of its ${received} has gone back.`, refund);
+    return found;
+  }
   if (!session || !snapshot) {
     if (stripe.tellsOrder)
       add(
@@ -124,40 +161,7 @@ export function differencesOf(sides: Sides, graceMinutes: number): Difference[] 
     return found;
   }
 
-  if (payment.amountCents !== stripe.amountReceivedCents)
-    add('other_amount_here', `Stripe took ${received}; we hold ${displayPrice(payment.amountCents)}.`);
-  if (payment.refundedCents !== stripe.refundedCents)
-    add(
-      'refunds',
-      `Stripe has refunded ${displayPrice(stripe.refundedCents)}, we know of ${displayPrice(payment.refundedCents)}.`,
-    );
-  if (payment.dispute !== stripe.dispute)
-    add(
-      'dispute',
-      `At Stripe its dispute is ${stripe.dispute ?? 'none'}, here ${payment.dispute ?? 'none'}.`,
-    );
-  else if (lostCents(payment) !== stripe.lostCents)
-    add(
-      'dispute',
-      `At Stripe its dispute took ${displayPrice(stripe.lostCents)}, here ${displayPrice(lostCents(payment))}.`,
-    );
-  const due = payment.refunds.filter(({ status }) => status === 'due');
-  if (due.length > 0 && stripe.ageMinutes >= graceMinutes)
-    add(
-      'refund_due',
-      [
-        `A refund of ${displayPrice(sumOf(due))} was decided and is not made yet.`,
-        ...new Set(due.flatMap(({ refusal }) => (refusal ? [`Stripe says: ${refusal}`] : []))),
-      ].join(' '),
-    );
-
-  if (payment.status === 'duplicate') {
-    if (memberships.length > 0)
-      add('member_without_money', 'It is to go back, but a membership hangs on it.', refund);
-    else if (!isAllBack && due.length === 0 && stripe.dispute === null)
-      add('not_returned', `It bought nothing, and not all of its ${received} has gone back.`, refund);
-    return found;
-  }
+  compareMoney(payment);
   const bought = snapshot.lines.find(({ type }) => isMembershipType(type));
   const [membership] = memberships;
   if (!membership) add('money_without_member', `Stripe took ${received}, and nobody became a member by it.`);

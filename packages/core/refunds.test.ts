@@ -11,6 +11,7 @@ import {
   leftCents,
   type PaidOrder,
   planRefund,
+  type RefundedLine,
   type RefundStatus,
   type RefundWish,
   restOf,
@@ -100,6 +101,14 @@ test('a lost dispute ends a membership as a refund of what it took would, and is
   assert.equal(standing(lost(outside(7700))), 'charged_back');
   assert.equal(standing(outside(1200), lost(outside(6500))), 'charged_back');
   assert.equal(standing(of(0, 6500), lost(of(1, 1200))), 'refunded');
+  assert.equal(standing(of(0, 6000), lost(outside(1700))), 'refunded', 'what ended it first');
+  const rest: RefundedLine[] = [
+    { line: 0, productId: 1, name: '', cents: 500 },
+    { line: 1, productId: 1, name: '', cents: 1200 },
+  ];
+  assert.equal(standing(of(0, 6000), lost(outside(1700, { lines: rest }))), 'refunded', 'of its fee');
+  const failed = { ...of(0, 6000), status: 'failed' as const };
+  assert.equal(standing(failed, lost(outside(7700, { lines: rest }))), 'charged_back');
   assert.equal(standing(), 'charged_back', 'before amounts were kept');
   assert.equal(standing(lost(outside(7700, { status: 'canceled' }))), 'charged_back');
 });

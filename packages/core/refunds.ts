@@ -275,21 +275,24 @@ export function isHeld(standing: MembershipStanding): boolean {
 
 /**
  * The standing of a membership after its payment's refunds and disputes. A refund of its line ends it, and so do refunds of
- * everything that was paid, whatever they were for. What a lost dispute took counts as a refund of that amount.
+ * everything that was paid, whatever they were for. What a lost dispute took counts as a refund of that amount. What ended it
+ * first decides: a dispute over the fee that a refund had left is no other end.
  */
 export function standingAfter({
   lines,
   refunds,
   dispute,
 }: Pick<PaidOrder, 'lines' | 'refunds' | 'dispute'>): MembershipStanding {
-  if (isLostWhole({ refunds, dispute })) return 'charged_back';
   const at = lines.findIndex(({ type }) => isMembershipType(type));
-  if (at < 0) return 'void';
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
-  const lost = refunds.filter((refund) => refund.isDispute && counts(refund));
-  const isEndedBy = (given: readonly GivenBack[]) => namedLines({ refunds: given }).has(at);
-  if (isEndedBy(lost)) return 'charged_back';
-  if (isEndedBy(refunds)) return 'refunded';
-  if (goneCents(refunds) >= paidCents) return lost.length > 0 ? 'charged_back' : 'refunded';
+  const made = refunds.filter(counts);
+  const end = made.find(
+    (_, index) =>
+      namedLines({ refunds: made.slice(index, index + 1) }).has(at) ||
+      goneCents(made.slice(0, index + 1)) >= paidCents,
+  );
+  if (at >= 0 && end) return end.isDispute ? 'charged_back' : 'refunded';
+  if (isLostWhole({ refunds, dispute })) return 'charged_back';
+  if (at < 0) return 'void';
   return dispute === 'open' ? 'disputed' : 'active';
 }

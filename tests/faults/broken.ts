@@ -18,10 +18,7 @@ export const variants = {
     file: 'payments/confirmPayment.ts',
     changes: [
       ["if (intent.status !== 'succeeded') return intent.status;", ''],
-      [
-        "if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)",
-        'if (false)',
-      ],
+      ["intent.currency === 'usd' && intent.amountReceivedCents === snapshot.amount_cents", 'true'],
     ],
   },
   /** What is confirmed is what the order holds now. */

@@ -1,5 +1,6 @@
 import type { RefundWish } from '#core/refunds.ts';
 import { confirmPayment } from '../../apps/server/payments/confirmPayment.ts';
+import { followPayment } from '../../apps/server/refunds/followPayment.ts';
 import { reconcile } from '../../apps/server/settlement/reconcile.ts';
 import { details, openIntent, payByCard } from './steps.ts';
 import type { TestServer } from './testServer.ts';
@@ -60,6 +61,14 @@ export const refundsOf = ({ deps }: TestServer, intentId: string) =>
     .where('intent_id', '=', intentId)
     .orderBy('created_at')
     .execute();
+
+/** The last refund of a payment comes back from the bank, and we hear of it. */
+export async function failRefund(server: TestServer, intentId: string): Promise<void> {
+  const { body } = await server.stripe('GET', `/v1/refunds?payment_intent=${intentId}`);
+  const [last] = (body as unknown as { data: { id: string }[] }).data;
+  await server.stripeControl(`refunds/${last!.id}/settle`, { status: 'failed' });
+  await followPayment(server.deps, intentId);
+}
 
 export const chargeOf = async (server: TestServer, intentId: string) =>
   (await server.stripe('GET', `/v1/payment_intents/${intentId}`)).body.latest_charge as unknown as string;

@@ -38,6 +38,24 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
+/** Of a sale, and as true whenever they arrive. */
+const lateLetters: readonly LetterKind[] = ['confirmation', 'upgrade', 'certificate', 'portal'];
+
+/**
+ * Makes the letters of a sale due once more that were withdrawn while what it sold had ended: it is held again. Whether they hold is asked
+ * as of every letter when it is sent.
+ */
+export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
+  await trx
+    .updateTable('letter')
+    .set({ withdrawn_at: null, next_try_at: sql`now()` })
+    .where('session_uuid', '=', sessionUuid)
+    .where('kind', 'in', lateLetters)
+    .where('occasion', '=', intentId)
+    .where('withdrawn_at', 'is not', null)
+    .execute();
+}
+
 /** Makes letters due, in the transaction of what they tell. */
 export async function dueLetters(
   trx: Kysely<Tables>,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { sql } from 'kysely';
 import { simpleParser } from 'mailparser';
-import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
+import { failRefund, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { paidJoin } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
@@ -380,4 +380,15 @@ test('what a server of the version before has sold is made up for, once', async 
   );
   const { rows } = await sql`select from letter where session_uuid = ${uuid}`.execute(server.background);
   assert.equal(rows.length, 3);
+});
+
+test('a receipt that was withdrawn is sent once its membership is held again, since the refund failed', async () => {
+  const { uuid, email, intentId } = await dueLetter();
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await sql`delete from letter where session_uuid = ${uuid} and kind = 'refund'`.execute(server.background);
+  await send();
+  assert.deepEqual([(await rowOf(uuid)).withdrawn_at === null, await cameTo(email)], [false, []]);
+  await failRefund(server, intentId);
+  await send();
+  assert.equal((await cameTo(email)).length, 1);
 });

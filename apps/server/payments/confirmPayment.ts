@@ -13,19 +13,20 @@ import type { Origin, Tables } from '../platform/database/types.ts';
 import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { giveBack, promiseReturn } from '../refunds/giveBack.ts';
+import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
 import { isMemberNow, joinHolds } from '../session/members.ts';
 import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
 import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
+import { isBefore } from './stripeClock.ts';
 
 /** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
 /** What was paid for is not in this database, as after a restore. */
-class NotInDatabase extends Error {
+export class NotInDatabase extends Error {
   constructor() {
     super(
       'A payment is of a join that is not in this database. Was it restored from a backup? npm run operator -- settle --missing makes such joins again from what Stripe knows.',
@@ -33,7 +34,7 @@ class NotInDatabase extends Error {
   }
 }
 
-/** What was received is not what was on the screen, or buys nothing that is sold here: staff give it back. */
+/** What was received buys nothing that is sold here, and does not go back by itself: staff give it back. */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
     super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
@@ -44,7 +45,7 @@ export class NotConfirmable extends Error {
  * The only way to paid. The return page, the webhook and the sweep all call it, in any order and any number of times.
  * Asks Stripe, checks that the intent is ours and that what was received is what its snapshot says, then writes
  * payment, membership and what must follow in one transaction under a row lock. What is confirmed is the snapshot
- * that was paid, whatever happened to the session since.
+ * that was paid, whatever happened to the session since. Another amount than the one on the screen goes back in full.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
@@ -68,22 +69,35 @@ export async function confirmIntent(
   let wrote: 'succeeded' | 'refunded' | null = null;
   const outcome = await deps.database.transaction().execute(async (trx) => {
     const session = await lock(trx, named.uuid);
-    const read = session && (await readBeside(trx, intentId, named, session));
-    if (!read) throw new NotInDatabase();
+    if (!session) throw new NotInDatabase();
+    const paid = await readBeside(trx, intentId, named, session);
+    const shown = paid ? named : await shownInstead(trx, intent, named, session);
+    const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
+    if (!read || !shown) throw new NotInDatabase();
     const { snapshot, facts, others } = read;
-    if (intent.currency !== 'usd' || intent.amountReceivedCents !== snapshot.amount_cents)
-      throw new NotConfirmable(
-        intentId,
-        `received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`,
-      );
+    const isAsShown =
+      shown === named && intent.currency === 'usd' && intent.amountReceivedCents === snapshot.amount_cents;
     const bought = snapshot.items.find(isMembershipLine);
     if (!bought) throw new NotConfirmable(intentId, 'is for an order without a membership');
-    const confirmation = confirmationOf({ ...facts, kind: named.kind, bought: bought.type, madeAgain });
+    const confirmation = confirmationOf({
+      ...facts,
+      kind: named.kind,
+      bought: bought.type,
+      isAsShown,
+      madeAgain,
+    });
     switch (confirmation.is) {
       case 'confirmed already':
         return 'succeeded';
       case 'given back already':
         return 'refunded';
+      case 'another amount': {
+        const why = `received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`;
+        if (madeAgain || facts.status === 'succeeded') throw new NotConfirmable(intentId, why);
+        await writeOtherAmount(trx, intent, shown, snapshot.amount_cents);
+        wrote = 'refunded';
+        return 'refunded';
+      }
       case 'unwanted':
         await writeUnwanted(deps, trx, intent, named, confirmation.why, madeAgain);
         wrote = 'refunded';
@@ -120,6 +134,9 @@ interface LockedSession {
   contact_id: string | null;
   programme: string;
   origin: Origin;
+  revision: number;
+  /** Null while it is not being paid. */
+  paying_since: Date | null;
   /** {@link payer} */
   payer: string | null;
 }
@@ -130,13 +147,37 @@ interface LockedSession {
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession>`
-    with session as (select uuid, contact_id, programme, origin, details from join_session where uuid = ${uuid} for update),
+    with session as (select uuid, contact_id, programme, origin, revision, paying_since, details from join_session where uuid = ${uuid} for update),
       contact as (select profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, programme, origin, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact_id, programme, origin, ${payer} as payer from session left join contact on true) as locked`.execute(
+    select uuid, contact_id, programme, origin, revision, paying_since, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
+    from (select session.uuid, contact_id, programme, origin, revision, paying_since, ${payer} as payer from session left join contact on true) as locked`.execute(
     trx,
   );
   return rows[0];
+}
+
+/**
+ * The order that was on the screen, where the one that the intent is for is not here: a database that has lost the last changes, as
+ * by a failover, shows the order as it was before them, while Stripe's intent has them. Null where the card was charged before this
+ * order was begun to be paid: then the one that was lost was on the screen.
+ */
+async function shownInstead(
+  trx: Transaction<Tables>,
+  intent: Intent,
+  named: NamedOrder,
+  session: LockedSession,
+): Promise<NamedOrder | null> {
+  const { charge } = intent;
+  const goesBack = await trx
+    .selectFrom('payment')
+    .select('revision')
+    .where('intent_id', '=', intent.id)
+    .where('status', '=', 'duplicate')
+    .executeTakeFirst();
+  if (goesBack) return { ...named, revision: goesBack.revision };
+  const isBegunHere =
+    session.paying_since !== null && charge !== null && !isBefore(charge.createdAt, session.paying_since);
+  return named.kind === 'join' && isBegunHere ? { ...named, revision: session.revision } : null;
 }
 
 /** What was paid for and what stands beside it. A statement of its own: it is to see what was written before the lock was had. */
@@ -184,6 +225,28 @@ async function readBeside(
       },
     }
   );
+}
+
+/** Nothing of what was shown is bought by another amount: all of it goes back, and the order is open again. */
+async function writeOtherAmount(
+  trx: Transaction<Tables>,
+  intent: Intent,
+  shown: NamedOrder,
+  shownCents: number,
+): Promise<void> {
+  await recordSuccess(trx, intent, shown, 'duplicate');
+  await promiseRefund(trx, {
+    intentId: intent.id,
+    amountCents: intent.amountReceivedCents,
+    reason: 'unconfirmed',
+  });
+  await tellStaff(
+    trx,
+    shown.uuid,
+    'other_amount',
+    `Payment ${intent.id} took ${displayPrice(intent.amountReceivedCents)}, while the order on the screen was ${displayPrice(shownCents)}. It goes back in full.`,
+  );
+  await reopenFrozen(trx, sql<boolean>`uuid = ${shown.uuid}`);
 }
 
 async function writeUnwanted(

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { Data } from '#contract/schemas.ts';
 import type { Holding } from '#core/holding.ts';
 import type { Deps } from '../deps.ts';
 import { receiptEmail } from '../session/person.ts';
 import { promised } from '../session/promised.ts';
 import { refusalFor } from '../session/standing.ts';
+import { stateAllows } from '../session/states.ts';
 import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts';
 import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
@@ -34,10 +36,9 @@ export async function createPaymentIntent(
       open.amountCents === order.totalCents &&
       open.email === email &&
       open.savesCard === order.saveCard;
+    if (!open || order.state !== 'paying') await keepSnapshot(deps, uuid, order);
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
-
-    await keepSnapshot(deps, uuid, order);
     if (!open) {
       // Left by a change of an intent that has ended since.
       if (change) await endChange(deps, uuid, change.mark);
@@ -58,7 +59,12 @@ export async function createPaymentIntent(
   }
 }
 
+/**
+ * The lines of a revision never change. What it is sold with beside them is what Checkout shows as it is opened now, until a payment
+ * of it has begun.
+ */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {
+  const beside = promised(deps.society, order.identity.programme, order.lines);
   await deps.database
     .insertInto('order_snapshot')
     .values({
@@ -67,8 +73,16 @@ async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<voi
       revision: order.revision,
       amount_cents: order.totalCents,
       items: JSON.stringify(order.lines),
-      ...promised(deps.society, order.identity.programme, order.lines),
+      ...beside,
     })
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(['session_uuid', 'kind', 'revision'])
+        .doUpdateSet(beside)
+        .where(
+          sql<boolean>`(order_snapshot.goods, order_snapshot.processing_fee_cents) is distinct from (excluded.goods, excluded.processing_fee_cents)
+            and exists (select from join_session where uuid = ${uuid} and ${stateAllows('changeOrder')})`,
+        ),
+    )
     .execute();
 }

@@ -78,6 +78,7 @@ test('a payment that went back is told with its amount and card to who brings it
     paymentIntent: second!.intent.id,
     refunded: {
       kind: 'join',
+      why: 'held',
       amount: 6500,
       card: { brand: 'Mastercard', last4: '4444' },
       isReturned: true,
@@ -105,6 +106,22 @@ test('while Stripe has yet to take the refund, nobody is told that it was made',
   await followPayment(server.deps, second!.intent.id);
   assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
     { kind: 'join', amount: 6500, isReturned: false },
+  ]);
+});
+
+test('a second payment that a lost dispute took is not said to be on its way', async () => {
+  const [first, second] = await joinsOfOne('7006', [server.client(), server.client()]);
+  for (const { intent } of [first!, second!]) await payByCard(server, intent.id);
+  await server.stripeControl('refunds', { answer: 'refused' });
+  for (const { intent } of [first!, second!]) await confirmPayment(server.deps, intent.id);
+  await server.stripeControl('refunds', { answer: 'succeeded' });
+  const { id } = await server.stripeControl('disputes', {
+    charge: await chargeOf(server, second!.intent.id),
+  });
+  await server.stripeControl(`disputes/${id}/close`, { status: 'lost' });
+  await followPayment(server.deps, second!.intent.id);
+  assert.deepEqual(await refundedOf(first!.client, first!.uuid), [
+    { kind: 'join', amount: 6500, isReturned: true },
   ]);
 });
 

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 
-/** A payment for something that its payer already held. `amount` is cents. */
+/** A payment for something that its payer already held, or of another amount than was shown. `amount` is cents. */
 export interface Duplicate {
   kind: 'join' | 'upgrade';
+  why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
-  /** All of it has gone back, as far as Stripe has told; otherwise it is about to. */
+  /** All of it has gone back, as far as Stripe has told, or was taken by a lost dispute; otherwise it is about to. */
   isReturned: boolean;
 }
 
@@ -23,17 +24,21 @@ export async function duplicatesOf(
           where own.uuid = ${by.uuid})`;
   const { rows } = await sql<{
     kind: Duplicate['kind'];
+    why: Duplicate['why'];
     amount_cents: number;
     card_brand: string | null;
     card_last4: string | null;
     is_returned: boolean;
   }>`
     select case when items @> ${JSON.stringify([{ type: 'membership_upgrade' }])}::jsonb then 'upgrade' else kind end as kind,
-      payment.amount_cents, card_brand, card_last4, refunded_cents >= payment.amount_cents as is_returned
+      case when exists (select from refund where refund.intent_id = payment.intent_id and reason = 'unconfirmed') then 'other_amount' else 'held' end as why,
+      payment.amount_cents, card_brand, card_last4, (select coalesce(sum(refund.amount_cents), 0) from refund
+        where refund.intent_id = payment.intent_id and refund.status in ('pending', 'succeeded')) >= payment.amount_cents as is_returned
     from payment left join order_snapshot snapshot using (session_uuid, kind, revision)
     where status = 'duplicate' and ${which} order by succeeded_at`.execute(deps.database);
-  return rows.map(({ kind, amount_cents, card_brand, card_last4, is_returned }) => ({
+  return rows.map(({ kind, why, amount_cents, card_brand, card_last4, is_returned }) => ({
     kind,
+    why,
     amount: amount_cents,
     card: card_last4 ? { brand: card_brand ?? 'Card', last4: card_last4 } : null,
     isReturned: is_returned,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { atStripe } from '../../../tests/harness/refunds.ts';
 import { membershipsOf, stateOf } from '../../../tests/harness/rows.ts';
 import {
   beginPayment,
@@ -181,15 +182,16 @@ test('what is confirmed is the snapshot that was paid, not what the session hold
   );
 });
 
-test("an amount that is not its snapshot's confirms nothing", async () => {
+test("an amount that is not its snapshot's buys nothing, and goes back", async () => {
   const client = server.client();
   const uuid = await orderingJoin(client);
   const intent = await openIntent(client, uuid);
   await beginPayment(client, uuid, intent.revision);
   await server.stripe('POST', `/v1/payment_intents/${intent.id}`, { amount: '100' });
   await payByCard(server, intent.id);
-  await assert.rejects(confirmPayment(server.deps, intent.id), /received 100 usd, its snapshot says 6500/);
-  assert.deepEqual([await stateOf(server, uuid), await membershipsOf(server, uuid)], ['paying', []]);
+  assert.equal(await confirmPayment(server.deps, intent.id), 'refunded');
+  assert.deepEqual([await stateOf(server, uuid), await membershipsOf(server, uuid)], ['ordering', []]);
+  assert.deepEqual(await atStripe(server, intent.id), [100]);
 });
 
 test('a success of another environment on the same account confirms nothing here', async () => {

@@ -8,11 +8,10 @@ import { cancelIntent } from './cancelIntent.ts';
 import { noteFailure } from './cardFailures.ts';
 import { confirmPayment } from './confirmPayment.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
+import { isBefore } from './stripeClock.ts';
 
 /** For this long after Buy Now a payment is under way whatever Stripe says: the page may be about to confirm it. Seconds. */
 const UNDER_WAY_SECONDS = 15;
-/** Stripe gives whole seconds. */
-const STRIPE_CLOCK_MS = 1_000;
 
 /**
  * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order
@@ -45,8 +44,7 @@ export async function settlePaying(
   const session = rows[0];
   if (!session) return null;
   if (session.state !== 'paying') return session.state;
-  const isOfBefore =
-    failedAt !== undefined && failedAt.getTime() + STRIPE_CLOCK_MS < session.paying_since!.getTime();
+  const isOfBefore = failedAt !== undefined && isBefore(failedAt, session.paying_since!);
   if (isOfBefore) return 'paying';
   if (session.intent_id !== null) {
     const { outcome: status, intent } = await lookAtPayment(

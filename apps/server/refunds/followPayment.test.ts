@@ -306,14 +306,14 @@ test('a refund that is due is replaced by none of another amount or payment, non
     [other.intentId, 1000],
   ] as const)
     await promiseRefund(server.deps.database, { intentId: of, amountCents, reason: 'requested' });
-  const outside = { uuid: null, decided: null };
+  const outside = { uuid: null, decided: null, createdAt: new Date() };
   t.mock.method(server.deps.payments, 'moneyBack', async () => ({
     refunds: [
       { ...outside, id: 're_canceled', amountCents: 6500, status: 'canceled' as const },
       { ...outside, id: 're_failed', amountCents: 6500, status: 'failed' as const },
       { ...outside, id: 're_part', amountCents: 1000, status: 'succeeded' as const },
       // Made here by a version that did not tell for what, and lost by a restore.
-      { uuid: randomUUID(), decided: null, id: 're_ours', amountCents: 6500, status: 'pending' as const },
+      { ...outside, uuid: randomUUID(), id: 're_ours', amountCents: 6500, status: 'pending' as const },
     ],
     dispute: null,
     lost: [],

@@ -65,10 +65,10 @@ async function write(
     const made: string[] = [];
     const oldestFirst = [...refunds].reverse();
     for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null))) {
-      const { uuid, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
+      const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
       // Who paid twice was told when it was decided that all of it goes back.
-      if (isMadeNow && payment.status === 'succeeded')
+      if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
     made.push(...(await takeInLost(trx, intentId, lost)));
@@ -170,12 +170,12 @@ async function takeIn(
   sessionUuid: string,
   intentId: string,
   refund: MoneyBack['refunds'][number],
-): Promise<{ uuid: string; isNew: boolean; isMadeNow: boolean }> {
+): Promise<{ uuid: string; reason: RefundTable['reason']; isNew: boolean; isMadeNow: boolean }> {
   const { id, amountCents, status, uuid } = refund;
   const known =
     (await trx
       .selectFrom('refund')
-      .select(['uuid', 'status'])
+      .select(['uuid', 'status', 'reason'])
       .where('intent_id', '=', intentId)
       .where((row) =>
         row.or([row('stripe_id', '=', id), ...(uuid && isUuid(uuid) ? [row('uuid', '=', uuid)] : [])]),
@@ -200,6 +200,7 @@ async function takeIn(
       );
     return {
       uuid: known.uuid,
+      reason: known.reason,
       isNew: false,
       isMadeNow: status === 'succeeded' && known.status !== 'succeeded',
     };
@@ -216,7 +217,7 @@ async function takeIn(
     })
     .returning('uuid')
     .executeTakeFirstOrThrow();
-  return { uuid: made.uuid, isNew: true, isMadeNow: status === 'succeeded' };
+  return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
 /** Lost disputes into our rows for them; one that is lost no more took nothing. Returns the uuids of those that are new. */
@@ -274,7 +275,7 @@ async function decidedBefore(
       status: 'due',
       created_at: sql`clock_timestamp()`,
     })
-    .returning(['uuid', 'status'])
+    .returning(['uuid', 'status', 'reason'])
     .executeTakeFirstOrThrow();
 }
 
@@ -285,7 +286,7 @@ async function decidedBefore(
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx
     .selectFrom('refund')
-    .select(['uuid', 'status'])
+    .select(['uuid', 'status', 'reason'])
     .where('intent_id', '=', intentId)
     .where('status', '=', 'due')
     .where('stripe_id', 'is', null)

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
+import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { holdsBase, mirrorBought } from '../session/members.ts';
@@ -46,6 +47,7 @@ export async function bringStanding(
       );
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
+  if (comesBack) await dueAgain(trx, session.uuid, intentId);
   if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);

@@ -3,12 +3,13 @@ import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { atStripe, membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
-import { details, payOrder } from '../../../tests/harness/steps.ts';
+import { beginPayment, details, openIntent, payByCard, payOrder } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { listParcels, parcelOf } from '../fulfilment/orders.ts';
 import { compose } from '../letters/compose.ts';
 import { readLetter } from '../letters/takeLetter.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
@@ -115,6 +116,57 @@ test('the processing fee is the one of the day on which the membership was sold'
     [['Membership has already been refunded.'], [9000]],
     'a refund from the dashboard is read by it, too',
   );
+});
+
+/** An undergraduate's order of the membership alone. */
+async function undergraduatesOrder(person: Parameters<typeof details>[0]) {
+  const client = server.client();
+  const { data } = await client.call('initiateSelfNomination', {
+    body: { hasConfirmedEligibility: true, isTOLA: false },
+  });
+  const params = { uuid: data.uuid };
+  await client.call('submitDetails', { params, body: details(person) });
+  await client.call('setMembership', { params, body: { membershipId: 3 } });
+  return { client, uuid: data.uuid };
+}
+
+/** From now on the membership brings a cord, at another fee. */
+function promiseACord(t: TestContext, fee: string): void {
+  changeSociety(t, server, (source) => {
+    const file = parse(source);
+    file.programmes.undergraduate.processingFee = fee;
+    file.catalogue.find(({ id }: { id: number }) => id === 3).ships = 'Honor Cord';
+    return stringify(file);
+  });
+}
+
+const plannedFor = async (uuid: string) => {
+  const wish = { ...membershipOnly, ineligible: true };
+  return (await refundJoin(server.deps, uuid, wish, { isTrial: true })).refunds[0]!.amountCents;
+};
+
+test('what Checkout showed last before the payment began is what was promised', async (t) => {
+  const { client, uuid } = await undergraduatesOrder({ personalEmail: 'last.shown@example.com' });
+  const { id } = await openIntent(client, uuid);
+  promiseACord(t, '1.00');
+  const { refundNote } = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.match(refundNote, /less a \$1 processing fee/);
+  assert.equal((await payOrder(server, client, uuid)).intentId, id, 'the intent stays open for it');
+  assert.equal(await plannedFor(uuid), 9400);
+  assert.deepEqual(await toSend(uuid), ['Honor Cord']);
+});
+
+test('what was promised stays once its payment has begun, whoever opens Checkout meanwhile', async (t) => {
+  const { client, uuid } = await undergraduatesOrder({ personalEmail: 'begun@example.com' });
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  promiseACord(t, '1.00');
+  await openIntent(client, uuid);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  await openIntent(client, uuid).catch(() => null);
+  assert.equal(await plannedFor(uuid), 9000);
+  assert.deepEqual(await toSend(uuid), []);
 });
 
 test('the processing fee of an order from before is the one that the file says', async (t) => {

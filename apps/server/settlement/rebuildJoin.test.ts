@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { dump } from '../../../tests/harness/dump.ts';
-import { standingsOf } from '../../../tests/harness/refunds.ts';
+import { membershipOnly, standingsOf } from '../../../tests/harness/refunds.ts';
+import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   details,
@@ -13,6 +15,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { refundJoin } from '../refunds/refundJoin.ts';
 import { catchUpOnEvents } from './catchUp.ts';
 import { reconcileCommand, settleCommand } from './commands.ts';
 import { reconcile } from './reconcile.ts';
@@ -279,3 +282,34 @@ test('many payments that are not in the database are one notice and one line in 
   );
   assert.equal(errors.mock.callCount(), 3, 'one for each turn');
 });
+
+for (const [whose, minutes] of [
+  ['of the same email', 0],
+  ['of the same email that was told minutes after it was paid', 5],
+  ['that it created', 0],
+] as const)
+  test(`a school join that is made again goes on telling the contact ${whose}`, async (t) => {
+    const email = `${whose.replaceAll(' ', '.')}@example.com`;
+    if (whose !== 'that it created')
+      await server.hubspot.createContacts([{ mark: email, id: null, properties: { email } }]);
+    const restore = await dump(server);
+    behind = minutes * 60_000;
+    t.after(() => {
+      behind = 0;
+    });
+    const client = server.client();
+    const uuid = await orderingJoin(client, 'LINCOLN2026', { personalEmail: email });
+    await deliver(server);
+    const { intentId } = await payOrder(server, client, uuid);
+    await deliver(server);
+    const { id } = (await server.hubspot.findByEmail(email))!;
+    const status = async () => (await atHubspot(server, id, 'membership_status')).membership_status;
+    assert.equal(await status(), 'member');
+    await restore();
+    assert.equal((await runCommand(t, server, settleCommand, [intentId])).code, 0);
+    await deliver(server);
+    assert.deepEqual(await noticesOf(server, uuid), []);
+    await refundJoin(server.deps, uuid, membershipOnly);
+    await deliver(server);
+    assert.equal(await status(), 'former');
+  });

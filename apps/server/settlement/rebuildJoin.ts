@@ -4,14 +4,16 @@ import { withLines } from '#core/dashboardRefunds.ts';
 import { identityOfMetadata, linesOfMetadata } from '#core/intentText.ts';
 import { displayPrice } from '#core/money.ts';
 import type { OrderLine } from '#core/orderLine.ts';
-import { type GivenBack, standingAfter } from '#core/refunds.ts';
+import { type GivenBack, isHeld, type MembershipStanding, standingAfter } from '#core/refunds.ts';
 import { noDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { Origin } from '../platform/database/types.ts';
 import type { Intent, MoneyBack } from '../providers/stripe/provider.ts';
-import { followPayment } from '../refunds/followPayment.ts';
+import { followPayment, lockSession } from '../refunds/followPayment.ts';
+import { bringStanding } from '../refunds/membershipStanding.ts';
+import { paidOrders } from '../refunds/paidOrders.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
 export class NotRebuilt extends Error {}
@@ -103,7 +105,8 @@ export async function rebuildJoin(deps: Deps, intent: Intent): Promise<boolean> 
 
 /**
  * What became of a payment that is made again, by what Stripe has given back of it. What went back meanwhile of memberships that
- * its contact holds in this database is taken in first: they may have ended before it was paid. Null for one that is none of ours.
+ * its contact holds in this database is taken in first: they may have ended before it was paid, and one that came back afterwards,
+ * since its refund failed, takes nothing from who has joined anew. Null for one that is none of ours.
  */
 export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain | null> {
   const named = namedOrder(deps, intent);
@@ -113,26 +116,48 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
     programme: string;
     items: OrderLine[];
     fee_cents: number | null;
-    held: string[];
+    held: { intentId: string; type: string }[];
   }>`
-    select programme, items, processing_fee_cents as fee_cents, array(select payment_intent from membership
-      where membership.contact_id = join_session.contact_id and is_held and payment_intent <> ${intent.id}) as held
+    select programme, items, processing_fee_cents as fee_cents, coalesce((
+      select json_agg(json_build_object('intentId', payment_intent, 'type', type)) from membership
+      where membership.contact_id = join_session.contact_id and is_held and payment_intent <> ${intent.id}), '[]') as held
     from join_session join order_snapshot on session_uuid = uuid
     where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
   const [sold] = rows;
   if (!sold) return null;
-  for (const other of sold.held) await followPayment(deps, other);
+  for (const { intentId } of sold.held) await followPayment(deps, intentId);
   const money = await deps.payments.moneyBack(intent.id);
   const feeCents = sold.fee_cents ?? deps.society.programme(sold.programme).processingFeeCents;
-  return {
-    paidAt: (intent.charge ?? intent).createdAt,
-    isReturned: money.refunds.some(({ decided }) => decided !== null && decided.lines === null),
-    standing: standingAfter({
-      lines: sold.items,
-      refunds: withLines({ lines: sold.items, refunds: readBack(money) }, feeCents),
-      dispute: money.dispute,
-    }),
-  };
+  const paidAt = (intent.charge ?? intent).createdAt;
+  const isReturned = money.refunds.some(({ decided }) => decided !== null && decided.lines === null);
+  const standing = standingBy(money, sold.items, feeCents);
+  if (isHeld(standing) && !isReturned)
+    for (const { intentId, type } of sold.held)
+      if (sold.items.some((line) => line.type === type)) await endIfEndedBefore(deps, intentId, paidAt);
+  return { paidAt, isReturned, standing };
+}
+
+function standingBy(money: MoneyBack, lines: readonly OrderLine[], feeCents: number): MembershipStanding {
+  const refunds = withLines({ lines, refunds: readBack(money) }, feeCents);
+  return standingAfter({ lines, refunds, dispute: money.dispute });
+}
+
+/**
+ * Ends a membership that a refund had ended when another one of its contact was paid: that it failed since does not bring it back.
+ * Nobody tells when it failed. Had it been before, the other payment would have been given back as a second one.
+ */
+async function endIfEndedBefore(deps: Deps, intentId: string, paidAt: Date): Promise<void> {
+  const [order] = await paidOrders(deps, deps.database, [intentId]);
+  if (!order) return;
+  const money = await deps.payments.moneyBack(intentId);
+  const refunds = money.refunds
+    .filter(({ createdAt }) => createdAt <= paidAt)
+    .map((refund) => (refund.status === 'failed' ? { ...refund, status: 'pending' as const } : refund));
+  const standing = standingBy({ ...money, refunds }, order.lines, order.processingFeeCents);
+  if (isHeld(standing)) return;
+  await deps.database
+    .transaction()
+    .execute(async (trx) => bringStanding(trx, await lockSession(trx, intentId), intentId, standing));
 }
 
 /** What went back at Stripe as the rules want to see it: refunds, the oldest first, and what lost disputes took. */

@@ -1,11 +1,11 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { cancelIntent } from '../payments/cancelIntent.ts';
-import { confirmIntent, NotConfirmable } from '../payments/confirmPayment.ts';
+import { confirmIntent, NotConfirmable, NotInDatabase } from '../payments/confirmPayment.ts';
 import { namedOrder } from '../payments/namedOrder.ts';
 import { settlePaying } from '../payments/settlePaying.ts';
-import type { Tables } from '../platform/database/types.ts';
+import type { PaymentTable, Tables } from '../platform/database/types.ts';
 import { inPages } from '../platform/inPages.ts';
 import { NotAtStripe } from '../providers/stripe/failures.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
@@ -47,9 +47,12 @@ export async function settlePayment(
     throw new NotSettled(`Payment ${intentId} is not one of this installation.`);
   if (intent?.status === 'succeeded') {
     const given = await watchRefunds(deps, intentId);
-    const isRebuilt = await rebuildJoin(deps, intent);
-    const madeAgain = isRebuilt || isMadeAgain ? await madeAgainOf(deps, intent) : null;
-    await confirmIntent(deps, intent, madeAgain);
+    if (isMadeAgain) await makeAgain(deps, intent);
+    else
+      await confirmIntent(deps, intent).catch((error: unknown) => {
+        if (error instanceof NotInDatabase) return makeAgain(deps, intent);
+        throw error;
+      });
     await deps.database.transaction().execute((trx) => restore(deps, trx, intentId));
     await giveBack(deps, intentId);
     await followPayment(deps, intentId);
@@ -70,6 +73,12 @@ export async function settlePayment(
   else await cancelIntent(deps, intentId);
   if (row.kind === 'join') await settlePaying(deps, row.session_uuid, 'look');
   return [];
+}
+
+/** Confirms a payment as it was confirmed before a restore, with its join when that is lost. Throws NotRebuilt. */
+async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
+  await rebuildJoin(deps, intent);
+  await confirmIntent(deps, intent, await madeAgainOf(deps, intent));
 }
 
 /**
@@ -100,23 +109,32 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * After a restore, before servers start: takes in what went back of the payments that this database has, and then makes again,
- * from what Stripe knows, those that were paid since, the oldest first. Nothing is given back by itself: what is left for staff,
- * `reconcile` names. Returns the payments that it settled, and a sentence for each that it could not.
+ * After a restore, before servers start: makes again, from what Stripe knows, the payments that were made since, the oldest first;
+ * then takes in what went back of those that this database has. In this order a membership whose refund has failed since does not
+ * come back before the one that its contact has bought instead. An intent that is open at Stripe for another order than here is
+ * closed: its page would show this one, and charge that one. Nothing is given back by itself: what is left for staff, `reconcile`
+ * names. Returns the payments that it settled, how many it closed, and a sentence for each that it could not settle.
  */
-export async function settleMissing(deps: Deps): Promise<{ settled: string[]; notes: string[] }> {
+export async function settleMissing(
+  deps: Deps,
+): Promise<{ settled: string[]; closed: number; notes: string[] }> {
   const missing: Intent[] = [];
+  const wentBack: string[] = [];
+  const closing: string[] = [];
   for await (const page of inPages(deps.payments.listIntents(null))) {
-    const paid = page.filter((intent) => intent.status === 'succeeded' && namedOrder(deps, intent));
-    const here = await refundedHere(deps, paid);
-    for (const intent of paid) {
-      const refundedCents = here.get(intent.id);
-      if (refundedCents === undefined) missing.push(intent);
-      // What went back may be made up of other refunds than those of the backup.
-      else if (intent.charge?.isDisputed || intent.charge?.refundedCents || refundedCents > 0)
-        await followPayment(deps, intent.id);
+    const ours = page.filter((intent) => namedOrder(deps, intent));
+    const here = await paymentsHere(deps, ours);
+    for (const intent of ours) {
+      const row = here.get(intent.id);
+      if (intent.status === 'succeeded') {
+        if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
+        // What went back may be made up of other refunds than those of the backup.
+        else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
+          wentBack.push(intent.id);
+      } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);
     }
   }
+  for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];
   // Stripe lists the newest first: of those that were paid in one second the older comes first.
@@ -130,23 +148,37 @@ export async function settleMissing(deps: Deps): Promise<{ settled: string[]; no
       if (!isAllBack) notes.push(`${intent.id}: ${error.message}`);
     }
   }
-  return { settled, notes };
+  for (const intentId of wentBack) await followPayment(deps, intentId);
+  return { settled, closed: closing.length, notes };
 }
 
-/** Of the payments that this database has as paid, by intent: cents that have gone back. */
-async function refundedHere(deps: Deps, intents: readonly Intent[]): Promise<Map<string, number>> {
+type PaymentHere = Pick<Selectable<PaymentTable>, 'status' | 'revision' | 'amount_cents' | 'refunded_cents'>;
+
+/** Our rows of these intents, by intent. */
+async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map<string, PaymentHere>> {
   if (intents.length === 0) return new Map();
   const rows = await deps.database
     .selectFrom('payment')
-    .select(['intent_id', 'refunded_cents'])
+    .select(['intent_id', 'status', 'revision', 'amount_cents', 'refunded_cents'])
     .where(
       'intent_id',
       'in',
       intents.map(({ id }) => id),
     )
-    .where('status', 'in', ['succeeded', 'duplicate'])
     .execute();
-  return new Map(rows.map(({ intent_id, refunded_cents }) => [intent_id, refunded_cents]));
+  return new Map(rows.map(({ intent_id, ...row }) => [intent_id, row]));
+}
+
+/** Whoever has its secret may still pay it. */
+function mayBePaid({ status }: Intent): boolean {
+  return status !== 'succeeded' && status !== 'canceled' && status !== 'processing';
+}
+
+/** It is open here for the order that Stripe has it for. */
+function isOfSameOrder({ metadata, amountCents }: Intent, row: PaymentHere): boolean {
+  return (
+    row.status === 'open' && row.amount_cents === amountCents && String(row.revision) === metadata.revision
+  );
 }
 
 /** In the order in which they were paid; Stripe's time is in seconds, and a join is paid before its upgrade. */

@@ -6,6 +6,7 @@ import {
   atStripe,
   chargeOf,
   differencesOf,
+  failRefund,
   paidElsewhere,
   refundsOf,
   standingsOf,
@@ -295,6 +296,28 @@ test('a payment that is made again is dated by Stripe, and cut off halfway as we
   }
 });
 
+for (const [contactId, backup] of [
+  ['8020', 'refunded'],
+  ['8021', 'paid'],
+  ['8022', 'nothing'],
+] as const)
+  test(`a refund that failed after its contact had joined anew brings nothing back, nor does a restore of a backup with ${backup} of it`, async (t) => {
+    const code = await invited(contactId);
+    let restore = await dump(server);
+    const first = await paidJoin(server, server.client(), code);
+    if (backup === 'paid') restore = await dump(server);
+    await refund(t, first.uuid);
+    if (backup === 'refunded') restore = await dump(server);
+    const second = await paidJoin(server, server.client(), code);
+    await failRefund(server, first.intentId);
+    const book = () => bookOf([first.uuid, second.uuid], [first.intentId, second.intentId]);
+    const lost = await book();
+    assert.deepEqual(lost.differences, ['paid_anew']);
+    await restore();
+    await settleMissing(t);
+    assert.deepEqual(await book(), lost);
+  });
+
 test('a lost dispute is taken in before the next membership of its contact is made again', async (t) => {
   const code = await invited('8009');
   const restore = await dump(server);
@@ -355,4 +378,96 @@ test('a paid order that the backup has as open, and that went back as a whole, e
   await restore();
   await settleMissing(t);
   assert.deepEqual(await bookOf(joins, [first.id, second.id]), lost);
+});
+
+/** The join, whose order a restored database has as it was before a donation of $500. */
+async function withLostDonation() {
+  const join = await openJoin('LINCOLN2026');
+  const restore = await dump(server);
+  const { client, uuid } = join;
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
+  assert.equal((await openIntent(client, uuid)).amount, join.amount + 50000);
+  await restore();
+  return join;
+}
+
+test('an order that the backup has as it was before its last change is charged as it is shown', async (t) => {
+  const { client, uuid, ...before } = await withLostDonation();
+  await settleMissing(t);
+  const shown = await openIntent(client, uuid);
+  assert.deepEqual([shown.amount, shown.id === before.id], [before.amount, false]);
+  const { intentId } = await payOrder(server, client, uuid);
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal(body.amount_received, before.amount);
+  assert.deepEqual(await differencesOf(server, uuid, before.id, intentId), []);
+});
+
+test('an intent that was opened and changed since the backup is not opened again under its key', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client, 'LINCOLN2026');
+  const restore = await dump(server);
+  const lost = await openIntent(client, uuid);
+  await client.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
+  await openIntent(client, uuid);
+  await restore();
+  await settleMissing(t);
+  assert.notEqual((await openIntent(client, uuid)).id, lost.id);
+});
+
+test('an intent that is open here for the order that Stripe has stays open', async (t) => {
+  const { client, uuid, id } = await openJoin('LINCOLN2026');
+  await settleMissing(t);
+  assert.equal((await openIntent(client, uuid)).id, id);
+});
+
+test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
+  const { client, uuid, id, ...shown } = await withLostDonation();
+  // As after a failover: nobody knows that anything was lost.
+  assert.equal((await openIntent(client, uuid)).id, id);
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, id);
+  const { status, data } = await reportPayment(client, uuid, { id, ...shown });
+  const back = shown.amount + 50000;
+  assert.deepEqual(
+    [status, data.status, data.refunded?.why, data.refunded?.amount, data.refunded?.isReturned],
+    [200, 'refunded', 'other_amount', back, true],
+  );
+  assert.deepEqual(await atStripe(server, id), [back]);
+  assert.deepEqual(await noticesOf(server, uuid), [
+    `Payment ${id} took $565.00, while the order on the screen was $65.00. It goes back in full.`,
+  ]);
+  assert.deepEqual(await differencesOf(server, uuid, id), []);
+  assert.equal(await confirmPayment(server.deps, id), 'refunded');
+  const letters = await server.deps.database
+    .selectFrom('letter')
+    .select('kind')
+    .where('session_uuid', '=', uuid)
+    .execute();
+  assert.deepEqual(letters, [{ kind: 'refund' }]);
+  const { intentId } = await payOrder(server, client, uuid);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual(await differencesOf(server, uuid, id, intentId), []);
+});
+
+test('staff who settle a payment of another amount than was shown give it back, too', async (t) => {
+  const { client, uuid, id, ...shown } = await withLostDonation();
+  await openIntent(client, uuid);
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, id);
+  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+  assert.deepEqual(await atStripe(server, id), [shown.amount + 50000]);
+  assert.deepEqual(await standingsOf(server, uuid), []);
+});
+
+test('what was charged before the order was begun here was paid as it was shown then, and is made again', async (t) => {
+  const { client, uuid, id, ...shown } = await withLostDonation();
+  await payByCard(server, id);
+  await openIntent(client, uuid);
+  await beginPayment(client, uuid, shown.revision);
+  await sql`update join_session set paying_since = now() + interval '5 seconds' where uuid = ${uuid}`.execute(
+    server.deps.database,
+  );
+  await assert.rejects(confirmPayment(server.deps, id), /not in this database/);
+  assert.equal((await runCommand(t, server, settleCommand, [id])).code, 0);
+  assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
 });

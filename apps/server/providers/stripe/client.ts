@@ -162,6 +162,7 @@ const objects: Record<string, z.ZodObject> = {
   }),
   refunds: identified('refund').extend({
     amount: cents,
+    created: time,
     status: text.nullable(),
     metadata: metadata.nullable(),
   }),

@@ -76,6 +76,8 @@ export interface MoneyBack {
     id: string;
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
+    /** When it was asked for. */
+    createdAt: Date;
     /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
     uuid: string | null;
     /** Why we made it and what for, as far as it tells. */
@@ -346,13 +348,14 @@ export function stripeProvider({
       const refunds: MoneyBack['refunds'] = [];
       const disputes: Stripe.Dispute[] = [];
       const ofIntent = { payment_intent: intentId, limit: 100 };
-      for await (const { id, amount, status, metadata } of attemptEach('moneyBack', (stripe) =>
+      for await (const { id, amount, status, metadata, created } of attemptEach('moneyBack', (stripe) =>
         stripe.refunds.list(ofIntent),
       ))
         refunds.push({
           id,
           amountCents: amount,
           status: status === 'succeeded' || status === 'failed' || status === 'canceled' ? status : 'pending',
+          createdAt: new Date(created * 1000),
           uuid: metadata?.refund ?? null,
           decided: metadata ? decidedOfMetadata(metadata, amount) : null,
         });

@@ -146,9 +146,9 @@ export function Component() {
   );
 }
 
-/** A payment for something that had been paid already, which is refunded. */
+/** A payment that bought nothing, which is refunded. */
 function Refunded({
-  payment: { kind, amount, card, isReturned },
+  payment: { kind, why, amount, card, isReturned },
   goOn,
 }: {
   payment: NonNullable<Settled['refunded']>;
@@ -161,9 +161,11 @@ function Refunded({
       <PageHeading title="Payment refunded" takesFocus />
       <div className={ui.stack}>
         <Note>
-          {kind === 'join'
-            ? `This membership had already been paid for${isMember ? '' : ' by another join'}, so nothing more is to be paid.`
-            : 'This upgrade could not be sold any more, so nothing is to be paid for it.'}
+          {why === 'other_amount'
+            ? 'This was not the amount of your order, so nothing was bought with it. You can pay your order again.'
+            : kind === 'join'
+              ? `This membership had already been paid for${isMember ? '' : ' by another join'}, so nothing more is to be paid.`
+              : 'This upgrade could not be sold any more, so nothing is to be paid for it.'}
         </Note>
         <p>
           Your payment of <strong>{displayPrice(amount)}</strong>{' '}
