@@ -53,14 +53,15 @@ export async function takeIn(
 }
 
 /**
- * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had: one that an import or
- * a link named, and HubSpot never knew, stays as it was told.
+ * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had, as it told or since a join created
+ * them there: one that an import or a link named, and HubSpot never knew, stays as it was told.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
-    where id = any(${ids}) and fetched_at is not null and deleted_at is null and merged_into is null`.execute(
+    where id = any(${ids}) and deleted_at is null and merged_into is null and (fetched_at is not null
+      or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`.execute(
     database,
   );
 }

@@ -77,13 +77,13 @@ async function write(
   });
 }
 
-export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'contact_id'>;
+export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /** The join session of a payment, locked: everything about its money is written one after the other. */
 export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
   return await trx
     .selectFrom('join_session')
-    .select(['uuid', 'contact_id'])
+    .select(['uuid'])
     .where('uuid', '=', (row) =>
       row.selectFrom('payment').select('session_uuid').where('intent_id', '=', intentId),
     )

@@ -51,7 +51,7 @@ export async function lockPaid(
 ): Promise<PaidJoins> {
   const sessions = await trx
     .selectFrom('join_session')
-    .select(['uuid', 'contact_id', 'state'])
+    .select(['uuid', 'state'])
     .where('uuid', 'in', uuids)
     .orderBy('uuid')
     .forUpdate()
