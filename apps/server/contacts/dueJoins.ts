@@ -1,5 +1,11 @@
 import { sql } from 'kysely';
-import { type CrmValues, type FieldRules, type FieldValue, knownOfSeveral } from '#core/crmFields.ts';
+import {
+  type CrmField,
+  type CrmValues,
+  type FieldRules,
+  type FieldValue,
+  knownOfSeveral,
+} from '#core/crmFields.ts';
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
@@ -34,6 +40,8 @@ export interface DueJoin {
   crm_known: CrmValues;
   /** Its contact has bought by other joins as well, which were proven to be theirs. */
   has_others: boolean;
+  /** And holds a membership by one of them. */
+  others_hold: boolean;
   profile_revision: number;
   created_at: Date;
   paid_at: Date | null;
@@ -50,10 +58,10 @@ const payerHolds = sql`exists (
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
  * Of the contact of `session`: the paid joins that were proven to be theirs, but itself (`others`), and all whose purchases it tells
- * (`joins`): those and itself, or itself alone where it was not proven.
+ * (`joins`): those, and itself where it was proven or is alone.
  */
 const joinsOfContact = sql`(
-  select others, case when session.whose = 'named' then session.uuid || others else array[session.uuid] end as joins,
+  select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
     case when session.whose = 'named' then greatest(session.paid_at, last_paid_at) else session.paid_at end as paid_at
   from (
     select coalesce(array_agg(uuid), '{}') as others, max(paid_at) as last_paid_at from join_session other
@@ -69,7 +77,7 @@ const othersHold = sql`exists (
  * a join speaks that bought a membership itself, whatever became of it: staff may have made somebody a member by hand since.
  */
 const columns = sql`session.uuid, whose, crm_id, state, details,
-  crm_known, cardinality(others) > 0 as has_others, profile_revision, created_at, person.paid_at,
+  crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
   (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
       where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int
     from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
@@ -240,14 +248,18 @@ export async function postpone(
   );
 }
 
+/** Of a purchase, what a join with the same email takes back when joins speak of it that were proven to be the contact's. */
+const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
+
 /**
  * What the join would have HubSpot know, field by field. Of purchases the joins speak that were proven to be the contact's: beside them
- * one with the same email says no more than whether its payer is a member.
+ * one with the same email says no more than whether its payer is a member, and gives what it has said before for what they say. Whose
+ * membership is held is at its stage, whatever was begun and left since.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({
     details: row.details,
-    state: row.state,
+    state: row.others_hold ? 'paid' : row.state,
     bought: purchasesOf(row.orders ?? [], row.holds_upgrade),
     amountCents: row.amount_cents,
     paidAt: row.paid_at,
@@ -255,7 +267,11 @@ export function valuesOf(row: DueJoin): FieldValue[] {
     transcriptAt: row.transcript_at,
   });
   if (row.whose !== 'shared' || !row.has_others) return values;
-  return values.filter(({ field }) => field === 'membershipStatus' || field === 'paidAt');
+  const said = ofProvenAlone.filter((field) => row.crm_known[field]);
+  return [
+    ...values.filter(({ field }) => field === 'membershipStatus' || field === 'paidAt'),
+    ...said.map((field) => ({ field, value: values.find((told) => told.field === field)?.value ?? '' })),
+  ];
 }
 
 /** What is known of the join's contact, by field. `present`: what HubSpot holds, where it was read. */
