@@ -243,9 +243,7 @@ test('a membership that ended says so and nothing more; one that is disputed sta
     const { uuid, intentId, number } = await member();
     await server.deps.database
       .transaction()
-      .execute((trx) =>
-        bringStanding(trx, { uuid, contact_id: null }, intentId, standing as keyof typeof standings),
-      );
+      .execute((trx) => bringStanding(trx, { uuid }, intentId, standing as keyof typeof standings));
     const answer = await verify(number);
     assert.equal(answer.standing, told, standing);
     if (told === 'ended') assert.deepEqual(answer, { standing: 'ended' });

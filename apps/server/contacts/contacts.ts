@@ -7,6 +7,7 @@ import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { crmValue, isMember, readProperties, toProfile } from '../providers/hubspot/properties.ts';
+import { isContactOfJoin } from '../session/members.ts';
 import { followMerges, takeIn } from './followContacts.ts';
 
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
@@ -204,7 +205,7 @@ async function writeContacts(database: Database, rows: readonly object[]): Promi
       insert into contact (id, profile, email, is_member, fetched_at)
       select id, profile, email, is_member and not exists (
         select from join_session join membership on membership.session_uuid = join_session.uuid
-        where join_session.contact_id = found.id and profile_revision <> crm_revision and type = 'membership' and not is_held
+        where ${isContactOfJoin('found.id', 'join_session')} and profile_revision <> crm_revision and type = 'membership' and not is_held
       ), now() from found
       on conflict (id) do update set profile = excluded.profile, email = excluded.email, is_member = excluded.is_member, fetched_at = now(), fill_at = null, deleted_at = null, merged_into = null
       returning id

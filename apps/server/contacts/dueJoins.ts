@@ -1,12 +1,19 @@
 import { sql } from 'kysely';
-import { type CrmValues, type FieldRules, type FieldValue, knownOfSeveral } from '#core/crmFields.ts';
+import {
+  type CrmField,
+  type CrmValues,
+  type FieldRules,
+  type FieldValue,
+  knownOfSeveral,
+} from '#core/crmFields.ts';
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
-import { holdsBought } from '../session/members.ts';
+import { isContactOfJoin } from '../session/members.ts';
+import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
 
 /** HubSpot's largest batch. */
@@ -33,6 +40,8 @@ export interface DueJoin {
   crm_known: CrmValues;
   /** Its contact has bought by other joins as well, which were proven to be theirs. */
   has_others: boolean;
+  /** And holds a membership by one of them. */
+  others_hold: boolean;
   profile_revision: number;
   created_at: Date;
   paid_at: Date | null;
@@ -49,27 +58,30 @@ const payerHolds = sql`exists (
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
  * Of the contact of `session`: the paid joins that were proven to be theirs, but itself (`others`), and all whose purchases it tells
- * (`joins`): those and itself, or itself alone where it was not proven.
+ * (`joins`): those, and itself where it was proven or is alone.
  */
 const joinsOfContact = sql`(
-  select others, case when session.whose = 'named' then session.uuid || others else array[session.uuid] end as joins,
+  select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
     case when session.whose = 'named' then greatest(session.paid_at, last_paid_at) else session.paid_at end as paid_at
   from (
     select coalesce(array_agg(uuid), '{}') as others, max(paid_at) as last_paid_at from join_session other
     where paid_at is not null and other.uuid <> session.uuid
-      and (other.contact_id = session.crm_id or (other.hubspot_contact_id = session.crm_id and other.owns_hubspot_contact))
+      and ${isContactOfJoin('session.crm_id', 'other')}
   ) as paid)`;
+/** One of the `others` that were proven to be of the contact of `session` holds a membership. */
+const othersHold = sql`exists (
+    select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
  * A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. What was bought is told of
  * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it. Of the status
  * a join speaks that bought a membership itself, whatever became of it: staff may have made somebody a member by hand since.
  */
 const columns = sql`session.uuid, whose, crm_id, state, details,
-  crm_known, cardinality(others) > 0 as has_others, profile_revision, created_at, person.paid_at,
+  crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
   (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
       where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int
     from payment where session_uuid = any(joins) and status = 'succeeded') as amount_cents,
-  (select case when bool_or(is_held) or ${holdsBought('session.crm_id', 'membership')} or ${payerHolds} then 'member' else 'former' end
+  (select case when bool_or(is_held) or ${othersHold} or ${payerHolds} then 'member' else 'former' end
     from membership where session_uuid = session.uuid and type = 'membership' having count(*) > 0) as status,
   exists (select from membership where session_uuid = any(joins) and type = 'membership_upgrade' and is_held) as holds_upgrade,
   (select json_agg(json_build_object('lines', items, 'amountCents', amount_cents, 'refunds', coalesce((
@@ -187,7 +199,8 @@ export async function refuse(
 }
 
 /**
- * Notes whose contact a join is written into; one that another join was created by is not this one's. Somebody else's is noted
+ * Notes whose contact a join is written into, and that its memberships are of the one that it created; one that another join was
+ * created by is not this one's. Somebody else's is noted
  * only while the join is as it was sent: its email may have been corrected since.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
@@ -198,14 +211,19 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     is_own: isOwn,
     revision: row.profile_revision,
   }));
-  await sql`
+  await deps.database.transaction().execute(async (trx) => {
+    const { rows: noted } = await sql<{ uuid: string; isOwn: boolean }>`
     update join_session set hubspot_contact_id = noted.contact_id, owns_hubspot_contact = noted.is_own and not exists (
         select from join_session other
         where other.hubspot_contact_id = noted.contact_id and other.owns_hubspot_contact and other.uuid <> noted.uuid)
     from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
-    where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)`.execute(
-    deps.database,
-  );
+    where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)
+    returning join_session.uuid, owns_hubspot_contact as "isOwn"`.execute(trx);
+    await bringMemberships(
+      trx,
+      noted.filter(({ isOwn }) => isOwn).map(({ uuid }) => uuid),
+    );
+  });
 }
 
 /** Due again at once, in another round. */
@@ -230,14 +248,18 @@ export async function postpone(
   );
 }
 
+/** Of a purchase, what a join with the same email takes back when joins speak of it that were proven to be the contact's. */
+const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
+
 /**
  * What the join would have HubSpot know, field by field. Of purchases the joins speak that were proven to be the contact's: beside them
- * one with the same email says no more than whether its payer is a member.
+ * one with the same email says no more than whether its payer is a member, and gives what it has said before for what they say. Whose
+ * membership is held is at its stage, whatever was begun and left since.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({
     details: row.details,
-    state: row.state,
+    state: row.others_hold ? 'paid' : row.state,
     bought: purchasesOf(row.orders ?? [], row.holds_upgrade),
     amountCents: row.amount_cents,
     paidAt: row.paid_at,
@@ -245,7 +267,11 @@ export function valuesOf(row: DueJoin): FieldValue[] {
     transcriptAt: row.transcript_at,
   });
   if (row.whose !== 'shared' || !row.has_others) return values;
-  return values.filter(({ field }) => field === 'membershipStatus' || field === 'paidAt');
+  const said = ofProvenAlone.filter((field) => row.crm_known[field]);
+  return [
+    ...values.filter(({ field }) => field === 'membershipStatus' || field === 'paidAt'),
+    ...said.map((field) => ({ field, value: values.find((told) => told.field === field)?.value ?? '' })),
+  ];
 }
 
 /** What is known of the join's contact, by field. `present`: what HubSpot holds, where it was read. */

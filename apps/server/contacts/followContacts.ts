@@ -1,10 +1,11 @@
-import { type Kysely, sql } from 'kysely';
-import type { FieldRules } from '#core/crmFields.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type FieldRules, joinFields } from '#core/crmFields.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
+import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
 
 /** The kind of the notice about two contacts that became one, and both hold the same. */
@@ -53,14 +54,15 @@ export async function takeIn(
 }
 
 /**
- * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had: one that an import or
- * a link named, and HubSpot never knew, stays as it was told.
+ * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had, as it told or since a join created
+ * them there: one that an import or a link named, and HubSpot never knew, stays as it was told.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     update contact set deleted_at = now(), profile = '{}', email = null, is_member = false, fill_at = null
-    where id = any(${ids}) and fetched_at is not null and deleted_at is null and merged_into is null`.execute(
+    where id = any(${ids}) and deleted_at is null and merged_into is null and (fetched_at is not null
+      or exists (select from join_session where hubspot_contact_id = contact.id and owns_hubspot_contact))`.execute(
     database,
   );
 }
@@ -82,16 +84,28 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
   await database.transaction().execute((trx) => write(trx, merges));
 }
 
+/**
+ * A part of `update join_session set …`: HubSpot is to hear what a paid join that is proven (`isProven`) has bought. While its membership is
+ * held, all of it, as of a contact that it knows nothing of; one that has ended leaves the other contact its status.
+ */
+function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
+  const isTold = sql`${isProven} and paid_at is not null`;
+  const isHeld = joinHolds('join_session.uuid', 'membership');
+  return sql`profile_revision = profile_revision + case when ${isTold} then 1 else 0 end,
+    crm_next_try_at = case when ${isTold} then now() else crm_next_try_at end,
+    crm_known = case when ${isTold} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
+}
+
 async function write(
   trx: Kysely<Tables>,
   merges: readonly { old: string; present: string }[],
 ): Promise<void> {
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
   await sql`
-    update join_session set contact_id = merged.present from ${merged}
+    update join_session set contact_id = merged.present, ${isToHear(sql`true`)} from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);
   await sql`
-    update join_session set hubspot_contact_id = merged.present from ${merged}
+    update join_session set hubspot_contact_id = merged.present, ${isToHear(sql`owns_hubspot_contact`)} from ${merged}
     where hubspot_contact_id = merged.old`.execute(trx);
   await sql`
     with moving as (

@@ -56,7 +56,7 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       );
     const { rows } = await sql<{ uuid: string }>`
       select theirs.session_uuid as uuid from membership theirs join membership mine using (type)
-      where theirs.contact_id = ${contactId} and theirs.is_held and mine.session_uuid = ${uuid} and mine.is_held`.execute(
+      where theirs.contact_id = ${contactId} and theirs.is_held and theirs.session_uuid <> ${uuid} and mine.session_uuid = ${uuid} and mine.is_held`.execute(
       trx,
     );
     if (rows[0])

@@ -242,6 +242,39 @@ test('of two merged contacts who both bought, staff are told once which one to g
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
 });
 
+test('HubSpot has the sum of what two merged contacts have bought, and says member while a membership of either is held', async () => {
+  const [one, two] = [await person(), await person()];
+  const { uuid } = await paidJoin(server, server.client(), one.code, {
+    personalEmail: 'one.sum@example.com',
+  });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await paidJoin(server, server.client(), two.code, { personalEmail: 'two.sum@example.com' });
+  await deliver(server);
+  // The primary one keeps what it says: former, and nothing paid.
+  const merged = await merge(one.id, two.id);
+  for (const id of [one.id, two.id]) await server.deps.contacts.refresh(id);
+  await deliver(server);
+  const told = await atHubspot(server, merged, 'membership_status', 'membership_name', 'amount_paid');
+  assert.deepEqual(
+    [told.membership_status, told.membership_name, told.amount_paid],
+    ['member', 'Membership', '65.00'],
+  );
+});
+
+test('a join that was refunded leaves the member whose contact its own was merged into what HubSpot says of them', async () => {
+  const [one, two] = [await person({ membership_status: 'member', amount_paid: '40.00' }), await person()];
+  const { uuid } = await paidJoin(server, server.client(), two.code, {
+    personalEmail: 'two.twice@example.com',
+  });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await deliver(server);
+  const merged = await merge(one.id, two.id);
+  await server.deps.contacts.refresh(two.id);
+  await deliver(server);
+  const told = await atHubspot(server, merged, 'membership_status', 'amount_paid');
+  assert.deepEqual([told.membership_status, told.amount_paid], ['member', '40.00']);
+});
+
 test('a contact that was merged into one that is merged again stands for the last, though HubSpot names the last merge alone', async () => {
   const ids = ['9001', '9002', '9003'];
   for (const [index, present] of ids.entries()) {

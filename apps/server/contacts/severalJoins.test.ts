@@ -14,6 +14,7 @@ import {
   reportPayment,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -21,6 +22,7 @@ import { tellHubspot } from './tellHubspot.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
 const { database } = server.deps;
+const pin = '0b6f2f0e-58f1-4d38-9a4e-3f5a9f1f0030';
 
 /** Whoever paid under one name and email is a member as long as one of their memberships is held. */
 const person = (id: string) => ({ personalEmail: `several-${id}@example.com` });
@@ -118,6 +120,60 @@ test('a sibling with the same email whose school join came first and is refunded
   assert.deepEqual(await boughtBy(id), member);
   await refundJoin(server.deps, school, everything);
   assert.deepEqual(await boughtBy(id), member);
+});
+
+test("what a sibling gave and bought under the contact's email is not said of it any more when it went back", async () => {
+  const personalEmail = 'sibling.donation@example.com';
+  const id = await newContact(server, personalEmail);
+  const client = server.client();
+  const own = (await client.call('initiateCheckout', { body: { hubspotContactId: id } })).data
+    .joinSessionUuid;
+  const other = server.client();
+  const uuid = await orderingJoin(other, 'LINCOLN2026', { personalEmail, firstName: 'Alex' });
+  await other.call('setCustomDonation', { params: { uuid }, body: { amount: '500.00' } });
+  await other.call('setSessionProduct', { params: { uuid }, body: { productUuid: pin } });
+  const intent = await openIntent(client, own);
+  await payOrder(server, other, uuid);
+  const given = async () => {
+    await deliver(server);
+    const told = await atHubspot(
+      server,
+      id,
+      'membership_name',
+      'amount_paid',
+      'donation_amount',
+      'store_items',
+    );
+    return [told.membership_name, told.amount_paid, told.donation_amount || null, told.store_items || null];
+  };
+  assert.deepEqual(await given(), ['Membership', '577.00', '500.00', 'Lapel Pin']);
+  await payByCard(server, intent.id);
+  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
+  await deliver(server);
+  await refundJoin(server.deps, uuid, everything);
+  assert.deepEqual(await given(), ['Membership', '65.00', null, null]);
+});
+
+test('a member whose other join was left behind is at the stage of a member, and at that of a new join once refunded', async () => {
+  const id = await newContact(server, 'left.behind@example.com');
+  const begin = async () =>
+    (await server.client().call('initiateCheckout', { body: { hubspotContactId: id } })).data.joinSessionUuid;
+  const stage = async () => {
+    await deliver(server);
+    return (await atHubspot(server, id, 'join_stage')).join_stage;
+  };
+  const left = await begin();
+  const paid = await begin();
+  const intent = await openIntent(server.client(), paid);
+  await payByCard(server, intent.id);
+  assert.equal(await confirmPayment(server.deps, intent.id), 'succeeded');
+  assert.equal(await stage(), 'paid');
+  await tellHubspot(database, left);
+  assert.equal(await stage(), 'paid');
+  await refundJoin(server.deps, paid, everything);
+  await stage();
+  await tellHubspot(database, await begin());
+  assert.equal(await stage(), 'ordering');
 });
 
 test('a contact that a join leaves for another keeps what it has bought by other joins', async (t) => {

@@ -13,6 +13,7 @@ import { finalRejection, type RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { decideRefunds, followJoin, lockPaid, NotRefundable } from '../refunds/refundJoin.ts';
+import { contactOfJoin } from '../session/members.ts';
 import { proofJoin } from './proofJoin.ts';
 import { recordReview } from './review.ts';
 
@@ -82,9 +83,9 @@ async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boo
 /** The joins by which the contact has bought an upgrade alone, whose base is this join's membership and no other. */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
-    select upgrade.session_uuid from membership upgrade join join_session own on own.contact_id = upgrade.contact_id
+    select upgrade.session_uuid from membership upgrade join join_session own on ${contactOfJoin('own')} = upgrade.contact_id
     where own.uuid = ${uuid} and upgrade.session_uuid <> own.uuid and upgrade.type = 'membership_upgrade' and upgrade.is_held
-      and not exists (select from membership other where other.contact_id = own.contact_id and other.session_uuid <> own.uuid
+      and not exists (select from membership other where other.contact_id = upgrade.contact_id and other.session_uuid <> own.uuid
         and other.type = 'membership' and other.is_held)`.execute(database);
   return rows.map(({ session_uuid }) => session_uuid);
 }

@@ -9,7 +9,7 @@ import {
   reminderKinds,
 } from '#core/reminders.ts';
 import type { Deps } from '../deps.ts';
-import { isMemberNow } from '../session/members.ts';
+import { isJoinerMember } from '../session/members.ts';
 import type { Society } from '../society/society.ts';
 import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
@@ -79,7 +79,7 @@ async function readLeftJoin(
       and person_words(other.details) @@ ${named} and lower(other.details ->> 'personalEmail') = ${email}`;
   const { rows } = await sql<Omit<LeftJoin, 'isReminded'>>`
     select state, updated_at as "lastActivityAt", has_agreed_to_policies as "hasAgreedToPolicies",
-      ${isMemberNow('session.contact_id')} or exists (${others} and other.state = 'paid')
+      ${isJoinerMember('session')} or exists (${others} and other.state = 'paid')
         or exists (select from payment where lower(receipt_email) = ${email} and succeeded_at is not null)
         or exists (select from contact where is_member and person_words(profile) @@ ${named}
           and ${email} in (lower(profile ->> 'personalEmail'), lower(profile ->> 'email'), lower(contact.email))) as "isMember",

@@ -5,7 +5,7 @@ import type { OpenLine } from '#core/orderLine.ts';
 import { isMembershipType } from '#core/product.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isJoinerMember } from '../session/members.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
@@ -14,7 +14,7 @@ import { eligibilityOf, fillIn } from '../society/texts.ts';
 /** The memberships of the session's programme, and which is chosen. */
 export async function membershipDetails(deps: Deps, uuid: string): Promise<Data<'getMembershipDetails'>> {
   const { rows } = await sql<{ programme: string; lines: OpenLine[]; is_member: boolean }>`
-    select programme, lines, ${isMemberNow('join_session.contact_id')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
+    select programme, lines, ${isJoinerMember('join_session')} as is_member from join_session where uuid = ${uuid} and ${stateAllows('readMemberships')}`.execute(
     deps.database,
   );
   const session = rows[0];

@@ -4,12 +4,12 @@ import { MOST_REVISIONS } from '#core/orderLine.ts';
 import type { Deps } from '../deps.ts';
 import { whileFrozen } from '../payments/settlePaying.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { ALREADY_MEMBER, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isJoinerMember } from '../session/members.ts';
 import { hasLine, lineOf, nextLine } from '../session/orderLines.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
-const isMember = isMemberNow('join_session.contact_id');
+const isMember = isJoinerMember('join_session');
 const NOT_ON_OFFER = 'This membership is not on offer. Please choose one of those shown.';
 
 /** Chooses or changes the membership. Choosing the same one again changes nothing, not even its price. */

@@ -78,7 +78,7 @@ async function tryToFreeze(
 ): Promise<Frozen | undefined> {
   const { rows } = await sql<Frozen>`
     with session as (
-      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session.contact_id')} as refusal,
+      select uuid, has_agreed_to_policies or ${agreeToPolicies} as has_agreed, ${orderRefusal('join_session')} as refusal,
         not ${isForAnother} and ${hasLine({ type: 'membership' })} and exists (
           select from join_session paid join membership held on held.session_uuid = paid.uuid and held.is_held
           where ${isAmong(joinsOfBrowser)} and paid.uuid <> join_session.uuid and held.type = 'membership'

@@ -14,7 +14,7 @@ import { joins, payments } from '../platform/metrics.ts';
 import type { Intent } from '../providers/stripe/provider.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { giveBack, promiseRefund, promiseReturn } from '../refunds/giveBack.ts';
-import { isMemberNow, joinHolds } from '../session/members.ts';
+import { contactOfJoin, isJoinerMember, joinHolds } from '../session/members.ts';
 import { payer } from '../session/person.ts';
 import { reopenFrozen, transitions } from '../session/states.ts';
 import { markCanceled } from './cancelIntent.ts';
@@ -131,6 +131,7 @@ export async function confirmIntent(
 
 interface LockedSession {
   uuid: string;
+  /** {@link contactOfJoin} */
   contact_id: string | null;
   programme: string;
   origin: Origin;
@@ -146,14 +147,19 @@ interface LockedSession {
  * Then its payer, who may have another join that names no contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
-  const { rows } = await sql<LockedSession>`
-    with session as (select uuid, contact_id, programme, origin, revision, paying_since, details from join_session where uuid = ${uuid} for update),
-      contact as (select profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, programme, origin, revision, paying_since, payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact_id, programme, origin, revision, paying_since, ${payer} as payer from session left join contact on true) as locked`.execute(
-    trx,
-  );
-  return rows[0];
+  const { rows } = await sql<LockedSession & { created_contact: string | null }>`
+    with session as (select uuid, ${contactOfJoin('join_session')} as contact_id, programme, origin, revision, paying_since, details
+        from join_session where uuid = ${uuid} for update),
+      contact as (select id, profile, email from contact where id = (select contact_id from session) for update)
+    select uuid, contact_id, created_contact, programme, origin, revision, paying_since, payer,
+      pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
+    from (select session.uuid, contact.id as contact_id, session.contact_id as created_contact, programme, origin, revision, paying_since,
+        ${payer} as payer from session left join contact on true) as locked`.execute(trx);
+  const [session] = rows;
+  if (!session || session.contact_id === session.created_contact) return session;
+  // The mirror has a contact that a join created when it is first asked for.
+  await sql`insert into contact (id) values (${session.created_contact}) on conflict do nothing`.execute(trx);
+  return lock(trx, uuid);
 }
 
 /**
@@ -203,7 +209,7 @@ async function readBeside(
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
       array(select type from membership where contact_id = ${contact_id} and is_held) as held_by_contact,
       case kind when 'upgrade' then ${joinHolds('session.uuid', 'membership')}
-        else ${isMemberNow('session.contact_id')} end as holds_base,
+        else ${isJoinerMember('session')} end as holds_base,
       array(select other.uuid from join_session other join membership on membership.session_uuid = other.uuid
         where other.payer = ${payer} and other.uuid <> ${uuid} and type = 'membership' and is_held order by other.paid_at) as others
     from order_snapshot snapshot join join_session session on session.uuid = snapshot.session_uuid

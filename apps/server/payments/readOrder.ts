@@ -85,7 +85,7 @@ export async function readOrder(deps: Deps, uuid: string, holding: Holding): Pro
       address_hash, ${pauseSeconds(deps)} as pause_seconds,
       case when intent_changing_since is not null then json_build_object('mark', intent_change, 'ms',
         case when isfinite(intent_changing_since) then extract(epoch from now() - intent_changing_since) * 1000 else 1e9 end) end as change,
-      provider_failures, ${orderRefusal('session.contact_id')} as refusal,
+      provider_failures, ${orderRefusal('session')} as refusal,
       (select json_build_object('intentId', intent_id, 'clientSecret', client_secret, 'revision', revision, 'amountCents', amount_cents, 'email', receipt_email, 'savesCard', saves_card)
         from payment where session_uuid = session.uuid and kind = 'join' and status = 'open') as open, lines
     from join_session session left join contact on contact.id = contact_id

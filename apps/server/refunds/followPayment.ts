@@ -77,7 +77,7 @@ async function write(
   });
 }
 
-export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid' | 'contact_id'>;
+export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins, and the others of their payers, of which HubSpot may have to hear as well ({@link bringStanding}): by uuid, so that two
@@ -99,11 +99,7 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
     .where('intent_id', '=', intentId)
     .executeTakeFirstOrThrow();
   await lockJoins(trx, [uuid]);
-  return await trx
-    .selectFrom('join_session')
-    .select(['uuid', 'contact_id'])
-    .where('uuid', '=', uuid)
-    .executeTakeFirstOrThrow();
+  return { uuid };
 }
 
 /**

@@ -4,7 +4,7 @@ import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 import type { Tables } from '../platform/database/types.ts';
-import { holdsBase, mirrorBought } from '../session/members.ts';
+import { contactOfJoin, holdsBase, mirrorBought } from '../session/members.ts';
 import type { LockedSession } from './followPayment.ts';
 
 const because: Record<MembershipStanding, string> = {
@@ -18,23 +18,25 @@ const because: Record<MembershipStanding, string> = {
 /** Writes how the membership of a payment stands now, when that has changed. HubSpot and staff are told. */
 export async function bringStanding(
   trx: Kysely<Tables>,
-  session: Pick<LockedSession, 'uuid' | 'contact_id'>,
+  session: LockedSession,
   intentId: string,
   standing: MembershipStanding,
 ): Promise<void> {
   const membership = await trx
     .selectFrom('membership')
-    .select(['id', 'type', 'is_held', 'standing'])
+    .innerJoin('join_session', 'uuid', 'session_uuid')
+    .select(['id', 'type', 'is_held', 'standing', contactOfJoin('join_session').as('contact_id')])
     .where('payment_intent', '=', intentId)
     .executeTakeFirst();
   if (!membership || membership.standing === standing) return;
+  const { contact_id } = membership;
   const comesBack = (standing === 'active' || standing === 'disputed') && !membership.is_held;
-  if (comesBack && session.contact_id !== null) {
-    await trx.selectFrom('contact').select('id').where('id', '=', session.contact_id).forUpdate().execute();
+  if (comesBack && contact_id !== null) {
+    await trx.selectFrom('contact').select('id').where('id', '=', contact_id).forUpdate().execute();
     const other = await trx
       .selectFrom('membership')
       .select('id')
-      .where('contact_id', '=', session.contact_id)
+      .where('contact_id', '=', contact_id)
       .where('type', '=', membership.type)
       .where('is_held', '=', true)
       .executeTakeFirst();
@@ -43,12 +45,12 @@ export async function bringStanding(
         trx,
         session.uuid,
         'held_twice',
-        `The money of payment ${intentId} is with us again, but its contact ${session.contact_id} has joined anew meanwhile.`,
+        `The money of payment ${intentId} is with us again, but its contact ${contact_id} has joined anew meanwhile.`,
       );
   }
   await trx.updateTable('membership').set({ standing }).where('id', '=', membership.id).execute();
   if (comesBack) await dueAgain(trx, session.uuid, intentId);
-  if (membership.type === 'membership' && session.contact_id) await mirrorBought(trx, session.contact_id);
+  if (membership.type === 'membership' && contact_id) await mirrorBought(trx, contact_id);
   await tellHubspot(trx, session.uuid);
   if (membership.type === 'membership') await tellHubspotOfEnded(trx, session.uuid);
   const what = membership.type === 'membership' ? 'membership' : 'upgrade';

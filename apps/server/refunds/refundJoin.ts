@@ -52,7 +52,7 @@ export async function lockPaid(
   await lockJoins(trx, uuids);
   const sessions = await trx
     .selectFrom('join_session')
-    .select(['uuid', 'contact_id', 'state'])
+    .select(['uuid', 'state'])
     .where('uuid', 'in', uuids)
     .execute();
   const { rows } = await sql<{ intent_id: string }>`

@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { atHubspot, deliver, newContact } from '../../../tests/harness/deliver.ts';
-import { openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
+import { everything } from '../../../tests/harness/refunds.ts';
+import { details, openIntent, orderingJoin, payByCard, reportPayment } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 
 /** How many people live through how many things. */
@@ -176,6 +178,122 @@ test('in whatever order somebody joins, is refunded and is joined for by others,
         ['', ['join by code', 'join by school', 'refund a membership by code', 'join by code']],
         // What the school join had written first stood there as the other one's, too.
         ['', ['join by school', 'join by code', 'refund a membership by school']],
+      ],
+    },
+  );
+});
+
+const ownActions = [
+  'pay for the own join',
+  'join by link',
+  'pay for a sibling',
+  'buy an upgrade by link',
+  'refund what was bought first',
+  'refund an upgrade',
+  'refund the sibling',
+] as const;
+
+/** Begins a self-nomination and orders a membership. */
+async function nominate(personalEmail: string, firstName: string): Promise<string> {
+  const client = server.client();
+  const body = { hasConfirmedEligibility: true, isTOLA: true } as const;
+  const { uuid } = (await client.call('initiateSelfNomination', { body })).data;
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail, firstName }) });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  return uuid;
+}
+
+/** Pays for an order; false where it is refused, since its contact holds that already. */
+async function pay(uuid: string): Promise<boolean> {
+  const client = server.client();
+  const intent = await client.call('createPaymentIntent', {
+    params: { uuid },
+    body: { amount: 6500, currency: 'usd', billingEmail: 'jordan.rivera@example.com' },
+  });
+  if (intent.status === 409) return false;
+  const { id } = await openIntent(client, uuid);
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(server.deps, id), 'succeeded');
+  return true;
+}
+
+test('in whatever order a contact that a self-nomination created is bought for, it pays once and HubSpot says what it is', async () => {
+  let people = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...ownActions), { minLength: 3, maxLength: MOST_ACTIONS }),
+      async (lived) => {
+        const email = `created.life${++people}@example.com`;
+        const own = await nominate(email, 'Jordan');
+        await deliver(server);
+        const { id } = (await server.hubspot.findByEmail(email))!;
+        let status = '';
+        /** The sibling's purchase was written where nothing stood. */
+        let isSiblings = false;
+        let isOwnPaid = false;
+        let hasBought = false;
+        let sibling: string | undefined;
+        const held = { membership: [] as string[], upgrade: [] as string[] };
+        const refund = (uuid: string | undefined) => uuid && refundJoin(server.deps, uuid, everything);
+        const buyByLink = async (mainProductId: number, mayBuy: boolean) => {
+          const body = { hubspotContactId: id, mainProductId };
+          const { status, data } = await server.client().call('initiateCheckout', { body });
+          assert.equal(status, mayBuy ? 200 : 409);
+          if (!mayBuy) return [];
+          const { id: intent } = await openIntent(server.client(), data.joinSessionUuid);
+          await payByCard(server, intent);
+          assert.equal(await confirmPayment(server.deps, intent), 'succeeded');
+          return [data.joinSessionUuid];
+        };
+        const does = async (action: (typeof ownActions)[number]) => {
+          const isMember = status === 'member' || held.membership.length > 0;
+          if (action === 'pay for the own join') {
+            if (isOwnPaid) return;
+            const isPaid = await pay(own);
+            assert.equal(isPaid, held.membership.length === 0);
+            isOwnPaid = isPaid;
+            if (isPaid) held.membership.push(own);
+          } else if (action === 'join by link') held.membership.push(...(await buyByLink(1, !isMember)));
+          else if (action === 'buy an upgrade by link')
+            held.upgrade.push(...(await buyByLink(10, isMember && held.upgrade.length === 0)));
+          else if (action === 'pay for a sibling') {
+            if (sibling) return;
+            sibling = await nominate(email, 'Alex');
+            assert.equal(await pay(sibling), true);
+            isSiblings = status === '';
+            if (isSiblings) status = 'member';
+          } else if (action === 'refund the sibling') {
+            await refund(sibling);
+            if (sibling && isSiblings && held.membership.length === 0) status = 'former';
+          } else if (action === 'refund an upgrade') await refund(held.upgrade.shift());
+          else {
+            const ended = held.membership.shift();
+            await refund(ended);
+            if (ended) status = 'former';
+          }
+          if (held.membership.length > 0) status = 'member';
+          hasBought ||= held.membership.length + held.upgrade.length > 0;
+        };
+        for (const action of lived) {
+          await does(action);
+          await deliver(server);
+          const told = await atHubspot(server, id, 'firstname', 'membership_status', 'amount_paid');
+          const amount = (65 * held.membership.length + 45 * held.upgrade.length).toFixed(2);
+          assert.deepEqual(
+            [told.firstname, told.membership_status ?? '', hasBought ? told.amount_paid : amount],
+            ['Jordan', status, amount],
+            action,
+          );
+        }
+      },
+    ),
+    {
+      numRuns: PEOPLE,
+      examples: [
+        [['pay for the own join', 'join by link', 'buy an upgrade by link', 'refund what was bought first']],
+        // The sibling who paid first and went back made the member a former one.
+        [['pay for a sibling', 'pay for the own join', 'refund the sibling']],
+        [['join by link', 'pay for the own join']],
       ],
     },
   );

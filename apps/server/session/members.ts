@@ -12,8 +12,31 @@ const UPGRADE_FOR_MEMBERS =
 
 type MembershipType = 'membership' | 'membership_upgrade';
 
+/** Of a query: the name of a column, or a value. */
+type Column = string | RawBuilder<unknown>;
+
+function inQuery(column: Column): RawBuilder<unknown> {
+  return typeof column === 'string' ? sql.ref(column) : column;
+}
+
+/**
+ * The contact that was proven to be the joiner's, of a join session that the query has by this name: the one that the join has created in
+ * HubSpot, or the one that an invitation, a signed link or staff named. Null for none; one with the same email alone is not proven.
+ */
+export function contactOfJoin(session: string): RawBuilder<string | null> {
+  const of = (column: string) => sql.ref(`${session}.${column}`);
+  return sql`case when ${of('owns_hubspot_contact')} then ${of('hubspot_contact_id')} else ${of('contact_id')} end`;
+}
+
+/** Whether the contact in a column is that of a join session which the query has by this name: {@link contactOfJoin}, by index. */
+export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
+  const of = (column: string) => sql.ref(`${session}.${column}`);
+  return sql`(${of('contact_id')} = ${sql.ref(contactId)}
+    or (${of('hubspot_contact_id')} = ${sql.ref(contactId)} and ${of('owns_hubspot_contact')}))`;
+}
+
 /** Whether the contact in a column holds a membership, or an upgrade, that was bought here. */
-export function holdsBought(contactId: string, type: MembershipType): RawBuilder<boolean> {
+export function holdsBought(contactId: Column, type: MembershipType): RawBuilder<boolean> {
   return isHeld('contact_id', contactId, type);
 }
 
@@ -24,12 +47,12 @@ export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder
 
 function isHeld(
   by: 'contact_id' | 'session_uuid',
-  column: string,
+  column: Column,
   type: MembershipType,
 ): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from membership as held
-    where held.${sql.ref(by)} = ${sql.ref(column)} and held.type = ${sql.lit(type)} and held.is_held)`;
+    where held.${sql.ref(by)} = ${inQuery(column)} and held.type = ${sql.lit(type)} and held.is_held)`;
 }
 
 /**
@@ -42,7 +65,7 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where session_uuid = session.uuid and type = 'membership' and standing <> 'void'
     union all
     select 2, membership.* from membership
-    where contact_id = session.contact_id and type = 'membership' and is_held and session_uuid <> session.uuid
+    where contact_id = ${contactOfJoin('session')} and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
 /** Whether there is a membership below an upgrade, a row of the table `upgrade`: its join holds one, or its contact is a member. */
@@ -77,6 +100,14 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
 }
 
+/**
+ * Whether who joins is a member, of a join session that the query has by this name. What HubSpot says counts of a contact that was named:
+ * of the one that a join has created it may speak of a sibling with the same email, who has paid first.
+ */
+export function isJoinerMember(session: string): RawBuilder<boolean> {
+  return sql<boolean>`(${isMemberByMirror(`${session}.contact_id`)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
+}
+
 /** A member, and nobody but the mirror says so: HubSpot may have changed its mind. */
 export function isMemberByMirrorAlone(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
@@ -90,16 +121,25 @@ export type SaleRefusal = 'held already' | 'not a member';
 
 /** Why the contact in a column may not buy a membership or an upgrade; null when they may. */
 export function saleRefusal(type: MembershipType, contactId: string): RawBuilder<SaleRefusal | null> {
-  return type === 'membership'
-    ? sql`case when ${isMemberNow(contactId)} then 'held already' end`
-    : sql`case when ${holdsBought(contactId, 'membership_upgrade')} then 'held already'
-        when not ${isMemberNow(contactId)} then 'not a member' end`;
+  return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
 }
 
-/** Why the order in `lines` may not be sold to the contact in a column; null when it may. */
-export function orderRefusal(contactId: string): RawBuilder<SaleRefusal | null> {
-  return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${saleRefusal('membership_upgrade', contactId)}
-    when ${hasLine({ type: 'membership' })} then ${saleRefusal('membership', contactId)} end`;
+/** Why the order in `lines` may not be sold to who joins, of a join session that the query has by this name; null when it may. */
+export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
+  const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
+  const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
+  return sql`case when ${hasLine({ type: 'membership_upgrade' })} then ${refusal('membership_upgrade')}
+    when ${hasLine({ type: 'membership' })} then ${refusal('membership')} end`;
+}
+
+function refusalOf(
+  type: MembershipType,
+  holdsUpgrade: RawBuilder<boolean>,
+  isMember: RawBuilder<boolean>,
+): RawBuilder<SaleRefusal | null> {
+  return type === 'membership'
+    ? sql`case when ${isMember} then 'held already' end`
+    : sql`case when ${holdsUpgrade} then 'held already' when not ${isMember} then 'not a member' end`;
 }
 
 export function refusedSale(refusal: SaleRefusal): Refusal {

@@ -6,7 +6,7 @@ import { UPGRADE_WINDOW_MINUTES } from '#core/specified.ts';
 import type { Deps } from '../deps.ts';
 import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
-import { holdsBought } from './members.ts';
+import { contactOfJoin, holdsBought } from './members.ts';
 
 /** Where a join stands: all that decides which screen comes next. */
 export interface JoinStanding {
@@ -50,7 +50,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
       (select product_id from membership where session_uuid = s.uuid and standing = 'active' and payment_intent in
         (select intent_id from payment where session_uuid = s.uuid and kind = 'join') limit 1) as membership_id,
       exists (select from document where session_uuid = s.uuid and (review <> 'rejected' or is_final)) as has_transcript,
-      ${holdsBought('s.contact_id', 'membership_upgrade')} as owns_upgrade,
+      ${holdsBought(contactOfJoin('s'), 'membership_upgrade')} as owns_upgrade,
       proven_at is not null as is_proven
     from join_session s where uuid = ${uuid} and erased_at is null`.execute(deps.database);
   const row = rows[0];

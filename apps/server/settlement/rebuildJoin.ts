@@ -11,9 +11,12 @@ import { namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { Origin } from '../platform/database/types.ts';
 import type { Intent, MoneyBack } from '../providers/stripe/provider.ts';
+
 import { followPayment, lockSession } from '../refunds/followPayment.ts';
 import { bringStanding } from '../refunds/membershipStanding.ts';
 import { paidOrders } from '../refunds/paidOrders.ts';
+
+import { contactOfJoin } from '../session/members.ts';
 
 /** Stripe does not tell enough of a payment to make its join again; the message says what to do. */
 export class NotRebuilt extends Error {}
@@ -120,7 +123,7 @@ export async function madeAgainOf(deps: Deps, intent: Intent): Promise<MadeAgain
   }>`
     select programme, items, processing_fee_cents as fee_cents, coalesce((
       select json_agg(json_build_object('intentId', payment_intent, 'type', type)) from membership
-      where membership.contact_id = join_session.contact_id and is_held and payment_intent <> ${intent.id}), '[]') as held
+      where membership.contact_id = ${contactOfJoin('join_session')} and is_held and payment_intent <> ${intent.id}), '[]') as held
     from join_session join order_snapshot on session_uuid = uuid
     where uuid = ${uuid} and kind = ${kind} and order_snapshot.revision = ${revision}`.execute(deps.database);
   const [sold] = rows;

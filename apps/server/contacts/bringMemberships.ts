@@ -1,0 +1,89 @@
+import { type Kysely, sql } from 'kysely';
+import type { Deps } from '../deps.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
+import { repeat } from '../platform/background.ts';
+import type { Database } from '../platform/database/client.ts';
+import { takeTurn } from '../platform/database/schedule.ts';
+import type { Tables } from '../platform/database/types.ts';
+import { contactOfJoin } from '../session/members.ts';
+
+const LOOK_MS = 60_000;
+const EVERY_SECONDS = 3600;
+const BATCH = 1_000;
+/** The kind of the notice about a contact that holds the same by two joins, as in refunds/membershipStanding.ts. */
+const HELD_TWICE = 'held_twice';
+
+/** Memberships with the contact of their join, where that is not (yet) theirs: `membership`, and the contact as `present`. */
+const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
+  cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
+const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
+/** Another membership of the type is held by the contact `present`. */
+const isHeldAlready = sql`exists (select from membership other
+  where other.contact_id = present and other.type = membership.type and other.is_held)`;
+
+/**
+ * Makes the memberships of these joins those of their contact ({@link contactOfJoin}), in a transaction that has locked the joins. Of two
+ * of a type one is held by a contact: the other stays as it is, and staff are told.
+ */
+export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
+  if (joins.length === 0) return;
+  const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
+  // A payment of the same contact waits, or has been written: it locks the contact after its join, too.
+  await sql`
+    insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
+    trx,
+  );
+  await sql`
+    select from contact where id in (select present from ${astray} where ${these}) order by id for update`.execute(
+    trx,
+  );
+  await sql`
+    with moving as (
+      select membership.id, present, not is_held or (not ${isHeldAlready}
+        and row_number() over (partition by present, membership.type, is_held order by membership.id) = 1) as is_free
+      from ${astray} where ${these}
+    )
+    update membership set contact_id = present from moving where membership.id = moving.id and is_free`.execute(
+    trx,
+  );
+  const { rows: left } = await sql<{ uuid: string; contact: string; type: string; other: string }>`
+    select session.uuid, present as contact, membership.type, other.session_uuid as other
+    from ${astray} join membership other on other.contact_id = present and other.type = membership.type and other.is_held
+    where ${these} and membership.is_held
+      and not exists (select from staff_notice where session_uuid = session.uuid and kind in (${HELD_TWICE}, 'merged_contacts'))`.execute(
+    trx,
+  );
+  for (const { uuid, contact, type, other } of left)
+    await tellStaff(
+      trx,
+      uuid,
+      HELD_TWICE,
+      `Contact ${contact} holds a ${type.replace('_', ' ')} by the joins ${other} and ${uuid}. Give one of them back: npm run operator -- refund ${uuid}${type === 'membership' ? '' : ' --no-membership --upgrade'}`,
+    );
+}
+
+/** Brings the memberships of all joins, hourly: also of those that another version has written, or whose contact held the same before. */
+export function startBringingMemberships(deps: Deps): () => Promise<void> {
+  return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {
+    if (await takeTurn(deps.database, 'memberships', EVERY_SECONDS)) await bringAllMemberships(deps.database);
+  });
+}
+
+export async function bringAllMemberships(database: Database): Promise<void> {
+  for (let after = '0'; ; ) {
+    const { rows } = await sql<{ id: string; uuid: string }>`
+      select membership.id, session.uuid from ${astray} where ${isAstray} and membership.id > ${after} order by membership.id limit ${BATCH}`.execute(
+      database,
+    );
+    const joins = [...new Set(rows.map(({ uuid }) => uuid))];
+    await database.transaction().execute(async (trx) => {
+      // Sessions before what hangs on them, as a payment writes them.
+      await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
+        trx,
+      );
+      await bringMemberships(trx, joins);
+    });
+    if (rows.length < BATCH) return;
+    after = rows.at(-1)!.id;
+  }
+}
