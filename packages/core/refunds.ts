@@ -283,7 +283,9 @@ export function standingAfter({
   refunds,
   dispute,
 }: Pick<PaidOrder, 'lines' | 'refunds' | 'dispute'>): MembershipStanding {
+  if (isLostWhole({ refunds, dispute })) return 'charged_back';
   const at = lines.findIndex(({ type }) => isMembershipType(type));
+  if (at < 0) return 'void';
   const paidCents = lines.reduce((sum, { priceCents }) => sum + priceCents, 0);
   const made = refunds.filter(counts);
   const end = made.find(
@@ -291,8 +293,6 @@ export function standingAfter({
       namedLines({ refunds: made.slice(index, index + 1) }).has(at) ||
       goneCents(made.slice(0, index + 1)) >= paidCents,
   );
-  if (at >= 0 && end) return end.isDispute ? 'charged_back' : 'refunded';
-  if (isLostWhole({ refunds, dispute })) return 'charged_back';
-  if (at < 0) return 'void';
+  if (end) return end.isDispute ? 'charged_back' : 'refunded';
   return dispute === 'open' ? 'disputed' : 'active';
 }
