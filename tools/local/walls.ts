@@ -9,7 +9,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   backup: ['platform', 'privacy', 'providers', 'settlement'],
   certificate: ['platform', 'session', 'society'],
   checkout: ['contacts', 'join', 'links', 'payments', 'platform', 'session', 'society'],
-  contacts: ['platform', 'providers', 'session'],
+  contacts: ['notices', 'platform', 'providers', 'session'],
   doctor: ['letters', 'platform', 'providers', 'society'],
   documents: ['contacts', 'letters', 'notices', 'platform', 'providers', 'refunds', 'session'],
   eligibility: ['platform', 'session'],
