@@ -151,8 +151,8 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
     with session as (select uuid, ${contactOfJoin('join_session')} as contact_id, programme, origin, revision, paying_since, details
         from join_session where uuid = ${uuid} for update),
       contact as (select id, profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, created_contact, programme, origin, revision, paying_since, payer,
-      pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
+    select uuid, contact_id, created_contact, programme, origin, revision, paying_since,
+      payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
     from (select session.uuid, contact.id as contact_id, session.contact_id as created_contact, programme, origin, revision, paying_since,
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
