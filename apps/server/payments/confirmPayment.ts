@@ -147,18 +147,18 @@ interface LockedSession {
  * Then its payer, who may have another join that names no contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
-  const { rows } = await sql<LockedSession & { created_contact: string | null }>`
+  const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
     with session as (select uuid, ${contactOfJoin('join_session')} as contact_id, programme, origin, revision, paying_since, details
         from join_session where uuid = ${uuid} for update),
       contact as (select id, profile, email from contact where id = (select contact_id from session) for update)
-    select uuid, contact_id, created_contact, programme, origin, revision, paying_since,
+    select uuid, contact_id, contact_of_join, programme, origin, revision, paying_since,
       payer, pg_advisory_xact_lock(hashtextextended('payer ' || payer, 0))
-    from (select session.uuid, contact.id as contact_id, session.contact_id as created_contact, programme, origin, revision, paying_since,
+    from (select session.uuid, contact.id as contact_id, session.contact_id as contact_of_join, programme, origin, revision, paying_since,
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
-  if (!session || session.contact_id === session.created_contact) return session;
-  // The mirror has a contact that a join created when it is first asked for.
-  await sql`insert into contact (id) values (${session.created_contact}) on conflict do nothing`.execute(trx);
+  if (!session || session.contact_id === session.contact_of_join) return session;
+  // The mirror takes in a contact that a join has created when somebody asks for it.
+  await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
 
