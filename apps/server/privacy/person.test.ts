@@ -32,6 +32,7 @@ import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { personExportCommand } from './exportCommand.ts';
+import { findPerson } from './findPerson.ts';
 import { journalPath } from './journal.ts';
 
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -446,6 +447,22 @@ test('what is no email, and options that contradict each other, are not understo
     code: 1,
     out: 'Induct has nothing of this email.\n',
   });
+});
+
+test('a contact that a join only shared an email with stays when the join is erased by its corrected one', async (t) => {
+  const [shared, own] = ['shared.before@example.com', 'corrected.since@example.com'];
+  const id = await contactAtHubspot(shared);
+  await deps.contacts.refresh(id);
+  const client = server.client();
+  const { uuid } = await paidJoin(server, client, undefined, { personalEmail: shared });
+  await deliver(server);
+  const { rows } = await sql<{ id: string }>`
+    update join_session set details = jsonb_set(details, '{personalEmail}', to_jsonb(${own}::text)) where uuid = ${uuid}
+    returning hubspot_contact_id as id`.execute(deps.database);
+  assert.equal(rows[0]!.id, id);
+  assert.deepEqual((await findPerson(deps, own)).contacts, []);
+  assert.equal((await erase(t, own, '--yes')).code, 0);
+  assert.deepEqual((await findPerson(deps, shared)).contacts, [id]);
 });
 
 test('who owns an email that somebody mistyped, and corrected, is given and ends nothing of that person', async (t) => {
