@@ -249,7 +249,8 @@ test('two who ship at once ship once, and what is being refunded meanwhile is no
 });
 
 test('who ships while somebody else does waits, and learns that it was sent', async () => {
-  const { uuid, intentId } = await join();
+  // Who is locked with all of their joins is nobody else here.
+  const { uuid, intentId } = await join({ person: { personalEmail: 'sent.once@example.com' } });
   const { database } = server.deps;
   const { late } = await database.transaction().execute(async (trx) => {
     const first = await trx
