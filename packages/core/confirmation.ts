@@ -39,8 +39,8 @@ export interface MadeAgain {
 /**
  * What a succeeded payment buys. A success always confirms, however late, unless its product is held already or the join has
  * ended: then all of it is refunded, and `unwanted` is the reason, as part of a sentence for staff. `another amount` than the one on
- * the screen buys nothing of what was shown. A payment that is made again was
- * sold once: what has ended since takes nobody's place, and an upgrade needs no membership that is still held.
+ * the screen buys nothing of what was shown. A payment that is made again was sold once: what has ended since takes nobody's place,
+ * and an upgrade needs no membership that is still held.
  */
 export type Confirmation =
   | { is: 'confirmed already' }

@@ -199,9 +199,9 @@ export async function refuse(
 }
 
 /**
- * Notes whose contact a join is written into, and that its memberships are of the one that it created; one that another join was
- * created by is not this one's. Somebody else's is noted
- * only while the join is as it was sent: its email may have been corrected since.
+ * Notes whose contact a join is written into, and that its memberships are of the one that it created; one that another join
+ * created is not this one's. Somebody else's is noted only while the join is as it was sent: its email may have been corrected
+ * since.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;

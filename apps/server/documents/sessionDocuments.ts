@@ -10,8 +10,8 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * What a join has uploaded, an upgrade by link for its base; file names only for the browser that holds the join. What staff decided is for who has its uuid until somebody
- * has proven to be its joiner.
+ * What a join has uploaded, an upgrade by link for its base; file names only for the browser that holds the join. What staff
+ * decided is for who has its uuid until somebody has proven to be its joiner.
  */
 export async function sessionDocuments(
   deps: Deps,

@@ -24,10 +24,10 @@ export interface Person {
 }
 
 /**
- * Contacts with the email, and those merged into them; joins of these contacts, and joins that have the email (that of a payment where they have no
- * details), or had it when they were paid; and contacts that such a join created. A contact of another email is not theirs: anybody can begin a join of a contact, and give
- * an email of their own. Nor is a join of which a letter once went to the email: it may have been a slip that the joiner has
- * corrected, and is another person's.
+ * Contacts with the email, and those merged into them; joins of these contacts, and joins that have the email (that of a payment
+ * where they have no details), or had it when they were paid; and contacts that such a join created. A contact of another email is
+ * not theirs: anybody can begin a join of a contact, and give an email of their own. Nor is a join of which a letter once went to
+ * the email: it may have been a slip that the joiner has corrected, and is another person's.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
