@@ -15,25 +15,23 @@ export interface SavedCard {
   name: string | null;
 }
 
-/** Who pays, how often it was tried and Stripe failed, and for how many seconds no card may be tried. */
+/** Who pays, how often Stripe failed, and for how many seconds no card may be tried. */
 export async function readPayer(
   deps: Deps,
   uuid: string,
   paymentIntent: string,
-): Promise<{ card: SavedCard; savesCard: boolean; attempts: number; failures: number; pause: number }> {
+): Promise<{ card: SavedCard; savesCard: boolean; failures: number; pause: number }> {
   const { rows } = await sql<{
     customer_id: string;
     payment_method_id: string | null;
     saves_card: boolean | null;
     emails: (string | null)[];
     name: string | null;
-    attempts: number;
     failures: number;
     pause: number;
   }>`
     select customer_id, payment_method_id, saves_card, ${payerEmails} as emails,
       ${shortName} as name,
-      (select coalesce(max(attempt), 0) from payment where session_uuid = session.uuid and kind = 'upgrade') as attempts,
       provider_failures as failures, ${pauseSeconds(deps)} as pause
     from join_session session join payment on intent_id = ${paymentIntent} left join contact on contact.id = contact_id
     where session.uuid = ${uuid}`.execute(deps.database);

@@ -56,9 +56,10 @@ export async function chargeUpgrade(
   if (standing?.state !== 'paid') throw await refusalFor(deps, 'upgrade', uuid);
   if (standing.paymentIntent !== paymentIntent) throw new Refusal(404, OTHER_PAYMENT);
   if (!mayChargeCard(holding, standing)) throw new Refusal(403, OTHER_BROWSER);
-  if (await isBought(deps, uuid)) return { status: 'succeeded' };
+  const charges = await readCharges(deps, uuid);
+  if (charges.isBought) return { status: 'succeeded' };
 
-  let open = await openUpgradeOf(deps, uuid);
+  let { open } = charges;
   const intent = open && (await deps.payments.retrieveIntent(open.intentId));
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
@@ -66,7 +67,7 @@ export async function chargeUpgrade(
   // A card typed in the page was declined there: it counts as well.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
-  const { card, attempts, failures, pause } = await readPayer(deps, uuid, paymentIntent);
+  const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
   const offer = standing.upgrade;
   if (!offer || !card.paymentMethodId) throw new Refusal(409, NOT_OPEN, { goOn: standing.goOn });
   if (pause > 0) throw tooManyDeclined(pause);
@@ -89,7 +90,7 @@ export async function chargeUpgrade(
     uuid,
     offer,
     { ...card, customerId },
-    { attempt: attempts + 1, failures },
+    { attempt: charges.attempts + 1, failures },
   );
   // Skipped in another tab, or paid there with the intent that this one was given too.
   if (!open) return endedElsewhere(deps, uuid);
@@ -140,7 +141,7 @@ async function chargeSavedCard(
   if (end) return end;
   if (intent.status === 'requires_action') return { status: 'requires_action', clientSecret };
   if (intent.status === 'requires_payment_method') await noteFailure(deps, intent);
-  if ((await openUpgradeOf(deps, uuid))?.intentId === intentId)
+  if ((await readCharges(deps, uuid)).open?.intentId === intentId)
     return { status: 'failed', message: message ?? UPGRADE_FAILED, clientSecret };
   // Cancelled: too many cards were declined, or Skip was pressed in another tab.
   return message === null ? endedElsewhere(deps, uuid) : { status: 'failed', message };
@@ -157,7 +158,7 @@ async function chargeSavedCard(
 }
 
 async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
-  if (await isBought(deps, uuid)) return { status: 'succeeded' };
+  if ((await readCharges(deps, uuid)).isBought) return { status: 'succeeded' };
   throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
 }
 
@@ -226,33 +227,34 @@ async function openUpgrade(
       ${goods}::jsonb, ${processing_fee_cents}::int from opened
     on conflict (session_uuid, kind, revision) do update set amount_cents = excluded.amount_cents, items = excluded.items,
       goods = excluded.goods, processing_fee_cents = excluded.processing_fee_cents`.execute(deps.database);
-  const open = await openUpgradeOf(deps, uuid);
+  const { open } = await readCharges(deps, uuid);
   if (open?.intentId !== intent.id) await cancelIntent(deps, intent.id);
   return open;
 }
 
-async function openUpgradeOf(deps: Deps, uuid: string): Promise<OpenUpgrade | null> {
-  const row = await deps.database
+/** Read together: between two statements an open intent may be paid, and then neither would find it. */
+async function readCharges(
+  { database }: Deps,
+  uuid: string,
+): Promise<{ isBought: boolean; open: OpenUpgrade | null; attempts: number }> {
+  const rows = await database
     .selectFrom('payment')
-    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt', 'customer_id'])
+    .select(['intent_id', 'client_secret', 'amount_cents', 'attempt', 'customer_id', 'status'])
     .where('session_uuid', '=', uuid)
     .where('kind', '=', 'upgrade')
-    .where('status', '=', 'open')
-    .executeTakeFirst();
-  if (!row) return null;
+    .execute();
+  const open = rows.find(({ status }) => status === 'open');
   return {
-    intentId: row.intent_id,
-    clientSecret: row.client_secret,
-    amountCents: row.amount_cents,
-    attempt: row.attempt,
-    customerId: row.customer_id || null,
+    isBought: rows.some(({ status }) => status === 'succeeded'),
+    open: open
+      ? {
+          intentId: open.intent_id,
+          clientSecret: open.client_secret,
+          amountCents: open.amount_cents,
+          attempt: open.attempt,
+          customerId: open.customer_id || null,
+        }
+      : null,
+    attempts: Math.max(0, ...rows.map(({ attempt }) => attempt)),
   };
-}
-
-async function isBought(deps: Deps, uuid: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from payment where session_uuid = ${uuid} and kind = 'upgrade' and status = 'succeeded'`.execute(
-    deps.database,
-  );
-  return rows.length > 0;
 }
