@@ -443,9 +443,17 @@ export const schemas = {
           problem: nullableText,
         })
         .nullish(),
-      /** Payments for something already held, by this join or another of the same contact, which are refunded. Cents. */
+      /**
+       * Payments of this join or another of the same contact that are refunded, as in postPayment. Cents. Servers of the version
+       * before do not tell why.
+       */
       refunded: z.array(
-        z.object({ kind: z.enum(['join', 'upgrade']), amount: z.int(), isReturned: z.boolean() }),
+        z.object({
+          kind: z.enum(['join', 'upgrade']),
+          why: z.enum(['held', 'other_amount']).optional(),
+          amount: z.int(),
+          isReturned: z.boolean(),
+        }),
       ),
     }),
   },

@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test';
-import { call, openIntent, orderingJoin, paidJoin, selfNomination, twoJoins } from './arrange.ts';
+import { alter, call, openIntent, orderingJoin, paidJoin, selfNomination, twoJoins } from './arrange.ts';
 import { expect, expectAccessible, expectNoSidewaysScroll, test, theInduct } from './fixtures.ts';
 import { stripe } from './providers.ts';
 import { bankQuestion, button, buyNow, cardForm, heading, typeCard } from './steps.ts';
@@ -247,6 +247,34 @@ test('too many declined cards at Checkout: told near Buy Now, and told instead o
   await page.unroute('**/create-payment-intent');
   await button(page, 'Try again').click();
   await expect(button(page, 'Buy Now')).toBeEnabled();
+});
+
+test('a payment of another amount than was shown is told when one comes back, and by the welcome page', async ({
+  page,
+  stripeApi,
+}) => {
+  const { id, secret } = await openIntent(page, await orderingJoin(page));
+  await stripeApi.confirm(id, 'pm_card_visa', theInduct().server.url);
+  const refunded = { kind: 'join', why: 'other_amount', amount: 56500, isReturned: true };
+  await alter(page, 'postPayment', (data) =>
+    Object.assign(data, { status: 'refunded', goOn: CHECKOUT, refunded: { ...refunded, card: null } }),
+  );
+  await page.goto(
+    `/registration/post-payment?payment_intent=${id}&payment_intent_client_secret=${secret}&redirect_status=succeeded`,
+  );
+  await expect(heading(page, 'Payment refunded')).toBeFocused();
+  const main = page.getByRole('main');
+  await expect(main).toContainText(
+    'not the amount of your order, so nothing was bought with it. You can pay',
+  );
+  await inspect(page);
+
+  await alter(page, 'getWelcome', (data) => Object.assign(data, { refunded: [refunded] }));
+  await page.goto(WELCOME);
+  await expect(main.getByRole('status').first()).toHaveText(
+    'A payment of $565.00, which was not the amount of your order, was received and has been refunded in full.',
+  );
+  await inspect(page);
 });
 
 test('of two payments of one person the second goes back by itself, and both joins are told', async ({

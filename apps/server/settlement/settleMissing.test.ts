@@ -446,6 +446,9 @@ test('who paid another amount than a database that lost the last change showed h
   assert.deepEqual(letters, [{ kind: 'refund' }]);
   const { intentId } = await payOrder(server, client, uuid);
   assert.deepEqual(await standingsOf(server, uuid), [{ type: 'membership', standing: 'active' }]);
+  assert.deepEqual((await client.call('getWelcome', { params: { uuid } })).data.refunded, [
+    { kind: 'join', why: 'other_amount', amount: back, isReturned: true },
+  ]);
   assert.deepEqual(await differencesOf(server, uuid, id, intentId), []);
 });
 

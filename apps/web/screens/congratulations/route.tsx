@@ -162,13 +162,16 @@ function Member({ welcome, failure }: Loaded) {
   );
 }
 
-/** Notes about refunded second payments, a disputed membership and a refunded upgrade. */
+/** Notes about refunded payments, a disputed membership and a refunded upgrade. */
 function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
   const [main, ...upgrades] = memberships;
-  const notes = refunded.map(
-    ({ kind, amount, isReturned }) =>
-      `A second payment of ${displayPrice(amount)} for this ${kind === 'join' ? 'membership' : 'upgrade'} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`,
-  );
+  const notes = refunded.map(({ kind, why, amount, isReturned }) => {
+    const payment =
+      why === 'other_amount'
+        ? `A payment of ${displayPrice(amount)}, which was not the amount of your order,`
+        : `A second payment of ${displayPrice(amount)} for this ${kind === 'join' ? 'membership' : 'upgrade'}`;
+    return `${payment} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`;
+  });
   if (main?.standing === 'disputed')
     notes.push('The bank of your card is looking into its payment. Your membership stands meanwhile.');
   if (main && isHeld(main.standing))
