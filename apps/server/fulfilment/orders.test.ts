@@ -65,6 +65,7 @@ test('what was bought and is to be sent is listed, and is sent by one command', 
 
   const part = await run(t, ordersShipCommand, uuid, '--item', '30', '--note', 'TRACK 1\u001b[2J');
   assert.deepEqual(part, { out: 'Lapel Pin is sent.\n', code: 0 });
+  assert.equal(of((await run(t, ordersListCommand)).out, uuid)[1], 'Honor Cord (product 2)  to send');
   const cord = await run(t, ordersShipCommand, uuid, '--item', '2');
   assert.deepEqual(cord, { out: 'Honor Cord is sent.\n', code: 0 });
   assert.deepEqual(

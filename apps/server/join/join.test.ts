@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { changeSociety } from '../../../tests/harness/changeSociety.ts';
 import { details, orderingJoin, paidJoin, startJoin } from '../../../tests/harness/steps.ts';
 import { limitWith, sharedServer, startTestServer } from '../../../tests/harness/testServer.ts';
 
@@ -272,6 +273,21 @@ test('a membership is chosen, chosen again and changed; the order has one', asyn
     (await client.call('getMembershipDetails', { params: { uuid } })).data.selectedMembershipId,
     2,
   );
+});
+
+test('a membership that is chosen again keeps the price and name at which it was chosen first', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const before = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  changeSociety(t, server, (source) => source.replace('price: "65.00"', 'price: "70.00"'));
+  const chosen = await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  assert.equal(chosen.status, 200);
+  const after = (await client.call('getCheckoutDetails', { params: { uuid } })).data;
+  assert.deepEqual(after, before);
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 2 } });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  const [membership] = (await client.call('getCheckoutDetails', { params: { uuid } })).data.products;
+  assert.equal(membership?.price, '70.00');
 });
 
 test('a membership of another programme, an upgrade, a store item or nothing at all cannot be chosen', async () => {

@@ -101,6 +101,31 @@ test('a join is booked line by line: what was sold, what it cost, what went back
   }
 });
 
+test('a membership and its upgrade are told apart where their orders have the same revision', async (t) => {
+  const { uuid, intentId, takeUpgrade } = await join();
+  await takeUpgrade();
+  const { rows: orders } = await sql<{ revision: number }>`
+    select revision from payment where session_uuid = ${uuid} and status = 'succeeded'`.execute(
+    server.deps.database,
+  );
+  assert.deepEqual(orders, [{ revision: 1 }, { revision: 1 }]);
+  const { out, code } = await ledger(t, '--csv');
+  assert.equal(code, 0, out);
+  const sold = readCsv(out).filter((row) => row.join === uuid && row.type === 'charge' && row.fee === '0.00');
+  assert.deepEqual(
+    sold.map(({ kind, product, gross, ...row }) => [
+      row['payment intent'] === intentId,
+      kind,
+      product,
+      gross,
+    ]),
+    [
+      [true, 'dues', 'Membership', '95.00'],
+      [false, 'upgrade', 'Distinguished Member upgrade', '55.00'],
+    ],
+  );
+});
+
 test('an upgrade by link is booked as an upgrade, and goes back without a fee that would be kept', async (t) => {
   await paidJoin(server, server.client(), 'HONOR101');
   const { uuid, intentId } = await upgradeByLink(server, '101', { productId: 11 });

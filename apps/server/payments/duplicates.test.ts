@@ -153,7 +153,9 @@ test('a second payment of the same join is told on its welcome page; another joi
     'metadata[revision]': '1',
   });
   assert.equal(await confirmPayment(server.deps, again.body.id), 'refunded');
-  assert.deepEqual(await refundedOf(client, uuid), [{ kind: 'join', why: 'held', amount: 6500, isReturned: true }]);
+  assert.deepEqual(await refundedOf(client, uuid), [
+    { kind: 'join', why: 'held', amount: 6500, isReturned: true },
+  ]);
   assert.deepEqual(await refundedOf(stranger, other.uuid), []);
   const { data } = await client.call('getUpgradeDetails', { params: { uuid } });
   assert.equal(data.isEligibleForUpgrade, true, 'by the payment that counts');

@@ -310,10 +310,12 @@ test('a refund that fails after its contact has joined anew: the money of the fi
 
 test('a membership that is held though its document was rejected finally', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
-  const rejected = () =>
+  const rejected = (isFinal = true) =>
     change(sql`
       insert into document (id, kind, session_uuid, name, media_type, size_bytes, sha256, storage_key, review, reason, is_final, reviewed_at)
-      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', 'outdated', true, now())`);
+      values (gen_random_uuid(), 'transcript', ${uuid}, 'a.pdf', 'application/pdf', 1, '\\x00', gen_random_uuid()::text, 'rejected', 'outdated', ${isFinal}, now())`);
+  await rejected(false);
+  assert.ok(!(await look()).some(({ kind }) => kind === 'rejected_held'), 'another one may be sent');
   await rejected();
   await rejected();
   assert.ok(
