@@ -30,6 +30,7 @@ import { postPdf } from '../../../tests/harness/uploads.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { sendDue } from '../letters/sendLetters.ts';
 import { sendDueLinks } from '../pass/sendLinks.ts';
+import { cancelIntent } from '../payments/cancelIntent.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { personExportCommand } from './exportCommand.ts';
 import { findPerson } from './findPerson.ts';
@@ -469,7 +470,8 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   const [slip, right] = ['jordan.riviera@example.com', 'jordan.rivera.own@example.com'];
   const client = server.client();
   const uuid = await orderingJoin(client, undefined, { personalEmail: slip });
-  await openIntent(client, uuid);
+  const { id } = await openIntent(client, uuid);
+  assert.ok(await cancelIntent(deps, id));
   await client.call('sendPassLinks', { body: { email: slip } });
   await sendDueLinks(deps);
   while (await sendDue(deps, deps.config.mail!));
