@@ -132,6 +132,19 @@ for (const [when, fault] of [
     assert.equal(await attach(), 0);
   });
 
+test('a note whose answer was lost is found beside a hundred older ones', async () => {
+  const { id: first } = await uploaded('transcript.pdf', '104');
+  await attach();
+  const [file] = (await held(first)).files;
+  const { id } = await uploaded('transcript.pdf', '104');
+  const older = { contactId: '104', fileId: file!.id, html: 'older', at: new Date() };
+  for (let count = 0; count < 100; count++) await server.hubspot.createNote(older);
+  await server.hubspotFault({ kind: 'cut_after', method: 'POST', path: NOTES });
+  assert.equal(await attach(), 1);
+  assert.equal(await attach(), 1);
+  await onceAttached(id, '104');
+});
+
 /** Which of our own writes after a call to HubSpot never happens, since the process dies there. */
 for (const [where, column] of [
   ['the file', 'crm_file_id'],
