@@ -74,9 +74,14 @@ export async function confirmIntent(
     const shown = paid ? named : await shownInstead(trx, intent, named, session);
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
-    const { snapshot, facts, others } = read;
+    const { snapshot, begunCents, facts, others } = read;
+    // What is made again was shown by the database that is lost.
+    const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
-      shown === named && intent.currency === 'usd' && intent.amountReceivedCents === snapshot.amount_cents;
+      shown === named &&
+      intent.currency === 'usd' &&
+      intent.amountReceivedCents === snapshot.amount_cents &&
+      intent.amountReceivedCents === shownCents;
     const bought = snapshot.items.find(isMembershipLine);
     if (!bought) throw new NotConfirmable(intentId, 'is for an order without a membership');
     const confirmation = confirmationOf({
@@ -92,9 +97,9 @@ export async function confirmIntent(
       case 'given back already':
         return 'refunded';
       case 'another amount': {
-        const why = `received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${snapshot.amount_cents} usd`;
+        const why = `received ${intent.amountReceivedCents} ${intent.currency}, its snapshot says ${shownCents} usd`;
         if (madeAgain || facts.status === 'succeeded') throw new NotConfirmable(intentId, why);
-        await writeOtherAmount(trx, intent, shown, snapshot.amount_cents);
+        await writeOtherAmount(trx, intent, shown, shownCents);
         wrote = 'refunded';
         return 'refunded';
       }
@@ -196,6 +201,7 @@ async function readBeside(
   const { rows } = await sql<{
     amount_cents: number;
     items: OrderLine[];
+    begun_cents: number | null;
     status: PaymentFacts['status'];
     has_membership: boolean;
     has_earlier: boolean;
@@ -204,6 +210,8 @@ async function readBeside(
     others: string[];
   }>`
     select amount_cents, items,
+      case kind when 'join' then (select begun.amount_cents from order_snapshot begun
+        where begun.session_uuid = ${uuid} and begun.kind = 'join' and begun.revision = begun_revision) end as begun_cents,
       (select status from payment where intent_id = ${intentId}) as status,
       exists (select from membership where payment_intent = ${intentId}) as has_membership,
       exists (select from payment where session_uuid = ${uuid} and kind = ${kind} and status = 'succeeded' and intent_id <> ${intentId}) as has_earlier,
@@ -220,6 +228,8 @@ async function readBeside(
   return (
     row && {
       snapshot: { amount_cents: row.amount_cents, items: row.items },
+      /** The total on the screen when somebody last pressed Buy Now; null when nobody has. */
+      begunCents: row.begun_cents,
       others: row.others,
       facts: {
         status: row.status,

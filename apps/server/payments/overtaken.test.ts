@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { lockHolder, waiting } from '../../../tests/harness/locks.ts';
-import { stateOf } from '../../../tests/harness/rows.ts';
-import { beginPayment, details, openIntent, orderingJoin, payByCard } from '../../../tests/harness/steps.ts';
+import { noticesOf, stateOf } from '../../../tests/harness/rows.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  payByCard,
+  payOrder,
+  reportPayment,
+} from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
+import { reconcile } from '../settlement/reconcile.ts';
 
 const server = await sharedServer();
 
@@ -160,3 +169,38 @@ test('an email that is put back while its change has no answer gets an intent th
   assert.notEqual(next.id, id);
   assert.equal((await beginPayment(client, uuid, next.revision)).status, 200);
 });
+
+for (const declined of [true, false])
+  test(`a tab is not charged what another has made of the order since Buy Now${declined ? ', though its card was declined there' : ''}`, async () => {
+    const client = server.client();
+    const uuid = await orderingJoin(client);
+    const { id, clientSecret, revision } = await openIntent(client, uuid);
+    if (declined) {
+      await beginPayment(client, uuid, revision);
+      await payByCard(server, id, 'pm_card_chargeDeclined');
+    }
+    const begun = await beginPayment(client, uuid, revision);
+    assert.deepEqual([begun.status, begun.data.amount], [200, 6500]);
+    // The other tab.
+    await client.call('releasePayment', { params: { uuid }, body: {} });
+    await donate(client, uuid);
+    assert.equal((await ask(client, uuid, 9000)).status, 200);
+
+    await payByCard(server, id);
+    const { data } = await reportPayment(client, uuid, { id, clientSecret });
+    assert.deepEqual(
+      [data.status, data.refunded?.why, data.refunded?.amount, data.refunded?.isReturned],
+      ['refunded', 'other_amount', 9000, true],
+    );
+    assert.equal(await stateOf(server, uuid), 'ordering');
+    assert.deepEqual(await noticesOf(server, uuid), [
+      `Payment ${id} took $90.00, while the order on the screen was $65.00. It goes back in full.`,
+    ]);
+    const { differences } = await reconcile(server.deps);
+    assert.deepEqual(
+      differences.filter(({ subject }) => [uuid, id].includes(subject)),
+      [],
+    );
+    await payOrder(server, client, uuid);
+    assert.equal(await stateOf(server, uuid), 'paid');
+  });

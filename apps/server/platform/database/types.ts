@@ -103,6 +103,8 @@ export interface JoinSessionTable {
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;
+  /** The revision that was shown when its payment was last begun; null before. */
+  begun_revision: number | null;
   intent_changing_since: NullableTimestamp;
   intent_change: string | null;
   provider_failures: Generated<number>;
