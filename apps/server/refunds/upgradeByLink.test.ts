@@ -72,5 +72,5 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   await payByCard(server, id);
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
-  assert.deepEqual(refunded, [{ kind: 'upgrade', amount: 4500, isReturned: true }]);
+  assert.deepEqual(refunded, [{ kind: 'upgrade', why: 'held', amount: 4500, isReturned: true }]);
 });
