@@ -32,7 +32,8 @@ const flag = (fallback: boolean) =>
     .nullish()
     .transform((value) => value ?? fallback);
 
-const uuid = z.uuid();
+/** In small letters, as PostgreSQL writes them: in Stripe's metadata and keys there is one spelling. */
+const uuid = z.uuid().toLowerCase();
 const contactId = z.string().regex(/^[0-9]{1,20}$/, 'A contact id has digits only.');
 const productId = z.int().min(1).max(2_147_483_647);
 const invitationCode = given(200);

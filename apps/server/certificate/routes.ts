@@ -12,7 +12,7 @@ import { releaseText } from './pressRelease.ts';
 import { setVerification } from './setVerification.ts';
 import { verifyNumber } from './verifyNumber.ts';
 
-const params = z.object({ uuid: z.uuid() });
+const params = z.object({ uuid: z.uuid().toLowerCase() });
 const querystring = z.object({ paper: z.enum(papers).optional() });
 type Asked = FastifyRequest<{ Params: z.output<typeof params>; Querystring: z.output<typeof querystring> }>;
 

@@ -15,4 +15,10 @@ for (const kind of ['join', 'upgrade'] as const) {
       assert.equal(named({ kind, ...other }), null));
 }
 
+test('an intent that names its join in capitals, as servers before 0.7.2 let a page write it, is ours', () =>
+  assert.equal(
+    named({ session: 'ABCDEF00-0000-4000-8000-000000000000' })?.uuid,
+    'abcdef00-0000-4000-8000-000000000000',
+  ));
+
 test('one of another kind is not ours', () => assert.equal(named({ kind: 'dues' }), null));

@@ -15,7 +15,8 @@ export function namedOrder(
 ): NamedOrder | null {
   const { app, environment, session: uuid, kind, revision } = metadata;
   if (app !== 'induct' || environment !== deps.environment || !uuid) return null;
-  return kind === 'join' || kind === 'upgrade' ? { uuid, kind, revision: Number(revision) } : null;
+  if (kind !== 'join' && kind !== 'upgrade') return null;
+  return { uuid: uuid.toLowerCase(), kind, revision: Number(revision) };
 }
 
 /** Whether a text has the form of Stripe's id of a payment intent. */

@@ -9,12 +9,14 @@ import {
   orderingJoin,
   paidJoin,
   payByCard,
+  payOrder,
   reportPayment,
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { type Client, sharedServer } from '../../../tests/harness/testServer.ts';
 import { ALREADY_MEMBER } from '../session/members.ts';
 import { firstLine } from '../session/orderLines.ts';
+import { reconcile } from '../settlement/reconcile.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { confirmPayment } from './confirmPayment.ts';
 
@@ -331,4 +333,17 @@ test('a checkout-only join is not paid before its policies are agreed to', async
   });
   assert.equal(agreed.status, 200);
   assert.equal((await beginPayment(client, uuid, intent.revision)).status, 200, 'the agreement is kept');
+});
+
+test('a join whose page writes its uuid in capitals is paid, and noted at Stripe, as any other', async () => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const { intentId } = await payOrder(server, client, uuid.toUpperCase());
+  const { body } = await server.stripe('GET', `/v1/payment_intents/${intentId}`);
+  assert.equal((body as unknown as { metadata: { session: string } }).metadata.session, uuid);
+  const { differences } = await reconcile(server.deps, { graceMinutes: -1 });
+  assert.deepEqual(
+    differences.filter(({ subject }) => [uuid, intentId].includes(subject)),
+    [],
+  );
 });

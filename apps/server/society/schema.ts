@@ -51,7 +51,7 @@ export const programme = z.strictObject({
 
 export const catalogueProduct = z.strictObject({
   id: z.int().min(1).max(2_147_483_647),
-  uuid: z.uuid(),
+  uuid: z.uuid().toLowerCase(),
   type: z.enum(productTypes),
   programme: line.optional(),
   name: line,
