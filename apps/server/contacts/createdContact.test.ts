@@ -217,8 +217,9 @@ test('staff link a self-nomination to the contact that it created, or to another
   assert.deepEqual([await contactsOf(own.uuid), await contactsOf(moved.uuid)], [[own.id], [other]]);
 });
 
-test('a created contact that was deleted leads nowhere, and the one that is made instead holds the membership', async () => {
+test('a created contact that was deleted leads nowhere, and the one that is made instead holds the membership and its upgrade by link', async () => {
   const { uuid, id } = await member('created.deleted@example.com');
+  const upgrade = await upgradeByLink(server, id);
   await askHubspot(server.hubspotUrl, 'DELETE', `/${id}`);
   assert.equal(
     (await server.client().call('initiateCheckout', { body: { hubspotContactId: id } })).status,
@@ -230,5 +231,30 @@ test('a created contact that was deleted leads nowhere, and the one that is made
   await deliver(server);
   const anew = await createdContact(uuid);
   assert.notEqual(anew, id);
-  assert.deepEqual(await contactsOf(uuid), [anew]);
+  assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[anew], [anew]]);
+});
+
+test('an upgrade that a link sold to a created contact goes along when staff link its join to another one', async (t) => {
+  const { client, uuid, intentId, id } = await member('created.with.upgrade@example.com');
+  const upgrade = await upgradeByLink(server, id);
+  await deliver(server);
+  const other = await newContact(server, 'created.with.upgrade.right@example.com');
+  assert.equal((await runCommand(t, server, linkCommand, [uuid, other])).code, 0);
+  assert.deepEqual([await contactsOf(uuid), await contactsOf(upgrade.uuid)], [[other], [other]]);
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  await bringAllMemberships(database);
+  assert.deepEqual(await contactsOf(upgrade.uuid), [other]);
+});
+
+test('staff are refused to link a join whose created contact has bought what the other one holds', async (t) => {
+  const { uuid, id } = await member('created.both@example.com');
+  const upgrade = await upgradeByLink(server, id);
+  const other = await member('created.both.right@example.com');
+  await upgradeByLink(server, other.id);
+  await refundJoin(server.deps, other.uuid, membershipOnly);
+  await deliver(server);
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, other.id]);
+  assert.equal(code, 1);
+  assert.match(out, new RegExp(`holds that already by join .*: npm run operator -- refund ${upgrade.uuid} `));
+  assert.deepEqual(await contactsOf(uuid), [id]);
 });

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import {
   type CrmField,
   type CrmValues,
@@ -10,11 +10,13 @@ import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
+import type { Tables } from '../platform/database/types.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
 import { isContactOfJoin } from '../session/members.ts';
 import { bringMemberships } from './bringMemberships.ts';
 import { crmId, whose } from './crmId.ts';
+import { moveContacts } from './followContacts.ts';
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
@@ -219,11 +221,24 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
     from json_to_recordset(${JSON.stringify(rows)}::json) as noted (uuid uuid, contact_id text, is_own boolean, revision integer)
     where join_session.uuid = noted.uuid and (noted.is_own or profile_revision = noted.revision)
     returning join_session.uuid, owns_hubspot_contact as "isOwn"`.execute(trx);
-    await bringMemberships(
-      trx,
-      noted.filter(({ isOwn }) => isOwn).map(({ uuid }) => uuid),
-    );
+    const own = noted.filter(({ isOwn }) => isOwn).map(({ uuid }) => uuid);
+    await moveContacts(trx, await replacedBy(trx, own));
+    await bringMemberships(trx, own);
   });
+}
+
+/** Contacts that HubSpot has no more, and who holds a membership of theirs is known by the one that these joins have created since. */
+async function replacedBy(
+  trx: Transaction<Tables>,
+  joins: readonly string[],
+): Promise<{ old: string; present: string }[]> {
+  const { rows } = await sql<{ old: string; present: string }>`
+    select distinct on (gone.id) gone.id as old, hubspot_contact_id as present
+    from join_session join membership on session_uuid = uuid join contact gone on gone.id = membership.contact_id
+    where uuid = any(${joins}::uuid[]) and gone.deleted_at is not null and gone.id <> hubspot_contact_id`.execute(
+    trx,
+  );
+  return rows;
 }
 
 /** Due again at once, in another round. */

@@ -67,11 +67,7 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
   );
 }
 
-/**
- * Contacts that were merged into others in HubSpot: their invitations, joins, memberships and documents are the other
- * one's, so that one person does not buy twice. A membership of which the other one holds the same already stays where it
- * is, and staff are told to give one back; a join that is being paid stays for the next time.
- */
+/** Contacts that were merged into others in HubSpot: {@link moveContacts}. */
 export async function followMerges(database: Database, contacts: readonly CrmContact[]): Promise<void> {
   const merges = contacts.flatMap(({ id, properties }) =>
     (properties[MERGED_IDS] ?? '')
@@ -80,8 +76,7 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
       .map((old) => ({ old, present: id })),
   );
   if (merges.length === 0) return;
-  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
-  await database.transaction().execute((trx) => write(trx, merges));
+  await database.transaction().execute((trx) => moveContacts(trx, merges));
 }
 
 /**
@@ -96,11 +91,20 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
     crm_known = case when ${isTold} and ${isHeld} then crm_known - ${joinFields}::text[] else crm_known end`;
 }
 
-async function write(
+/**
+ * Makes the invitations, joins, memberships and documents of contacts those of the ones that they are now, so that one person does not
+ * buy twice. A membership of which the other one holds the same already stays where it is, and staff are told to give one back; a join
+ * that is being paid stays for the next time.
+ */
+export async function moveContacts(
   trx: Kysely<Tables>,
   merges: readonly { old: string; present: string }[],
 ): Promise<void> {
+  if (merges.length === 0) return;
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
+  // The mirror may not have the one that a join has just created.
+  await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
+  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
   await sql`
     update join_session set contact_id = merged.present, ${isToHear(sql`true`)} from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);

@@ -3,14 +3,14 @@ import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
-import { hubspotIsToHear, tellHubspot } from './tellHubspot.ts';
+import { hubspotIsToHear } from './tellHubspot.ts';
 
 /** Why a join is not linked, for staff. */
 export class NotLinkable extends Error {}
 
 /**
  * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
- * written there, as by an invitation. Refused when the join's membership has ended, and when the contact is a member already by
+ * written there, as by an invitation. What was bought since by links to the contact that the join had created goes along. Refused when the join's membership has ended, and when the contact is a member already by
  * anything but this join: a refund of it would end what it has not begun. Answers the contact that it was written into before, for
  * {@link takeBack}. To be called while HubSpot is told of nothing else (fence.ts): what a push notes would be of the contact before.
  */
@@ -54,32 +54,38 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       throw new NotLinkable(
         `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
       );
-    const { rows } = await sql<{ uuid: string }>`
-      select theirs.session_uuid as uuid from membership theirs join membership mine using (type)
-      where theirs.contact_id = ${contactId} and theirs.is_held and theirs.session_uuid <> ${uuid} and mine.session_uuid = ${uuid} and mine.is_held`.execute(
-      trx,
-    );
+    const { hubspot_contact_id: before, owns_hubspot_contact: isOwn } = session;
+    const byLink = await trx
+      .selectFrom('join_session')
+      .select(['uuid', 'crm_known'])
+      .where('contact_id', '=', isOwn ? before : null)
+      .where('paid_at', 'is not', null)
+      .execute();
+    const moving = [uuid, ...byLink.map((join) => join.uuid)];
+    const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
+    const { rows } = await sql<{ uuid: string; mine: string }>`
+      select theirs.session_uuid as uuid, mine.session_uuid as mine from membership theirs join membership mine using (type)
+      where theirs.contact_id = ${contactId} and theirs.is_held and not ${isMoving('theirs.session_uuid')}
+        and ${isMoving('mine.session_uuid')} and mine.is_held`.execute(trx);
     if (rows[0])
       throw new NotLinkable(
-        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`,
+        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: npm run operator -- refund ${rows[0].mine} --upgrade --items all`,
       );
-    await sql`update membership set contact_id = ${contactId} where session_uuid = ${uuid}`.execute(trx);
-    // Nothing is known of the contact from its join: all is written.
+    await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
+    // Nothing is known of the contact from its joins: all is written.
     await sql`
-      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0
-      where uuid = ${uuid}`.execute(trx);
-    await tellHubspot(trx, uuid);
+      update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
+        ${hubspotIsToHear}, updated_at = now()
+      where ${isMoving('uuid')}`.execute(trx);
     // What the contact that it leaves has bought by other joins is their sum alone now.
     await sql`
-      update join_session set ${hubspotIsToHear} where uuid <> ${uuid} and ${paidJoinsOf(sql`${session.hubspot_contact_id}`)}`.execute(
-      trx,
-    );
-    const { hubspot_contact_id: before, owns_hubspot_contact: isOwn, crm_known: known } = session;
+      update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     if (before === null) return null;
+    const known = [session, ...byLink].map(({ crm_known }) => crm_known);
     // Their notes are made anew where the join is now: attachDocuments.ts. A contact that was merged into this one has them already.
     const { rows: documents } = await sql<LeftContact['documents'][number]>`
       with sent as (
-        select id, crm_file_id, crm_note_id from document where session_uuid = ${uuid} and crm_file_id is not null for update
+        select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update
       ), again as (
         update document set crm_note_id = null, crm_next_try_at = now() from sent
         where document.id = sent.id and ${presentId(before)} <> ${contactId}

@@ -18,7 +18,7 @@ import {
   startJoin,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
-import { charge } from '../../../tests/harness/upgrades.ts';
+import { charge, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { noticesCommand } from '../notices/noticesCommand.ts';
 import { noBudget } from '../providers/hubspot/budget.ts';
 import { hubspotClient } from '../providers/hubspot/client.ts';
@@ -120,11 +120,12 @@ test('of a contact that only an import has named, which HubSpot never had, what 
   assert.deepEqual(await profileOf(id), { firstName: 'Ada' });
 });
 
-test('a join of a contact that was deleted gets a contact of its own, once', async () => {
+test('a join of a contact that was deleted gets a contact of its own, once, whose all is that was bought', async () => {
   const { id, code } = await person();
   const client = server.client();
   const uuid = await orderingJoin(client, code, { personalEmail: 'was.deleted@example.com' });
   await payOrder(server, client, uuid);
+  const upgrade = await upgradeByLink(server, id);
   await deliver(server);
   await atCrm('DELETE', `/${id}`);
   await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where uuid = ${uuid}`.execute(
@@ -136,7 +137,19 @@ test('a join of a contact that was deleted gets a contact of its own, once', asy
   const own = held.own_contact;
   assert.ok(own && own !== id, `${own}`);
   const now = await atHubspot(server, own, 'membership_status', 'city', 'amount_paid');
-  assert.deepEqual([now.membership_status, now.amount_paid], ['member', '65.00']);
+  assert.deepEqual([now.membership_status, now.amount_paid], ['member', '110.00']);
+  assert.deepEqual(
+    [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, upgrade.uuid))].map(
+      (held) => held.contact_id,
+    ),
+    [own, own],
+  );
+  const bought = { hubspotContactId: own, mainProductId: 10 };
+  assert.equal((await server.client().call('initiateCheckout', { body: bought })).status, 409);
+  assert.equal(
+    (await server.client().call('checkEligibility', { body: { invitationCode: code } })).data.status,
+    'failed',
+  );
   await sql`update join_session set profile_revision = profile_revision + 1 where uuid = ${uuid}`.execute(
     server.background,
   );

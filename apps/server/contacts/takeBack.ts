@@ -6,11 +6,11 @@ import { neededProperties } from '../providers/hubspot/properties.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** A contact into which a join was written before staff said whose it is. */
+/** A contact into which a join, and what was bought by links to it, was written before staff said whose it is. */
 export interface LeftContact {
   contactId: string;
-  /** What HubSpot had of each field when the join was written last. */
-  known: CrmValues;
+  /** What HubSpot had of each field when each of them was written last. */
+  known: readonly CrmValues[];
   /** The join has created it. */
   isOwn: boolean;
   /** Its documents that HubSpot has. Without a note: one may have been made just before a crash. */
@@ -58,8 +58,9 @@ export async function takeBack(
   const { id } = present;
   const standing = joinFields.filter((field) => {
     const { property, write } = fields[field];
-    const told = known[field];
-    return property !== null && write !== 'never' && told && isSame(present.properties[property] ?? '', told);
+    if (property === null || write === 'never') return false;
+    const there = present.properties[property] ?? '';
+    return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
   // First, so that they are told anew whatever becomes of this process: what they had told of the same is blank in a moment, too.
