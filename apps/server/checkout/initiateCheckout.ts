@@ -3,13 +3,12 @@ import { displayPrice } from '#core/money.ts';
 import { floorOf, HIGHEST_OVERRIDE_CENTS, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
 import { fallback } from '#core/sentences.ts';
-import { presentId } from '../contacts/crmId.ts';
 import { cannotLookUp, linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import type { LinkSignature } from '../links/links.ts';
 import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
+import { presentId, refusedSale, type SaleRefusal, saleRefusal } from '../session/members.ts';
 import { firstLine, lineOf } from '../session/orderLines.ts';
 
 const NOT_SOLD_HERE = 'This product cannot be bought with this link.';

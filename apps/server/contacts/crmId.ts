@@ -1,10 +1,5 @@
 import { sql } from 'kysely';
 
-/** The contact that an id stands for: the one that it was merged into, or itself. */
-export function presentId(contactId: string) {
-  return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
-}
-
 /** The contact that the invitation or link of a join session named, unless HubSpot has it no more. */
 const namedContact = sql`case when not exists (
   select from contact gone where gone.id = join_session.contact_id and gone.deleted_at is not null) then join_session.contact_id end`;

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
-import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
-import { presentId } from './crmId.ts';
+import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely';
 import type { HeldJoin } from '#core/holding.ts';
 import { inviteCodeError, normaliseInviteCode } from '#core/inviteCode.ts';
 import { ELIGIBILITY_FAILED, fallback } from '#core/sentences.ts';
-import { presentId } from '../contacts/crmId.ts';
 import { linkedContact } from '../contacts/linkedContact.ts';
 import type { Deps } from '../deps.ts';
 import {
@@ -19,7 +18,7 @@ import { TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { askAboutMember } from '../session/askAboutMember.ts';
 import { isAmong } from '../session/holding.ts';
-import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow } from '../session/members.ts';
+import { ALREADY_MEMBER, isMemberByMirrorAlone, isMemberNow, presentId } from '../session/members.ts';
 import { stateAllows } from '../session/states.ts';
 import type { Society } from '../society/society.ts';
 

@@ -1,9 +1,8 @@
 import { displayPrice } from '#core/money.ts';
 import { floorOf, salePrice } from '#core/price.ts';
 import { isMembershipType } from '#core/product.ts';
-import { presentId } from '../contacts/crmId.ts';
 import { Refusal } from '../platform/http/refusal.ts';
-import { isMemberNow } from '../session/members.ts';
+import { isMemberNow, presentId } from '../session/members.ts';
 import type { Wired } from '../wire.ts';
 import type { LinkTarget } from './links.ts';
 

@@ -19,13 +19,20 @@ function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
+/** The contact that an id stands for: the one that it was merged into, or itself. */
+export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
+}
+
 /**
  * The contact that was proven to be the joiner's, of a join session that the query has by this name: the one that the join has created in
  * HubSpot, or the one that an invitation, a signed link or staff named. Null for none; one with the same email alone is not proven.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
-  return sql`case when ${of('owns_hubspot_contact')} then ${of('hubspot_contact_id')} else ${of('contact_id')} end`;
+  return presentId(
+    sql`case when ${of('owns_hubspot_contact')} then ${of('hubspot_contact_id')} else ${of('contact_id')} end`,
+  );
 }
 
 /** Whether the contact in a column is that of a join session which the query has by this name: {@link contactOfJoin}, by index. */
@@ -105,7 +112,8 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
  * of the one that a join has created it may speak of a sibling with the same email, who has paid first.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
-  return sql<boolean>`(${isMemberByMirror(`${session}.contact_id`)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
+  const named = presentId(sql.ref(`${session}.contact_id`));
+  return sql<boolean>`(${isMemberByMirror(named)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
 }
 
 /** A member, and nobody but the mirror says so: HubSpot may have changed its mind. */
@@ -113,8 +121,8 @@ export function isMemberByMirrorAlone(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
 }
 
-function isMemberByMirror(contactId: string): RawBuilder<boolean> {
-  return sql<boolean>`coalesce((select mirrored.is_member from contact as mirrored where mirrored.id = ${sql.ref(contactId)}), false)`;
+function isMemberByMirror(contactId: Column): RawBuilder<boolean> {
+  return sql<boolean>`coalesce((select mirrored.is_member from contact as mirrored where mirrored.id = ${inQuery(contactId)}), false)`;
 }
 
 export type SaleRefusal = 'held already' | 'not a member';
