@@ -42,7 +42,10 @@ async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
     // What was on its way to HubSpot has made contacts since, and retention may have kept ids of files.
-    const { contacts, atHubspot } = await findPerson(deps, shown.email);
+    const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
+    const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
+    if (begun.length > 0)
+      throw new NotErasable(`This person has begun joins that were not shown: ${begun.join(', ')}.`);
     const person = { ...shown, contacts, atHubspot };
     await prepare(deps, person.joins);
     if (hubspot) {

@@ -19,12 +19,14 @@ import { until } from '../../../tests/harness/until.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { pushDue } from '../contacts/push.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { giveUpUnwritten } from '../settlement/catchUp.ts';
 import { tellStripe } from './atStripe.ts';
 import { personEraseCommand } from './eraseCommand.ts';
 import { erasePerson } from './erasePerson.ts';
 import { emailHash, findPerson } from './findPerson.ts';
 import { keepIds, leftAtHubspot } from './leftAtHubspot.ts';
+import type { StoppedErasing } from './stoppedErasing.ts';
 
 /** What is under way with a person while they are erased leaves nothing of them behind. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -291,4 +293,21 @@ test('the report of a payment opens no erased join', async (t) => {
     body: { paymentIntent: intentId, paymentIntentClientSecret: '', redirectStatus: 'succeeded' },
   });
   assert.deepEqual([answer.status, answer.headers.getSetCookie()], [404, []]);
+});
+
+test('a join that its person begins while staff are asked whether to erase them is to be shown first', async () => {
+  const email = 'begun.while.asked@example.com';
+  const { uuid: shown } = await paidJoin(server, server.client(), undefined, { personalEmail: email });
+  const person = await findPerson(deps, email);
+  const client = server.client();
+  const uuid = await orderingJoin(client, undefined, { personalEmail: email });
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await assert.rejects(erasePerson(deps, person), (error: StoppedErasing) => {
+    assert.match(error.sentences, new RegExp(`not shown: ${uuid}\\. Nothing was erased\\.`));
+    return true;
+  });
+  assert.deepEqual((await findPerson(deps, email)).joins.toSorted(), [shown, uuid].toSorted());
+  await payByCard(server, id);
+  assert.equal(await confirmPayment(deps, id), 'succeeded');
 });
