@@ -81,14 +81,14 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins, and the others of their payers, of which HubSpot may have to hear as well ({@link bringStanding}): by uuid, so that two
- * who lock several never wait for each other.
+ * who lock several never wait for each other. A notice about one that has become theirs since is written beside whoever has locked it.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
   await sql`
     select from join_session
     where uuid = ${these} or payer in (select own.payer from join_session own where own.uuid = ${these})
-    order by uuid for update`.execute(trx);
+    order by uuid for no key update`.execute(trx);
 }
 
 /** The join session of a payment, locked: everything about its money is written one after the other. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { waiting } from '../../../tests/harness/locks.ts';
 import { atStripe, standingsOf } from '../../../tests/harness/refunds.ts';
 import { noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
@@ -9,7 +10,7 @@ import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import type { Command } from '../platform/command.ts';
 import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
-import { followPayment } from './followPayment.ts';
+import { followPayment, lockJoins } from './followPayment.ts';
 
 /** An upgrade that a link sold in a join of its own is an upgrade, though its payment is that of a join. */
 const server = await sharedServer();
@@ -73,4 +74,19 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   const { refunded } = (await sold.client.call('getWelcome', { params: { uuid: sold.uuid } })).data;
   assert.deepEqual(refunded, [{ kind: 'upgrade', why: 'held', amount: 4500, isReturned: true }]);
+});
+
+test('that an upgrade is left alone is told while its join is locked by another refund', async () => {
+  const base = await paidJoin(server, server.client(), 'HONOR103');
+  const { uuid } = await upgradeByLink(server, '103');
+  const { database } = server.deps;
+  // Its payer was not known when the refund of the base locked what it may have to tell.
+  await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
+  await database.transaction().execute(async (other) => {
+    await lockJoins(other, [uuid]);
+    await server.stripe('POST', '/v1/refunds', { payment_intent: base.intentId });
+    const followed = followPayment(server.deps, base.intentId).then(() => 'followed');
+    assert.equal(await Promise.race([followed, waiting(other, 1)]), 'followed');
+  });
+  assert.match((await noticesOf(server, uuid)).join(), /An upgrade is still paid and held/);
 });
