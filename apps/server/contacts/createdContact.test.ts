@@ -258,3 +258,28 @@ test('staff are refused to link a join whose created contact has bought what the
   assert.match(out, new RegExp(`holds that already by join .*: npm run operator -- refund ${upgrade.uuid} `));
   assert.deepEqual(await contactsOf(uuid), [id]);
 });
+
+test('an email that its joiner corrects is corrected in the contact that the join created; if HubSpot knows another by it, staff are told', async () => {
+  for (const isTaken of [false, true]) {
+    const [slip, right] = [`slip.${isTaken}@example.com`, `corrected.${isTaken}@example.com`];
+    const { client, uuid } = await selfNominated(slip);
+    const id = await createdContact(uuid);
+    const other = isTaken ? await newContact(server, right) : null;
+    await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
+    await payOrder(server, client, uuid);
+    assert.equal(await createdContact(uuid), id);
+    const now = await atHubspot(server, id, 'email', 'personal_email', 'membership_status');
+    assert.deepEqual(
+      [now.email, now.personal_email, now.membership_status],
+      [isTaken ? slip : right, right, 'member'],
+    );
+    assert.deepEqual(
+      await noticesOf(server, uuid),
+      isTaken
+        ? [
+            `The email of join ${uuid} was corrected, and HubSpot knows contact ${other} by it. All else of the join is in contact ${id}: if it is one person, merge the two in HubSpot.`,
+          ]
+        : [],
+    );
+  }
+});

@@ -36,6 +36,8 @@ export interface DueJoin {
   whose: 'named' | 'shared' | 'new';
   /** Null when new. */
   crm_id: string | null;
+  /** This join created it. */
+  is_own: boolean;
   state: string;
   details: StudentDetails | null;
   /** Of a shared contact: what this join wrote there. */
@@ -78,7 +80,7 @@ const othersHold = sql`exists (
  * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it. Of the status
  * a join speaks that bought a membership itself, whatever became of it: staff may have made somebody a member by hand since.
  */
-const columns = sql`session.uuid, whose, crm_id, state, details,
+const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
   (select sum(greatest(0, amount_cents - refunded_cents - coalesce((select sum(refund.amount_cents) from refund
       where refund.intent_id = payment.intent_id and is_dispute and refund.status = 'succeeded'), 0)))::int

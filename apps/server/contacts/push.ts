@@ -13,7 +13,7 @@ import {
 import type { Deps } from '../deps.ts';
 import { repeat } from '../platform/background.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
-import type { BatchOutcome, BatchWrite } from '../providers/hubspot/batches.ts';
+import { type BatchOutcome, type BatchWrite, existingId } from '../providers/hubspot/batches.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
@@ -163,6 +163,9 @@ function plan(
 ): Planned {
   if (row.whose !== 'shared') {
     const properties = propertiesToSend(fields, values, knownFor(fields, row, present), present);
+    // What the joiner has corrected HubSpot knows them by as well, where nobody but the join has named the contact.
+    if (row.is_own && row.details && (fields.personalEmail.property ?? '') in properties)
+      properties[EMAIL] = row.details.personalEmail.toLowerCase();
     return { row, properties, known: knownAfter(fields, values), notice: null };
   }
   const { properties, written, statusInTheWay } = propertiesForUnproven(
@@ -268,7 +271,7 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
-/** Sends what was planned. Where HubSpot refuses an email, all else of the join is sent without it, and staff are told. */
+/** Sends what was planned. Where HubSpot refuses an email, or knows another contact by it, all else of the join is sent without it, and staff are told. */
 async function write(
   fields: FieldRules,
   planned: readonly Planned[],
@@ -277,9 +280,11 @@ async function write(
   const outcomes = await eachAsFarAsPossible(planned.map(writeOf), send);
   const sent: Planned[] = [];
   for (const change of planned) {
-    const { uuid } = change.row;
+    const { uuid, crm_id } = change.row;
     const outcome = outcomes.get(uuid);
-    if (outcome?.kind !== 'refused' || !outcome.isEmail || !(EMAIL in change.properties)) {
+    const isTaken = outcome?.kind === 'conflict' && crm_id !== null;
+    const isRefused = outcome?.kind === 'refused' && outcome.isEmail;
+    if (!(isTaken || isRefused) || !(EMAIL in change.properties)) {
       sent.push(change);
       continue;
     }
@@ -289,7 +294,10 @@ async function write(
       // Alone: nothing else says which of several new contacts is whose.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
-      sent.push(again?.kind === 'written' ? { ...rest, notice: emailRefused(uuid, again.id) } : rest);
+      const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;
+      sent.push(
+        again?.kind === 'written' ? { ...rest, notice: notice ?? emailRefused(uuid, again.id) } : rest,
+      );
     } catch (error) {
       // It is due again in a minute; the others have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;
@@ -318,6 +326,14 @@ function emailRefused(uuid: string, contactId: string): Planned['notice'] {
   };
 }
 
+function emailTaken(uuid: string, contactId: string, otherId: string | null): Planned['notice'] {
+  const other = otherId === null ? 'another contact' : `contact ${otherId}`;
+  return {
+    kind: EMAIL_REFUSED,
+    message: `The email of join ${uuid} was corrected, and HubSpot knows ${other} by it. All else of the join is in contact ${contactId}: if it is one person, merge the two in HubSpot.`,
+  };
+}
+
 /** A batch that is refused as a whole is halved until only what is at fault is refused: it never blocks the others. */
 async function eachAsFarAsPossible(
   writes: readonly BatchWrite[],
@@ -328,8 +344,14 @@ async function eachAsFarAsPossible(
     return await send(writes);
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
-    if (writes.length === 1)
-      return new Map([[writes[0]!.mark, { kind: 'refused', reason: error.message, isEmail: error.isEmail }]]);
+    if (writes.length === 1) {
+      const { status, message, isEmail } = error;
+      const outcome: BatchOutcome =
+        status === 409
+          ? { kind: 'conflict', id: existingId(message) }
+          : { kind: 'refused', reason: message, isEmail };
+      return new Map([[writes[0]!.mark, outcome]]);
+    }
     const half = Math.ceil(writes.length / 2);
     const first = await eachAsFarAsPossible(writes.slice(0, half), send);
     return new Map([...first, ...(await eachAsFarAsPossible(writes.slice(half), send))]);

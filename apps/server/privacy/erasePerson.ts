@@ -149,8 +149,9 @@ async function eraseAtHubspot(
 ): Promise<AtHubspot> {
   const { email, contacts, atHubspot } = person;
   const known = await hubspot.findByEmail(email);
+  const isTheirs = known && !(await isOfAnother(database, known.id, person.joins));
   const all = {
-    contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(known ? [known.id] : [])])],
+    contacts: [...new Set([...contacts, ...atHubspot.contacts, ...(isTheirs ? [known.id] : [])])],
     files: [
       ...new Set([
         ...(await filesAtHubspot(database, person)),
@@ -162,6 +163,15 @@ async function eraseAtHubspot(
   for (const id of all.files) await hubspot.eraseFile(id);
   for (const id of all.contacts) await hubspot.eraseContact(id);
   return all;
+}
+
+/** Whether a contact was created by a join that is not one of these: its joiner has mistyped the email once, and corrected it. */
+async function isOfAnother(database: Kysely<Tables>, id: string, joins: readonly string[]): Promise<boolean> {
+  const { rows } = await sql`
+    select from join_session where hubspot_contact_id = ${id} and owns_hubspot_contact and erased_at is null and uuid <> all(${joins}::uuid[])`.execute(
+    database,
+  );
+  return rows.length > 0;
 }
 
 /** That a row of `contact` is of before a time: HubSpot has not told of it since. */

@@ -26,7 +26,8 @@ export interface Person {
 /**
  * Contacts with the email, and those merged into them; joins of these contacts, and joins that have the email (that of a payment
  * where they have no details), or had it when they were paid; and contacts that such a join created. A contact of another email is
- * not theirs: anybody can begin a join of a contact, and give an email of their own. Nor is a join of which a letter once went to
+ * not theirs: anybody can begin a join of a contact, and give an email of their own. Nor is one that a join of another email has created,
+ * which had this one before its joiner corrected it, or a join of which a letter once went to
  * the email: it may have been a slip that the joiner has corrected, and is another person's.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
@@ -39,12 +40,14 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
       and ${email} in (lower(${column} ->> 'personalEmail'), lower(${column} ->> 'schoolEmail'), lower(${column} ->> 'email'))`;
   };
   const { rows } = await sql<Omit<Person, 'email' | 'atHubspot'>>`
-    with named as (
-      select id from contact where (${isOf('profile')}) or lower(email) = ${email}
-    ), given as (
+    with given as (
       select uuid from join_session where details is not null and ${isOf('details')}
       union select session_uuid from payment join join_session on uuid = session_uuid
         where lower(receipt_email) = ${email} and (details is null or status in ('succeeded', 'duplicate'))
+    ), named as (
+      select id from contact where ((${isOf('profile')}) or lower(email) = ${email}) and not exists (
+        select from join_session own where hubspot_contact_id = contact.id and owns_hubspot_contact and details is not null
+          and erased_at is null and uuid not in (select uuid from given))
     ), created as (
       select hubspot_contact_id as id from join_session where uuid in (select uuid from given) and owns_hubspot_contact
     ), contacts as (

@@ -26,6 +26,7 @@ import {
   payOrder,
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
+import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { postPdf } from '../../../tests/harness/uploads.ts';
 import { attachDue } from '../documents/attachDocuments.ts';
 import { sendDue } from '../letters/sendLetters.ts';
@@ -495,4 +496,29 @@ test('who owns an email that somebody mistyped, and corrected, is given and ends
   );
   assert.equal(rows.length, 0);
   assert.match((await erase(t, slip)).out, /Nothing has come since/);
+});
+
+test('who corrected a mistyped email stays in HubSpot when its owner is erased there, with what a link has sold them', async (t) => {
+  const [slip, right] = ['jordan.slip@example.com', 'jordan.corrected@example.com'];
+  const client = server.client();
+  const { uuid } = (
+    await client.call('initiateSelfNomination', { body: { hasConfirmedEligibility: true, isTOLA: true } })
+  ).data;
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: slip }) });
+  await deliver(server);
+  const { id } = (await server.hubspot.findByEmail(slip))!;
+  await deps.contacts.refresh(id);
+  await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
+  await client.call('setMembership', { params: { uuid }, body: { membershipId: 1 } });
+  await payOrder(server, client, uuid);
+  // HubSpot, and the mirror, are yet to hear of the correction.
+  assert.equal((await server.hubspot.findByEmail(slip))?.id, id);
+  const { joins, contacts } = await findPerson(deps, slip);
+  assert.deepEqual([joins, contacts], [[], []]);
+  assert.equal((await erase(t, slip, '--hubspot', '--yes')).code, 0);
+  await deliver(server);
+  const upgrade = await upgradeByLink(server, id);
+  assert.deepEqual((await findPerson(deps, slip)).joins, []);
+  assert.deepEqual((await findPerson(deps, right)).joins.toSorted(), [uuid, upgrade.uuid].toSorted());
+  assert.equal((await server.hubspot.findByEmail(right))?.id, id);
 });

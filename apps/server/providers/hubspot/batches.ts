@@ -28,6 +28,11 @@ export function byAskedId(ids: readonly string[], results: readonly CrmContact[]
   return found;
 }
 
+/** The contact that has the email, as the message of a conflict says. */
+export function existingId(message: string): string | null {
+  return /Existing ID: (\d+)/.exec(message)?.[1] ?? null;
+}
+
 /** By mark. Errors name the mark or the id of what they are about; of what the answer does not say nothing is known. */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
@@ -40,7 +45,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       outcomes.set(
         mark,
         category === 'CONFLICT'
-          ? { kind: 'conflict', id: /Existing ID: (\d+)/.exec(message)?.[1] ?? null }
+          ? { kind: 'conflict', id: existingId(message) }
           : category === 'OBJECT_NOT_FOUND'
             ? { kind: 'gone' }
             : {
