@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type { MembershipType } from '#core/product.ts';
+import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds } from '../session/members.ts';
 import { presentId } from './crmId.ts';
@@ -54,15 +56,18 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       throw new NotLinkable(
         `Contact ${contactId} is a member already, as HubSpot says. Give the join back: npm run operator -- refund ${uuid} --upgrade --items all`,
       );
-    const { rows } = await sql<{ uuid: string }>`
-      select theirs.session_uuid as uuid from membership theirs join membership mine using (type)
+    const { rows } = await sql<{ uuid: string; type: MembershipType }>`
+      select theirs.session_uuid as uuid, type from membership theirs join membership mine using (type)
       where theirs.contact_id = ${contactId} and theirs.is_held and theirs.session_uuid <> ${uuid} and mine.session_uuid = ${uuid} and mine.is_held`.execute(
       trx,
     );
-    if (rows[0])
+    if (rows[0]) {
+      // Of a contact who holds an upgrade alone, the join keeps its membership.
+      const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
-        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`,
+        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(uuid, ['membership_upgrade'])}`,
       );
+    }
     await sql`update membership set contact_id = ${contactId} where session_uuid = ${uuid}`.execute(trx);
     // Nothing is known of the contact from its join: all is written.
     await sql`
