@@ -2,10 +2,20 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { dump } from '../../../tests/harness/dump.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundCommand } from '../settlement/refundCommands.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
@@ -138,6 +148,34 @@ test('an upgrade by link is booked as an upgrade, and goes back without a fee th
       'refund upgrade Distinguished Member upgrade -55.00 0.00 -55.00',
     ],
   );
+});
+
+test('a payment of another amount than was shown is not booked as the order that later had its revision', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const shown = await openIntent(client, uuid);
+  const add = (productUuid: string) =>
+    client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  // As a failover to a standby that was behind: the pin is lost, and Stripe's intent has it.
+  const restore = await dump(server);
+  await add(PIN);
+  await openIntent(client, uuid);
+  await restore();
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, shown.id);
+  assert.equal(await confirmPayment(server.deps, shown.id), 'refunded');
+  await add(DONATION);
+  const { intentId } = await payOrder(server, client, uuid);
+  const rows = readCsv((await ledger(t, '--csv')).out);
+  const booked = (intent: string) => entriesOf(rows, intent).filter((entry) => !entry.includes('stripe fee'));
+  assert.deepEqual(booked(shown.id), [
+    'charge unassigned Collegiate Honor Society: Membership $65.00; Lapel Pin $12.00 77.00 0.00 77.00',
+    'refund unassigned REFUND FOR CHARGE (Collegiate Honor Society: Membership $65.00; Lapel Pin $12.00) -77.00 0.00 -77.00',
+  ]);
+  assert.deepEqual(booked(intentId), [
+    'charge dues Membership 65.00 0.00 65.00',
+    'charge donation Donation to scholarships 25.00 0.00 25.00',
+  ]);
 });
 
 test('a refund whose answer was lost is booked as what it was for', async (t) => {

@@ -102,12 +102,16 @@ interface Records {
   refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
 }
 
-/** For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. */
+/**
+ * For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. An order of another
+ * amount has been given the revision again that a lost change of the order had: it is not what was paid.
+ */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {
     const named = charge && namedOrder(deps, charge);
     return {
       intent_id: charge?.intentId ?? null,
+      amount_cents: charge?.amountCents ?? null,
       session_uuid: named && isUuid(named.uuid) ? named.uuid : null,
       kind: named?.kind ?? null,
       revision: named && Number.isSafeInteger(named.revision) ? named.revision : null,
@@ -119,10 +123,10 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
           'status', status, 'reason', reason, 'lines', lines) order by created_at, uuid)
         from refund where refund.intent_id = asked.intent_id), '[]') as refunds
     from rows from (json_to_recordset(${JSON.stringify(asked)}::json)
-      as (intent_id text, session_uuid uuid, kind text, revision integer)) with ordinality
-      as asked (intent_id, session_uuid, kind, revision, position)
+      as (intent_id text, amount_cents integer, session_uuid uuid, kind text, revision integer)) with ordinality
+      as asked (intent_id, amount_cents, session_uuid, kind, revision, position)
     left join order_snapshot snapshot on snapshot.session_uuid = asked.session_uuid
-      and snapshot.kind = asked.kind and snapshot.revision = asked.revision
+      and snapshot.kind = asked.kind and snapshot.revision = asked.revision and snapshot.amount_cents = asked.amount_cents
     order by position`.execute(deps.database);
   return rows;
 }
