@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
+import { feeReadBy } from '#core/dashboardRefunds.ts';
 import {
-  keptAfter,
   type LedgerEntry,
   type LedgerKind,
-  type LedgerRefund,
+  type LedgerOrder,
   type LedgerSum,
   ledgerEntries,
   ledgerKinds,
-  linesLessFee,
   sumLedger,
 } from '#core/ledger.ts';
 import type { OrderLine } from '#core/orderLine.ts';
@@ -99,7 +98,10 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
+  /** Null where the order does not keep its own. */
+  processingFeeCents: number | null;
+  programme: string | null;
+  refunds: (GivenBack & { stripeId: string | null; reason: string })[];
 }
 
 /**
@@ -118,9 +120,11 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
     };
   });
   const { rows } = await sql<Records>`
-    select snapshot.items as lines, snapshot.amount_cents as "amountCents", coalesce((
-        select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents,
-          'status', status, 'reason', reason, 'lines', lines) order by created_at, uuid)
+    select snapshot.items as lines, snapshot.amount_cents as "amountCents", processing_fee_cents as "processingFeeCents",
+      (select programme from join_session where uuid = snapshot.session_uuid) as programme, coalesce((
+        select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents, 'status', status,
+          'reason', reason, 'lines', lines, 'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+          order by created_at, uuid)
         from refund where refund.intent_id = asked.intent_id), '[]') as refunds
     from rows from (json_to_recordset(${JSON.stringify(asked)}::json)
       as (intent_id text, amount_cents integer, session_uuid uuid, kind text, revision integer)) with ordinality
@@ -134,24 +138,18 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
 function rowsOf(
   deps: Deps,
   movement: BalanceMovement,
-  { lines, amountCents, refunds }: Records,
+  records: Records,
   payoutId: string | null,
 ): LedgerRow[] {
   const named: NamedOrder | null = movement.charge && namedOrder(deps, movement.charge);
-  const order = lines && amountCents !== null ? { lines, amountCents } : null;
+  const { refunds } = records;
+  const order = orderOf(deps, records);
   const at = refunds.findIndex(
     ({ uuid, stripeId }) =>
       movement.refund !== null && (stripeId === movement.refund.id || uuid === movement.refund.uuid),
   );
   const found = refunds[at];
-  const refund: LedgerRefund | null =
-    found && order
-      ? {
-          ...found,
-          keptCents: keptAfter(order.amountCents, refunds.slice(0, at), found),
-          feeKeptOf: linesLessFee(refunds.slice(0, at), order.lines),
-        }
-      : null;
+  const refund = found ? { ...found, before: refunds.slice(0, at) } : null;
   return ledgerEntries(movement, order, refund).map((entry) => ({
     ...entry,
     at: movement.createdAt,
@@ -161,4 +159,13 @@ function rowsOf(
     payoutId,
     movementId: movement.id,
   }));
+}
+
+function orderOf(
+  { society }: Pick<Deps, 'society'>,
+  { lines, amountCents, processingFeeCents, programme, refunds }: Records,
+): LedgerOrder | null {
+  if (!lines || amountCents === null || programme === null) return null;
+  const feeCents = processingFeeCents ?? society.programme(programme).processingFeeCents;
+  return { lines, amountCents, processingFeeCents: feeReadBy({ lines, refunds }, feeCents) };
 }
