@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  keptAfter,
+  type LedgerOrder,
   type LedgerRefund,
   ledgerEntries,
   ledgerKinds,
-  linesLessFee,
   type Movement,
   sumLedger,
 } from './ledger.ts';
@@ -18,7 +17,7 @@ const lines: OrderLine[] = [
   { productId: 21, type: 'donation', name: 'Donation', priceCents: 2500 },
   { productId: 30, type: 'store', name: 'Lapel Pin', priceCents: 1200 },
 ];
-const order = { lines, amountCents: 13_200 };
+const order: LedgerOrder = { lines, amountCents: 13_200, processingFeeCents: 500 };
 const movement = (category: string, grossCents: number, feeCents = 0): Movement => ({
   category,
   grossCents,
@@ -28,12 +27,13 @@ const movement = (category: string, grossCents: number, feeCents = 0): Movement 
 });
 const refund = (change: Partial<LedgerRefund>): LedgerRefund => ({
   amountCents: 9000,
+  status: 'succeeded',
   reason: 'requested',
   lines: null,
-  keptCents: 4200,
-  feeKeptOf: [],
+  before: [],
   ...change,
 });
+const dues = (cents: number) => ({ line: 0, productId: 3, name: 'Membership', cents });
 const told = (...given: Parameters<typeof ledgerEntries>) =>
   ledgerEntries(...given).map(({ kind, grossCents, feeCents }) => [kind, grossCents, feeCents]);
 
@@ -60,7 +60,7 @@ test('a refund less the processing fee takes back all of the dues and says what 
   // Asked for, less than the price could go back: that is no fee.
   assert.deepEqual(told(movement('refund', -9000), order, refund({ lines: given })), [['dues', -9000, 0]]);
   assert.deepEqual(
-    told(movement('refund', -9000), order, { ...ineligible, keptCents: 0 }),
+    told(movement('refund', -9000), order, { ...ineligible, before: [refund({ amountCents: 4200 })] }),
     [['dues', -9000, 0]],
     'nothing of the payment is kept, so no fee is',
   );
@@ -103,6 +103,7 @@ test('what members pay beyond their dues for a higher membership is booked by it
   const upgraded = {
     lines: [{ productId: 10, type: 'membership_upgrade' as const, name: 'Upgrade', priceCents: 4500 }],
     amountCents: 4500,
+    processingFeeCents: 500,
   };
   assert.deepEqual(told(movement('charge', 4500), upgraded, null), [['upgrade', 4500, 0]]);
 });
@@ -142,12 +143,13 @@ test('the sum of a ledger counts its lines and adds up gross and fees', () => {
   assert.deepEqual(sumLedger([]), { count: 0, grossCents: 0, feeCents: 0 });
 });
 
-test('what a payment still had counts refunds before, but none that failed', () => {
-  const before = [
-    { amountCents: 1000, status: 'succeeded' as const, lines: null },
-    { amountCents: 9000, status: 'failed' as const, lines: null },
-  ];
-  assert.equal(keptAfter(13_200, before, { amountCents: 9000 }), 3200);
+test('a fee is kept of what the payment still had, whatever failed before', () => {
+  const lessFee = refund({ reason: 'ineligible', lines: [dues(9000)] });
+  const fee = (...before: LedgerRefund[]) =>
+    told(movement('refund', -9000), order, { ...lessFee, before }).find(([kind]) => kind === 'fee kept')?.[1];
+  assert.equal(fee(refund({ amountCents: 3900 })), 300);
+  assert.equal(fee(refund({ amountCents: 3900 }), refund({ status: 'failed' })), 300);
+  assert.equal(fee(refund({ status: 'failed' })), 500);
 });
 
 test('whatever is split sums to what it was split of', () => {
@@ -163,21 +165,25 @@ test('whatever is split sums to what it was split of', () => {
     name: fc.string(),
     cents: fc.integer({ min: 1, max: 100_000 }),
   });
+  const made = {
+    amountCents: fc.nat(2_000_000),
+    status: fc.constantFrom('succeeded' as const, 'failed' as const),
+    reason: fc.constantFrom('ineligible', 'requested', 'dashboard'),
+    lines: fc.option(fc.array(given, { maxLength: 4 })),
+  };
   fc.assert(
     fc.property(
       fc.constantFrom('charge', 'refund', 'refund_failure', 'dispute', 'payout', 'fee', 'other_adjustment'),
       fc.integer({ min: -2_000_000, max: 2_000_000 }),
       fc.integer({ min: -5000, max: 5000 }),
-      fc.option(fc.record({ lines: fc.array(line, { maxLength: 5 }), amountCents: fc.nat(2_000_000) })),
       fc.option(
         fc.record({
+          lines: fc.array(line, { maxLength: 5 }),
           amountCents: fc.nat(2_000_000),
-          reason: fc.constantFrom('ineligible', 'requested', 'dashboard'),
-          lines: fc.option(fc.array(given, { maxLength: 4 })),
-          keptCents: fc.nat(10_000),
-          feeKeptOf: fc.subarray([0, 1, 2]),
+          processingFeeCents: fc.nat(1000),
         }),
       ),
+      fc.option(fc.record({ ...made, before: fc.array(fc.record(made), { maxLength: 3 }) })),
       (category, gross, fee, paid, back) => {
         const entries = ledgerEntries(movement(category, gross, fee), paid, back);
         assert.equal(
@@ -195,31 +201,52 @@ test('whatever is split sums to what it was split of', () => {
 });
 
 test('a processing fee that goes back later is not kept, and no dues', () => {
-  const first = {
-    reason: 'ineligible',
-    status: 'succeeded' as const,
-    lines: [{ line: 0, productId: 3, name: 'Membership', cents: 9000 }],
-  };
-  const rest = refund({
-    amountCents: 500,
-    lines: [{ line: 0, productId: 3, name: 'Membership', cents: 500 }],
-    feeKeptOf: linesLessFee([first], lines),
-  });
-  assert.deepEqual(told(movement('refund', -500), order, rest), [['fee kept', -500, 0]]);
-  assert.deepEqual(told(movement('refund_failure', 500), order, rest), [['fee kept', 500, 0]]);
-  assert.deepEqual(linesLessFee([{ ...first, status: 'failed' }], lines), []);
-  assert.deepEqual(linesLessFee([{ ...first, reason: 'requested' }], lines), []);
+  const first = refund({ reason: 'ineligible', lines: [dues(9000)] });
+  const rest = (...before: LedgerRefund[]) => refund({ amountCents: 500, lines: [dues(500)], before });
+  assert.deepEqual(told(movement('refund', -500), order, rest(first)), [['fee kept', -500, 0]]);
+  assert.deepEqual(told(movement('refund_failure', 500), order, rest(first)), [['fee kept', 500, 0]]);
+  for (const other of [
+    { ...first, status: 'failed' as const },
+    { ...first, reason: 'requested' },
+  ])
+    assert.deepEqual(told(movement('refund', -500), order, rest(other)), [['dues', -500, 0]]);
 });
 
 test('a fee is kept only of a membership of which less than its price went back', () => {
-  const ineligible = (line: number, cents: number) => ({
-    reason: 'ineligible',
-    status: 'succeeded' as const,
-    lines: [{ line, productId: 3, name: 'Membership', cents }],
-  });
-  assert.deepEqual(linesLessFee([ineligible(0, 9499)], lines), [0]);
-  assert.deepEqual(linesLessFee([ineligible(0, 9500)], lines), [], 'all of it went back');
-  assert.deepEqual(linesLessFee([ineligible(1, 2400)], lines), [], 'a donation has no fee');
-  assert.deepEqual(linesLessFee([ineligible(7, 100)], lines), [], 'the order has no such line');
-  assert.deepEqual(linesLessFee([{ ...ineligible(0, 1), lines: null }], lines), []);
+  const kept = (line: number, cents: number) => {
+    const lines = [{ line, productId: 3, name: 'Membership', cents }];
+    const ineligible = refund({ reason: 'ineligible', amountCents: cents, lines });
+    return told(movement('refund', -cents), order, ineligible).find(([kind]) => kind === 'fee kept')?.[1];
+  };
+  assert.equal(kept(0, 9499), 1);
+  assert.equal(kept(0, 9500), undefined, 'all of it went back');
+  assert.equal(kept(1, 2400), undefined, 'a donation has no fee');
+  assert.equal(kept(7, 100), undefined, 'the order has no such line');
+});
+
+test('a refund made elsewhere keeps the fee where it leaves exactly that of the membership', () => {
+  const elsewhere = (cents: number, ...before: LedgerRefund[]) =>
+    refund({ reason: 'dashboard', amountCents: cents, lines: [dues(cents)], before });
+  const lessFee = [
+    ['dues', -9500, 0],
+    ['fee kept', 500, 0],
+  ];
+  assert.deepEqual(told(movement('refund', -9000), order, elsewhere(9000)), lessFee);
+  for (const cents of [8999, 9001, 9500])
+    assert.deepEqual(told(movement('refund', -cents), order, elsewhere(cents)), [['dues', -cents, 0]]);
+  assert.deepEqual(
+    told(movement('refund', -9500), { ...order, processingFeeCents: 0 }, elsewhere(9500)),
+    [['dues', -9500, 0]],
+    'a programme without a fee keeps none',
+  );
+  // In parts, the last one leaves the fee; what goes back of it then is no dues.
+  const [first, second] = [elsewhere(4000), elsewhere(5000, elsewhere(4000))];
+  assert.deepEqual(told(movement('refund', -4000), order, first), [['dues', -4000, 0]]);
+  assert.deepEqual(told(movement('refund', -5000), order, second), [
+    ['dues', -5500, 0],
+    ['fee kept', 500, 0],
+  ]);
+  assert.deepEqual(told(movement('refund', -500), order, elsewhere(500, first, second)), [
+    ['fee kept', -500, 0],
+  ]);
 });

@@ -1,6 +1,6 @@
 import type { OrderLine } from './orderLine.ts';
 import { isDonationType, type ProductType } from './product.ts';
-import { counts, type GivenBack } from './refunds.ts';
+import { centsBack, counts, type GivenBack, leftCents, type RefundedLine } from './refunds.ts';
 
 /** What an accountant books money under. `account`: Stripe's own dealings with the account that are none of the others. */
 export const ledgerKinds = [
@@ -41,36 +41,43 @@ export interface Movement {
 export interface LedgerOrder {
   lines: readonly OrderLine[];
   amountCents: number;
+  /** By which refunds made elsewhere are read (dashboardRefunds.ts). */
+  processingFeeCents: number;
 }
 
-/** The refund that a movement is of; `keptCents` is what the payment still had of its money after it. */
-export interface LedgerRefund extends Pick<GivenBack, 'amountCents' | 'lines'> {
-  reason: string;
-  keptCents: number;
-  /** The lines of which refunds before it kept the processing fee. */
-  feeKeptOf: readonly number[];
+type Made = Pick<GivenBack, 'amountCents' | 'status' | 'lines'> & { reason: string };
+
+/** The refund that a movement is of, and those made before it, the oldest first. */
+export interface LedgerRefund extends Made {
+  before: readonly Made[];
 }
 
-/** Cents of a payment that had not gone back once this refund and those before it were made. */
-export function keptAfter(
-  amountCents: number,
-  before: readonly Pick<GivenBack, 'amountCents' | 'status'>[],
-  refund: Pick<GivenBack, 'amountCents'>,
+/**
+ * The processing fee that stays of a line as this refund ends its membership, in cents: what it leaves of the price where its payer was
+ * not eligible, or, made elsewhere, where it leaves exactly the fee. Never more than the payment still has.
+ */
+function feeKept(
+  order: LedgerOrder,
+  { before, reason, amountCents }: LedgerRefund,
+  { line, cents }: Pick<RefundedLine, 'line' | 'cents'>,
 ): number {
-  const gone = before.filter(counts).reduce((sum, one) => sum + one.amountCents, refund.amountCents);
-  return Math.max(0, amountCents - gone);
+  const paid = order.lines[line];
+  if (paid?.type !== 'membership') return 0;
+  const left = paid.priceCents - centsBack(before, line) - cents;
+  const isFee = reason === 'ineligible' || (reason === 'dashboard' && left === order.processingFeeCents);
+  const stays = leftCents({ amountCents: order.amountCents - amountCents, refunds: before });
+  return isFee ? Math.max(0, Math.min(left, stays)) : 0;
 }
 
-/** The lines of which these refunds, made before another, kept the processing fee. */
-export function linesLessFee(
-  before: readonly (Pick<GivenBack, 'status' | 'lines'> & { reason: string })[],
-  paid: readonly OrderLine[],
-): number[] {
-  return before
-    .filter((refund) => refund.reason === 'ineligible' && counts(refund))
-    .flatMap(({ lines }) => lines ?? [])
-    .filter(({ line, cents }) => paid[line]?.type === 'membership' && cents < paid[line].priceCents)
-    .map(({ line }) => line);
+/** Whether one of these refunds kept the processing fee of a line. */
+function isLessFee(order: LedgerOrder, refunds: readonly Made[], line: number): boolean {
+  return refunds
+    .filter(counts)
+    .some((refund, index, made) =>
+      refund.lines?.some(
+        (part) => part.line === line && feeKept(order, { ...refund, before: made.slice(0, index) }, part) > 0,
+      ),
+    );
 }
 
 /**
@@ -134,9 +141,8 @@ function refundEntries(cents: number, order: LedgerOrder | null, refund: LedgerR
   return refund.lines.flatMap(({ line, name, cents: back }) => {
     const paid = order.lines[line];
     const kind = paid ? kindOf(paid.type) : 'unassigned';
-    if (refund.feeKeptOf.includes(line)) return [entry('fee kept', `Processing fee of ${name}`, back)];
-    const isLessFee = refund.reason === 'ineligible' && kind === 'dues';
-    const fee = isLessFee ? Math.max(0, Math.min(paid!.priceCents - back, refund.keptCents)) : 0;
+    if (isLessFee(order, refund.before, line)) return [entry('fee kept', `Processing fee of ${name}`, back)];
+    const fee = feeKept(order, refund, { line, cents: back });
     return [
       entry(kind, name, back + fee),
       ...(fee > 0 ? [entry('fee kept', `Processing fee of ${name}`, -fee)] : []),

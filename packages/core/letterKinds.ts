@@ -11,7 +11,7 @@ export const letterKinds = [
   'proof-rejected',
   /** Stripe has made a refund. */
   'refund',
-  /** A payment bought nothing, since its payer held it already: all of it goes back. */
+  /** A payment bought nothing, as one for what its payer holds already: all of it goes back. */
   'second-payment',
   /** A payment that the bank was still deciding on came to nothing. */
   'payment-failed',

@@ -7,9 +7,10 @@ export const productTypes = [
   'store',
 ] as const;
 export type ProductType = (typeof productTypes)[number];
+export type MembershipType = Extract<ProductType, 'membership' | 'membership_upgrade'>;
 
 /** Membership and membership_upgrade fill the one membership line of an order (specification, section 4, checkout load). */
-export function isMembershipType(type: ProductType): type is 'membership' | 'membership_upgrade' {
+export function isMembershipType(type: ProductType): type is MembershipType {
   return type === 'membership' || type === 'membership_upgrade';
 }
 

@@ -7,6 +7,7 @@ import type { OrderLine } from './orderLine.ts';
 import {
   type Dispute,
   type GivenBack,
+  giveBackCommand,
   isHeld,
   leftCents,
   type PaidOrder,
@@ -277,4 +278,11 @@ test('the rest of an order is what its refunds have left of each line', () => {
 
 test('who bought no membership holds none by it', () => {
   assert.equal(standingAfter(paid([bought('Lapel Pin', 1200)], [])), 'void');
+});
+
+test('the command that gives back what a join holds asks for that alone', () => {
+  const told = (...types: Parameters<typeof giveBackCommand>[1]) => giveBackCommand('JOIN', types);
+  assert.equal(told('membership'), 'npm run operator -- refund JOIN');
+  assert.equal(told('membership_upgrade'), 'npm run operator -- refund JOIN --no-membership --upgrade');
+  assert.equal(told('membership', 'membership_upgrade'), 'npm run operator -- refund JOIN --upgrade');
 });

@@ -1,6 +1,6 @@
 import { displayPrice } from './money.ts';
 import type { OrderLine } from './orderLine.ts';
-import { isMembershipType, type ProductType } from './product.ts';
+import { isMembershipType, type MembershipType, type ProductType } from './product.ts';
 
 /** due: decided, but not yet requested from Stripe; the others are Stripe's statuses. */
 export type RefundStatus = 'due' | 'pending' | 'succeeded' | 'failed' | 'canceled';
@@ -245,6 +245,15 @@ export function sharesOf(
 /** The lines of a refund of all that is left. */
 export function restOf(order: Pick<PaidOrder, 'lines' | 'amountCents' | 'refunds'>): RefundedLine[] {
   return sharesOf([{ amountCents: leftCents(order) }], linesLeft(order.lines, order.refunds))[0]!;
+}
+
+/** The command of staff that gives back the membership of a join, its upgrade, or both, and nothing else of it. */
+export function giveBackCommand(uuid: string, types: readonly MembershipType[]): string {
+  const options = [
+    ...(types.includes('membership') ? [] : [' --no-membership']),
+    ...(types.includes('membership_upgrade') ? [' --upgrade'] : []),
+  ];
+  return `npm run operator -- refund ${uuid}${options.join('')}`;
 }
 
 /** Whether staff ask for a line of this type and product. */

@@ -277,6 +277,18 @@ test('a payment of another amount than was shown is told when one comes back, an
   await inspect(page);
 });
 
+test('an upgrade whose payment went back is not called a second one by the welcome page: there may be none', async ({
+  page,
+}) => {
+  await paidJoin(page);
+  const refunded = { kind: 'upgrade', why: 'held', amount: 4500, isReturned: true };
+  await alter(page, 'getWelcome', (data) => Object.assign(data, { refunded: [refunded] }));
+  await page.goto(WELCOME);
+  await expect(page.getByRole('main').getByRole('status').first()).toHaveText(
+    'A payment of $45.00 for an upgrade, which could not be sold any more, was received and has been refunded in full.',
+  );
+});
+
 test('of two payments of one person the second goes back by itself, and both joins are told', async ({
   page,
   browser,

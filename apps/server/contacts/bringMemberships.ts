@@ -6,6 +6,7 @@ import type { Database } from '../platform/database/client.ts';
 import { takeTurn } from '../platform/database/schedule.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { contactOfJoin } from '../session/members.ts';
+import { type HeldTwice, heldTwice } from './heldTwice.ts';
 
 const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
@@ -46,20 +47,15 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
     update membership set contact_id = present from moving where membership.id = moving.id and is_free`.execute(
     trx,
   );
-  const { rows: left } = await sql<{ uuid: string; contact: string; type: string; other: string }>`
-    select session.uuid, present as contact, membership.type, other.session_uuid as other
+  const { rows: left } = await sql<HeldTwice & { contact: string }>`
+    select session.uuid, present as contact, array_agg(distinct membership.type::text) as types,
+      array_agg(distinct other.session_uuid::text) as others
     from ${astray} join membership other on other.contact_id = present and other.type = membership.type and other.is_held
     where ${these} and membership.is_held
-      and not exists (select from staff_notice where session_uuid = session.uuid and kind in (${HELD_TWICE}, 'merged_contacts'))`.execute(
-    trx,
-  );
-  for (const { uuid, contact, type, other } of left)
-    await tellStaff(
-      trx,
-      uuid,
-      HELD_TWICE,
-      `Contact ${contact} holds a ${type.replace('_', ' ')} by the joins ${other} and ${uuid}. Give one of them back: npm run operator -- refund ${uuid}${type === 'membership' ? '' : ' --no-membership --upgrade'}`,
-    );
+      and not exists (select from staff_notice where session_uuid = session.uuid and kind in (${HELD_TWICE}, 'merged_contacts'))
+    group by session.uuid, present`.execute(trx);
+  for (const join of left)
+    await tellStaff(trx, join.uuid, HELD_TWICE, `Contact ${join.contact} holds ${heldTwice(join)}`);
 }
 
 /** Brings the memberships of all joins, hourly: also of those that another version has written, or whose contact held the same before. */

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldRules, joinFields } from '#core/crmFields.ts';
+import { tellStaff } from '../notices/tellStaff.ts';
 import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 import type { CrmContact } from '../providers/hubspot/answers.ts';
@@ -7,6 +8,7 @@ import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { MERGED_IDS, readProperties } from '../providers/hubspot/properties.ts';
 import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
+import { type HeldTwice, heldTwice } from './heldTwice.ts';
 
 /** The kind of the notice about two contacts that became one, and both hold the same. */
 const MERGED_TWICE = 'merged_contacts';
@@ -122,16 +124,20 @@ export async function moveContacts(
       select from membership held where held.contact_id = moving.present and held.type = moving.type and held.is_held))`.execute(
     trx,
   );
-  await sql`
-    insert into staff_notice (kind, session_uuid, message)
-    select ${MERGED_TWICE}, left_over.session_uuid, 'Contact ' || merged.old || ' was merged into ' || merged.present
-      || ' in HubSpot, and both hold a ' || replace(left_over.type::text, '_', ' ') || ' bought here, by the joins ' || held.session_uuid || ' and ' || left_over.session_uuid
-      || '. Give one of them back: npm run operator -- refund ' || left_over.session_uuid
+  const { rows: left } = await sql<HeldTwice & { old: string; present: string }>`
+    select left_over.session_uuid as uuid, old, present, array_agg(distinct left_over.type::text) as types,
+      array_agg(distinct held.session_uuid::text) as others
     from ${merged} join membership left_over on left_over.contact_id = merged.old and left_over.is_held
       join membership held on held.contact_id = merged.present and held.is_held and held.type = left_over.type
-    where not exists (select from staff_notice earlier where earlier.kind = ${MERGED_TWICE} and earlier.session_uuid = left_over.session_uuid)`.execute(
-    trx,
-  );
+    where not exists (select from staff_notice earlier where earlier.kind = ${MERGED_TWICE} and earlier.session_uuid = left_over.session_uuid)
+    group by left_over.session_uuid, old, present`.execute(trx);
+  for (const join of left)
+    await tellStaff(
+      trx,
+      join.uuid,
+      MERGED_TWICE,
+      `Contact ${join.old} was merged into ${join.present} in HubSpot, and both hold ${heldTwice(join, ' bought here,')}`,
+    );
   await sql`update invitation set contact_id = merged.present from ${merged} where contact_id = merged.old`.execute(
     trx,
   );

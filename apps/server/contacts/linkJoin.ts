@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type { MembershipType } from '#core/product.ts';
+import { giveBackCommand } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.ts';
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
@@ -62,14 +64,17 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       .execute();
     const moving = [uuid, ...byLink.map((join) => join.uuid)];
     const isMoving = (column: string) => sql<boolean>`${sql.ref(column)} = any(${moving}::uuid[])`;
-    const { rows } = await sql<{ uuid: string; mine: string }>`
-      select theirs.session_uuid as uuid, mine.session_uuid as mine from membership theirs join membership mine using (type)
+    const { rows } = await sql<{ uuid: string; mine: string; type: MembershipType }>`
+      select theirs.session_uuid as uuid, mine.session_uuid as mine, type from membership theirs join membership mine using (type)
       where theirs.contact_id = ${contactId} and theirs.is_held and not ${isMoving('theirs.session_uuid')}
         and ${isMoving('mine.session_uuid')} and mine.is_held`.execute(trx);
-    if (rows[0])
+    if (rows[0]) {
+      // Of a contact who holds an upgrade alone, the join keeps its membership.
+      const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
-        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: npm run operator -- refund ${rows[0].mine} --upgrade --items all`,
+        `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
       );
+    }
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
     // Nothing is known of the contact from its joins: all is written.
     await sql`

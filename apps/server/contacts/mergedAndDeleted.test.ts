@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { atHubspot, deliver } from '../../../tests/harness/deliver.ts';
 import { askHubspot } from '../../../tests/harness/providers.ts';
 import { membershipOnly } from '../../../tests/harness/refunds.ts';
-import { membershipsOf } from '../../../tests/harness/rows.ts';
+import { membershipsOf, noticesOf } from '../../../tests/harness/rows.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   beginPayment,
@@ -25,6 +25,7 @@ import { hubspotClient } from '../providers/hubspot/client.ts';
 import { tellNobody } from '../providers/trouble.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { presentId } from '../session/members.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { keepContacts } from './contacts.ts';
 import { followMerges } from './followContacts.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -71,6 +72,8 @@ const contactOf = async (uuid: string) =>
 const profileOf = async (id: string) =>
   (await sql<{ profile: object }>`select profile from contact where id = ${id}`.execute(server.background))
     .rows[0]?.profile;
+/** The arguments of the refund that a notice names. */
+const argumentsOf = (notice: string) => /operator -- refund (.*)$/.exec(notice)![1]!.split(' ');
 /** What learns of it: the joiner's own page, or a command of staff. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
   ['a read', (id) => server.deps.contacts.refresh(id)],
@@ -253,6 +256,51 @@ test('of two merged contacts who both bought, staff are told once which one to g
   const told = out.split('\n').filter((line) => line.includes(`merged into ${merged}`));
   assert.equal(told.length, 1, out);
   assert.match(told[0]!, new RegExp(`by the joins ${joins[0]} and ${joins[1]}\\. Give one of them back`));
+});
+
+test('of two merged contacts with an upgrade each, the command that staff are told gives an upgrade back and no membership', async (t) => {
+  const [byHand, joined] = [await person({ membership_status: 'member' }), await person()];
+  const byLink = await upgradeByLink(server, byHand.id);
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, joined.code, { personalEmail: 'up@example.com' });
+  assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+  await deliver(server);
+  await merge(joined.id, byHand.id);
+  await server.deps.contacts.refresh(joined.id);
+  const notices = [...(await noticesOf(server, uuid)), ...(await noticesOf(server, byLink.uuid))];
+  const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
+  assert.match(told!, /both hold a membership upgrade bought here/);
+  assert.deepEqual(more, []);
+  const { out, code } = await runCommand(t, server, refundCommand, argumentsOf(told!));
+  assert.equal(code, 0, out);
+  const held = [...(await membershipsOf(server, uuid)), ...(await membershipsOf(server, byLink.uuid))].filter(
+    ({ standing }) => standing === 'active',
+  );
+  assert.deepEqual(held.map(({ type }) => type).sort(), ['membership', 'membership_upgrade']);
+});
+
+test('of two merged contacts with a membership and an upgrade each, staff are told of both at once', async (t) => {
+  const [one, two] = [await person(), await person()];
+  const joins: string[] = [];
+  for (const { code } of [one, two]) {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail: `${code}@example.com` });
+    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+    joins.push(uuid);
+  }
+  await merge(one.id, two.id);
+  await server.deps.contacts.refresh(two.id);
+  const notices = (await Promise.all(joins.map((uuid) => noticesOf(server, uuid)))).flat();
+  const [told, ...more] = notices.filter((notice) => notice.includes('Give one of them back'));
+  assert.deepEqual(more, []);
+  assert.match(told!, /both hold a membership and a membership upgrade bought here, by the joins /);
+  const { out, code } = await runCommand(t, server, refundCommand, argumentsOf(told!));
+  assert.equal(code, 0, out);
+  const standings = await Promise.all(joins.map((uuid) => membershipsOf(server, uuid)));
+  assert.deepEqual(standings.map((held) => held.map(({ standing }) => standing)).sort(), [
+    ['active', 'active'],
+    ['refunded', 'refunded'],
+  ]);
 });
 
 test('HubSpot has the sum of what two merged contacts have bought, and says member while a membership of either is held', async () => {

@@ -18,6 +18,7 @@ import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { charge } from '../../../tests/harness/upgrades.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { refundCommand } from '../settlement/refundCommands.ts';
 import { linkCommand } from './commands.ts';
 import { linkJoin } from './linkJoin.ts';
 import { pushDue } from './push.ts';
@@ -111,6 +112,26 @@ test('a join is linked to a contact who holds nothing of what it still holds', a
   assert.equal(code, 0, out);
   await deliver(server);
   assert.equal(await statusOf('103'), 'member');
+});
+
+test('a join with the upgrade that a contact holds alone is linked once the upgrade went back, as staff are told', async (t) => {
+  const upgraded = async (code: string, personalEmail: string) => {
+    const client = server.client();
+    const { uuid, intentId } = await paidJoin(server, client, code, { personalEmail });
+    assert.equal((await charge(client, uuid, intentId)).data.status, 'succeeded');
+    return uuid;
+  };
+  const id = await newContact(server, 'upgrade.alone@example.com', { invitation_code: 'UPGRADEALONE' });
+  await server.deps.contacts.refresh(id);
+  const theirs = await upgraded('UPGRADEALONE', 'upgrade.alone@example.com');
+  await refundJoin(server.deps, theirs, { ...everything, upgrade: false });
+  const uuid = await upgraded('LINCOLN2026', 'upgrade.again@example.com');
+  const refused = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.match(refused.out, new RegExp(`holds that already by join ${theirs}`));
+  const [, args] = /operator -- refund (.*)$/m.exec(refused.out)!;
+  await runCommand(t, server, refundCommand, args!.split(' '));
+  const { code, out } = await runCommand(t, server, linkCommand, [uuid, id]);
+  assert.equal(code, 0, out);
 });
 
 test('a contact whom the join itself has made a member in HubSpot is linked to it', async (t) => {

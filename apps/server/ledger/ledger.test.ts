@@ -2,12 +2,22 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
+import { dump } from '../../../tests/harness/dump.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
-import { details, paidJoin, payOrder } from '../../../tests/harness/steps.ts';
+import {
+  beginPayment,
+  details,
+  openIntent,
+  orderingJoin,
+  paidJoin,
+  payByCard,
+  payOrder,
+} from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { upgradeByLink } from '../../../tests/harness/upgrades.ts';
+import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
-import { refundCommand } from '../settlement/refundCommands.ts';
+import { refundAssignCommand, refundCommand } from '../settlement/refundCommands.ts';
 import { ledgerCommand } from './ledgerCommand.ts';
 
 /** What Stripe's clock is behind ours, in milliseconds. */
@@ -140,6 +150,72 @@ test('an upgrade by link is booked as an upgrade, and goes back without a fee th
   );
 });
 
+test('a membership that the dashboard gave back less its processing fee is booked as one that staff gave back so', async (t) => {
+  const booked = async ({ intentId }: { intentId: string }) => {
+    await followPayment(server.deps, intentId);
+    const entries = entriesOf(readCsv((await ledger(t, '--csv')).out), intentId);
+    return entries.filter((entry) => entry.startsWith('refund'));
+  };
+  const inDashboard = ({ intentId }: { intentId: string }, amount: string) =>
+    server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount });
+  const lessFee = [
+    'refund dues Membership -95.00 0.00 -95.00',
+    'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
+  ];
+  const atOnce = await join();
+  await inDashboard(atOnce, '9000');
+  assert.deepEqual(await booked(atOnce), lessFee);
+  await inDashboard(atOnce, '500');
+  assert.deepEqual(await booked(atOnce), [
+    ...lessFee,
+    'refund fee kept Processing fee of Membership -5.00 0.00 -5.00',
+  ]);
+
+  const inTwo = await join(DONATION);
+  await inDashboard(inTwo, '4000');
+  await inDashboard(inTwo, '5000');
+  assert.deepEqual(await booked(inTwo), [
+    'refund dues Membership -40.00 0.00 -40.00',
+    'refund dues Membership -55.00 0.00 -55.00',
+    'refund fee kept Processing fee of Membership 5.00 0.00 5.00',
+  ]);
+
+  // Staff may say of any amount that it was of the membership: what else it leaves is no fee.
+  const assigned = await join(DONATION);
+  const { body } = await inDashboard(assigned, '8000');
+  await followPayment(server.deps, assigned.intentId);
+  await runCommand(t, server, refundAssignCommand, [body.id, '--membership']);
+  assert.deepEqual(await booked(assigned), ['refund dues Membership -80.00 0.00 -80.00']);
+});
+
+test('a payment of another amount than was shown is not booked as the order that later had its revision', async (t) => {
+  const client = server.client();
+  const uuid = await orderingJoin(client);
+  const shown = await openIntent(client, uuid);
+  const add = (productUuid: string) =>
+    client.call('setSessionProduct', { params: { uuid }, body: { productUuid } });
+  // As a failover to a standby that was behind: the pin is lost, and Stripe's intent has it.
+  const restore = await dump(server);
+  await add(PIN);
+  await openIntent(client, uuid);
+  await restore();
+  await beginPayment(client, uuid, shown.revision);
+  await payByCard(server, shown.id);
+  assert.equal(await confirmPayment(server.deps, shown.id), 'refunded');
+  await add(DONATION);
+  const { intentId } = await payOrder(server, client, uuid);
+  const rows = readCsv((await ledger(t, '--csv')).out);
+  const booked = (intent: string) => entriesOf(rows, intent).filter((entry) => !entry.includes('stripe fee'));
+  assert.deepEqual(booked(shown.id), [
+    'charge unassigned Collegiate Honor Society: Membership $65.00; Lapel Pin $12.00 77.00 0.00 77.00',
+    'refund unassigned REFUND FOR CHARGE (Collegiate Honor Society: Membership $65.00; Lapel Pin $12.00) -77.00 0.00 -77.00',
+  ]);
+  assert.deepEqual(booked(intentId), [
+    'charge dues Membership 65.00 0.00 65.00',
+    'charge donation Donation to scholarships 25.00 0.00 25.00',
+  ]);
+});
+
 test('a refund whose answer was lost is booked as what it was for', async (t) => {
   const { uuid, intentId } = await join();
   await server.stripeFault({ kind: 'cut_after', method: 'POST', path: '/v1/refunds', times: 3 });
@@ -240,6 +316,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
     'membership',
     'everything',
     'dashboard',
+    'dashboard, less fee',
     'dashboard, all',
     'failed refund',
     'disputed',
@@ -269,6 +346,7 @@ test('whatever is paid, refunded, disputed and paid out, the file sums to the ba
         if (fate === 'membership') await refund();
         if (fate === 'everything') await refund('--upgrade', '--items', 'all');
         if (fate === 'dashboard') await inDashboard({ amount: String(back) });
+        if (fate === 'dashboard, less fee') await inDashboard({ amount: '9000' });
         if (fate === 'dashboard, all') await inDashboard({});
         if (fate === 'failed refund')
           await server.stripeControl(

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
+import { feeReadBy } from '#core/dashboardRefunds.ts';
 import {
-  keptAfter,
   type LedgerEntry,
   type LedgerKind,
-  type LedgerRefund,
+  type LedgerOrder,
   type LedgerSum,
   ledgerEntries,
   ledgerKinds,
-  linesLessFee,
   sumLedger,
 } from '#core/ledger.ts';
 import type { OrderLine } from '#core/orderLine.ts';
@@ -99,30 +98,39 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  refunds: (GivenBack & { uuid: string; stripeId: string | null; reason: string })[];
+  /** Null where the order does not keep its own. */
+  processingFeeCents: number | null;
+  programme: string | null;
+  refunds: (GivenBack & { stripeId: string | null; reason: string })[];
 }
 
-/** For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. */
+/**
+ * For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. An order of another
+ * amount has been given the revision again that a lost change of the order had: it is not what was paid.
+ */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {
     const named = charge && namedOrder(deps, charge);
     return {
       intent_id: charge?.intentId ?? null,
+      amount_cents: charge?.amountCents ?? null,
       session_uuid: named && isUuid(named.uuid) ? named.uuid : null,
       kind: named?.kind ?? null,
       revision: named && Number.isSafeInteger(named.revision) ? named.revision : null,
     };
   });
   const { rows } = await sql<Records>`
-    select snapshot.items as lines, snapshot.amount_cents as "amountCents", coalesce((
-        select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents,
-          'status', status, 'reason', reason, 'lines', lines) order by created_at, uuid)
+    select snapshot.items as lines, snapshot.amount_cents as "amountCents", processing_fee_cents as "processingFeeCents",
+      (select programme from join_session where uuid = snapshot.session_uuid) as programme, coalesce((
+        select json_agg(json_build_object('uuid', uuid, 'stripeId', stripe_id, 'amountCents', amount_cents, 'status', status,
+          'reason', reason, 'lines', lines, 'saidBy', case when reason <> 'dashboard' then 'us' when assigned_at is not null then 'staff' end)
+          order by created_at, uuid)
         from refund where refund.intent_id = asked.intent_id), '[]') as refunds
     from rows from (json_to_recordset(${JSON.stringify(asked)}::json)
-      as (intent_id text, session_uuid uuid, kind text, revision integer)) with ordinality
-      as asked (intent_id, session_uuid, kind, revision, position)
+      as (intent_id text, amount_cents integer, session_uuid uuid, kind text, revision integer)) with ordinality
+      as asked (intent_id, amount_cents, session_uuid, kind, revision, position)
     left join order_snapshot snapshot on snapshot.session_uuid = asked.session_uuid
-      and snapshot.kind = asked.kind and snapshot.revision = asked.revision
+      and snapshot.kind = asked.kind and snapshot.revision = asked.revision and snapshot.amount_cents = asked.amount_cents
     order by position`.execute(deps.database);
   return rows;
 }
@@ -130,24 +138,18 @@ async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Pro
 function rowsOf(
   deps: Deps,
   movement: BalanceMovement,
-  { lines, amountCents, refunds }: Records,
+  records: Records,
   payoutId: string | null,
 ): LedgerRow[] {
   const named: NamedOrder | null = movement.charge && namedOrder(deps, movement.charge);
-  const order = lines && amountCents !== null ? { lines, amountCents } : null;
+  const { refunds } = records;
+  const order = orderOf(deps, records);
   const at = refunds.findIndex(
     ({ uuid, stripeId }) =>
       movement.refund !== null && (stripeId === movement.refund.id || uuid === movement.refund.uuid),
   );
   const found = refunds[at];
-  const refund: LedgerRefund | null =
-    found && order
-      ? {
-          ...found,
-          keptCents: keptAfter(order.amountCents, refunds.slice(0, at), found),
-          feeKeptOf: linesLessFee(refunds.slice(0, at), order.lines),
-        }
-      : null;
+  const refund = found ? { ...found, before: refunds.slice(0, at) } : null;
   return ledgerEntries(movement, order, refund).map((entry) => ({
     ...entry,
     at: movement.createdAt,
@@ -157,4 +159,13 @@ function rowsOf(
     payoutId,
     movementId: movement.id,
   }));
+}
+
+function orderOf(
+  { society }: Pick<Deps, 'society'>,
+  { lines, amountCents, processingFeeCents, programme, refunds }: Records,
+): LedgerOrder | null {
+  if (!lines || amountCents === null || programme === null) return null;
+  const feeCents = processingFeeCents ?? society.programme(programme).processingFeeCents;
+  return { lines, amountCents, processingFeeCents: feeReadBy({ lines, refunds }, feeCents) };
 }

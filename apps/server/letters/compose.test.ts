@@ -150,6 +150,33 @@ test('what goes back is told as its own amount, and not as one that was paid', (
   assert.doesNotMatch(second.text, /Total paid/);
 });
 
+test('of a payment that bought nothing the reason is told that holds, and no other', () => {
+  const upgrade = {
+    ...sampleLetter('second-payment').payment!,
+    lines: sampleLetter('upgrade').payment!.lines,
+  };
+  const told = (change: Partial<Letter>) => {
+    const text = write('second-payment', change).text.replace(/\s+/g, ' ');
+    return [/already have: [^.]*\./, /for the .* has ended\./].map((reason) => reason.exec(text)?.[0]);
+  };
+  assert.deepEqual(told({}), ['already have: Membership.', undefined]);
+  assert.deepEqual(told({ held: [] }), [undefined, undefined], 'a membership of another amount');
+  const name = 'Distinguished Member upgrade';
+  assert.deepEqual(told({ payment: upgrade, held: ['membership', 'membership_upgrade'] }), [
+    `already have: ${name}.`,
+    undefined,
+  ]);
+  assert.deepEqual(told({ payment: upgrade, held: ['membership'] }), [undefined, undefined]);
+  assert.deepEqual(told({ payment: upgrade, held: [] }), [
+    undefined,
+    `for the ${name} of a membership that has ended.`,
+  ]);
+  assert.deepEqual(told({ payment: upgrade, held: ['membership_upgrade'] }), [
+    `already have: ${name}.`,
+    undefined,
+  ]);
+});
+
 test('names and words of persons are text: no markup, no link, no line of a header', () => {
   const hostile = 'Ann\r\nBcc: all@evil.example';
   const letter = write('confirmation', { firstName: hostile });

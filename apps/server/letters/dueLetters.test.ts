@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import type { LetterKind } from '#core/letterKinds.ts';
 import { membershipOnly, undergraduate } from '../../../tests/harness/refunds.ts';
 import { beginPayment, openIntent, orderingJoin, paidJoin, payByCard } from '../../../tests/harness/steps.ts';
 import { sharedServer, type TestServer } from '../../../tests/harness/testServer.ts';
+import { charge, idOf, upgradeByLink } from '../../../tests/harness/upgrades.ts';
 import { rejectFinally } from '../documents/rejectFinally.ts';
 import { reviewTranscripts } from '../documents/review.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
 import { lookAtPayment } from '../payments/lookAtPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
+import { compose } from './compose.ts';
+import { holds, readLetter } from './takeLetter.ts';
 
 const server = await sharedServer();
 
@@ -21,6 +25,19 @@ async function lettersOf(uuid: string, { deps }: TestServer = server): Promise<s
     deps.database,
   );
   return rows.map(({ letter }) => letter);
+}
+
+/** The words of a letter of a join, as it would be sent now. */
+async function textOf(uuid: string, kind: LetterKind): Promise<string> {
+  const { id } = await server.deps.database
+    .selectFrom('letter')
+    .select('id')
+    .where('session_uuid', '=', uuid)
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow();
+  const letter = (await readLetter(server.deps, id))!;
+  assert.ok(holds(letter, new Date()));
+  return compose(server.deps, letter, new Date())!.text.replace(/\s+/g, ' ');
 }
 
 test('a payment that is confirmed again and again makes its letters due once, by whoever confirms it first', async () => {
@@ -64,6 +81,30 @@ test('a payment that bought nothing is told as one that goes back, and its refun
   );
   assert.equal(await confirmPayment(server.deps, id), 'refunded');
   assert.deepEqual(await lettersOf(uuid), ['second-payment +0']);
+});
+
+test('an upgrade that is paid after its membership went back is not told as one that its payer has', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client);
+  const { data } = await charge(client, uuid, intentId, { charge: false });
+  await refundJoin(server.deps, uuid, membershipOnly);
+  await payByCard(server, idOf(data.clientSecret));
+  assert.equal(await confirmPayment(server.deps, idOf(data.clientSecret)), 'refunded');
+  const text = await textOf(uuid, 'second-payment');
+  assert.doesNotMatch(text, /already|stays as it is/);
+  assert.match(text, /the Distinguished Member upgrade of a membership that has ended/);
+});
+
+test('a second upgrade is told as one that its payer has, be it by another join of the same person', async () => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'HONOR101');
+  const { data } = await charge(client, uuid, intentId, { charge: false });
+  await upgradeByLink(server, '101');
+  await payByCard(server, idOf(data.clientSecret));
+  assert.equal(await confirmPayment(server.deps, idOf(data.clientSecret)), 'refunded');
+  const text = await textOf(uuid, 'second-payment');
+  assert.match(text, /you already have: Distinguished Member upgrade\. That stays as it is/);
+  assert.doesNotMatch(text, /ended/);
 });
 
 test('each refund that Stripe has made is told once, wherever it was made', async () => {
@@ -161,6 +202,24 @@ test('an upgrade that comes to nothing at the bank is not told as the payment of
   await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
   assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
   assert.equal((await lettersOf(uuid)).includes('payment-failed +0'), false);
+});
+
+test('a member whose upgrade by link fails at the bank is not told to be no member', async () => {
+  await paidJoin(server, server.client(), 'HONOR102');
+  const client = server.client();
+  const body = { hubspotContactId: '102', mainProductId: 10 };
+  const uuid = (await client.call('initiateCheckout', { body })).data.joinSessionUuid;
+  const { id, revision } = await openIntent(client, uuid);
+  await beginPayment(client, uuid, revision);
+  await server.stripeControl('processing', { hold: true });
+  await payByCard(server, id);
+  await server.stripeControl('processing', { hold: false });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'processing');
+  await server.stripeControl(`payment_intents/${id}/settle`, { declines: 'generic_decline' });
+  assert.equal((await lookAtPayment(server.deps, id, 'fresh')).outcome, 'requires_payment_method');
+  const text = await textOf(uuid, 'payment-failed');
+  assert.match(text, /nothing was charged/);
+  assert.doesNotMatch(text, /not a member/);
 });
 
 test('where the society sends its letters by other means, none is written', async (t) => {

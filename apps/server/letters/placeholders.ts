@@ -34,7 +34,7 @@ const ofLetter = {
   'proof-accepted': ['welcomePage'],
   'proof-rejected': ['reason', 'dueDate', 'uploadPage', 'refundsPage'],
   refund: ['amount', 'refundReceipt', 'card', 'refundsPage'],
-  'second-payment': ['amount', 'receipt', 'card', 'refundsPage'],
+  'second-payment': ['amount', 'alreadyHeld', 'upgradeOfEnded', 'receipt', 'card', 'refundsPage'],
   'payment-failed': ['total', 'checkoutPage'],
   link: ['joinPage'],
   code: ['code', 'codeMinutes'],
@@ -59,7 +59,15 @@ export const tables = ['receipt', 'refundReceipt'] as const;
 export type TableName = (typeof tables)[number];
 
 /** What one letter of a kind has, and another has not. */
-const notAlwaysThere = ['firstName', 'memberNumber', 'proofDueDate', 'dueDate', 'card'];
+const notAlwaysThere = [
+  'firstName',
+  'memberNumber',
+  'proofDueDate',
+  'dueDate',
+  'card',
+  'alreadyHeld',
+  'upgradeOfEnded',
+];
 export const isNotAlwaysThere = (name: string): boolean => notAlwaysThere.includes(name);
 
 /** The names that the letter of a kind may use. */

@@ -3,6 +3,7 @@ import type { JoinSessionState } from '#core/joinSession.ts';
 import type { LetterKind } from '#core/letterKinds.ts';
 import type { OrderLine } from '#core/orderLine.ts';
 import { CODE_MINUTES } from '#core/pass.ts';
+import type { MembershipType } from '#core/product.ts';
 import type { RefundedLine, RefundStatus } from '#core/refunds.ts';
 import { reminderKinds } from '#core/reminders.ts';
 import { PROOF_DUE_DAYS } from '#core/specified.ts';
@@ -10,7 +11,7 @@ import type { RejectionReason } from '#documents/document.ts';
 import type { Deps } from '../deps.ts';
 import type { PaymentTable } from '../platform/database/types.ts';
 import { mailTimes } from '../providers/mail/client.ts';
-import { isReturned, joinHolds } from '../session/members.ts';
+import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payerEmails } from '../session/person.ts';
 
 /** For so long a letter that was taken is nobody else's (seconds): longer than sending it may last. */
@@ -39,6 +40,8 @@ export interface Letter {
   memberNumber: string | null;
   /** The join's membership is held. */
   isMember: boolean;
+  /** What is held by the join or by its contact, whose membership HubSpot may have told of. */
+  held: MembershipType[];
   hasProof: boolean;
   isRejectedFinally: boolean;
   /** The join's membership was refunded. */
@@ -94,6 +97,8 @@ const readLetters = sql`
     ${firstName} as "firstName", session.paid_at as "paidAt",
     (select processing_fee_cents from payment paid join order_snapshot using (session_uuid, kind, revision)
       where paid.session_uuid = session.uuid and paid.kind = 'join' and paid.status = 'succeeded' limit 1) as "processingFeeCents", ${joinHolds('session.uuid', 'membership')} as "isMember",
+    array(select distinct type::text from membership where is_held and (session_uuid = session.uuid or contact_id = ${contactOfJoin('session')}))
+      || case when ${isJoinerMember('session')} then array['membership'] end as held,
     (select member_number from membership where session_uuid = session.uuid and type = 'membership' and standing <> 'void') as "memberNumber",
     exists (select from document where session_uuid = session.uuid and review <> 'rejected') as "hasProof",
     exists (select from document where session_uuid = session.uuid and is_final) as "isRejectedFinally",

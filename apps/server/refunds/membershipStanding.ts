@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { isHeld, type MembershipStanding } from '#core/refunds.ts';
+import { giveBackCommand, isHeld, type MembershipStanding } from '#core/refunds.ts';
 import { tellHubspot } from '../contacts/tellHubspot.ts';
 import { dueAgain } from '../letters/dueLetters.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
@@ -102,5 +102,5 @@ export async function upgradesAlone(
 
 /** The command of staff that gives back an upgrade, which may have been bought by a join of its own. */
 export function giveUpgradeBack(uuid: string): string {
-  return `npm run operator -- refund ${uuid} --no-membership --upgrade`;
+  return giveBackCommand(uuid, ['membership_upgrade']);
 }

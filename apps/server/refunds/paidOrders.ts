@@ -10,7 +10,7 @@ export interface SettledOrder extends PaidOrder {
   status: 'succeeded' | 'duplicate';
 }
 
-/** Those of these payments that succeeded. */
+/** Those of these payments that succeeded. One that bought nothing has no lines where a restore has lost its order. */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,
   database: Kysely<Tables>,
@@ -19,12 +19,12 @@ export async function paidOrders(
   const { rows } = await sql<
     Omit<SettledOrder, 'processingFeeCents'> & { programme: string; processingFeeCents: number | null }
   >`
-    select payment.intent_id as "intentId", payment.session_uuid as "sessionUuid", payment.kind, payment.status, items as lines,
+    select payment.intent_id as "intentId", payment.session_uuid as "sessionUuid", payment.kind, payment.status, coalesce(items, '[]') as lines,
       payment.amount_cents as "amountCents", dispute, ${refundsOfPayment} as refunds,
       processing_fee_cents as "processingFeeCents",
       (select programme from join_session where uuid = payment.session_uuid) as programme
-    from payment join order_snapshot snapshot using (session_uuid, kind, revision)
-    where payment.intent_id = any(${intentIds}) and status in ('succeeded', 'duplicate')
+    from payment left join order_snapshot snapshot using (session_uuid, kind, revision)
+    where payment.intent_id = any(${intentIds}) and (status = 'duplicate' or (status = 'succeeded' and items is not null))
     order by payment.kind, payment.succeeded_at`.execute(database);
   return rows.map(({ programme, processingFeeCents, ...order }) => ({
     ...order,

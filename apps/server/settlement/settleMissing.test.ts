@@ -420,6 +420,34 @@ test('an intent that is open here for the order that Stripe has stays open', asy
   assert.equal((await openIntent(client, uuid)).id, id);
 });
 
+test('staff give back all that is left of a payment whose order is lost, once, and the books say so', async (t) => {
+  for (const inDashboard of [0, 4000]) {
+    const { client, uuid } = await openJoin('LINCOLN2026');
+    const restore = await dump(server);
+    await client.call('setCustomDonation', { params: { uuid }, body: { amount: '35.00' } });
+    const { intentId } = await payOrder(server, client, uuid);
+    await restore();
+    if (inDashboard > 0)
+      await server.stripe('POST', '/v1/refunds', { payment_intent: intentId, amount: String(inDashboard) });
+    const left = 10_000 - inDashboard;
+    const told = () => runCommand(t, server, refundCommand, [intentId]);
+    assert.equal((await told()).out, `$${left / 100}.00 of ${intentId} goes back.\n`);
+    assert.equal((await told()).out, `All of ${intentId} has already gone back.\n`);
+    assert.deepEqual(await atStripe(server, intentId), inDashboard > 0 ? [left, inDashboard] : [left]);
+    assert.deepEqual(
+      (await refundsOf(server, intentId)).map(({ status, amount_cents }) => [status, amount_cents]),
+      inDashboard > 0
+        ? [
+            ['succeeded', inDashboard],
+            ['succeeded', left],
+          ]
+        : [['succeeded', left]],
+    );
+    const { payments, differences } = await bookOf([uuid], [intentId]);
+    assert.deepEqual([payments.map(({ refunded_cents }) => refunded_cents), differences], [[10_000], []]);
+  }
+});
+
 test('who paid another amount than a database that lost the last change showed has it back, and can pay the order', async () => {
   const { client, uuid, id, ...shown } = await withLostDonation();
   // As after a failover: nobody knows that anything was lost.

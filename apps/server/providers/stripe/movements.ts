@@ -8,7 +8,7 @@ export interface BalanceMovement extends Movement {
   currency: string;
   netCents: number;
   /** The charge that was paid, given back or disputed; null for what is of no payment, as a payout. */
-  charge: { intentId: string | null; metadata: Record<string, string> } | null;
+  charge: { intentId: string | null; amountCents: number; metadata: Record<string, string> } | null;
   /** The refund that it is of; `uuid` is our own row's, null when it was made elsewhere. */
   refund: { id: string; uuid: string | null } | null;
 }
@@ -44,8 +44,8 @@ function chargeOf(source: Source): BalanceMovement['charge'] {
       ? source.charge
       : null;
   if (charge === null || typeof charge === 'string') return null;
-  const { payment_intent: intent, metadata } = charge;
-  return { intentId: typeof intent === 'string' ? intent : (intent?.id ?? null), metadata };
+  const { payment_intent: intent, amount: amountCents, metadata } = charge;
+  return { intentId: typeof intent === 'string' ? intent : (intent?.id ?? null), amountCents, metadata };
 }
 
 function isOfKind<T extends { object: string }>(source: Source, kind: T['object']): source is Source & T {

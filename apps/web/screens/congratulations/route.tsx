@@ -169,7 +169,9 @@ function Notes({ welcome: { refunded, memberships } }: { welcome: Welcome }) {
     const payment =
       why === 'other_amount'
         ? `A payment of ${displayPrice(amount)}, which was not the amount of your order,`
-        : `A second payment of ${displayPrice(amount)} for this ${kind === 'join' ? 'membership' : 'upgrade'}`;
+        : kind === 'join'
+          ? `A second payment of ${displayPrice(amount)} for this membership`
+          : `A payment of ${displayPrice(amount)} for an upgrade, which could not be sold any more,`;
     return `${payment} was received and ${isReturned ? 'has been' : 'is being'} refunded in full.`;
   });
   if (main?.standing === 'disputed')
