@@ -125,11 +125,15 @@ test('what HubSpot refuses is set aside with its reason, blocks no other, and go
   assert.equal((await atHubspot(server, '103', 'zip')).zip, '78704');
   const { out } = await runCommand(t, server, failedCommand, []);
   assert.match(out, new RegExp(`${refused}  contact 104  .*No such ZIP code`));
-  assert.match((await runCommand(t, server, statusCommand, [])).out, /^1 refused by HubSpot/m);
+  const waits = await startJoin(server.client(), 'HONOR102');
+  await submit(waits, '78704');
+  const status = async () => (await runCommand(t, server, statusCommand, [])).out;
+  assert.match(await status(), /^1 joins to be sent, .*\n1 refused by HubSpot/m);
   await rule(null);
   assert.match((await runCommand(t, server, retryCommand, [refused])).out, /^1 will be sent again/);
   await deliver(server);
   assert.equal((await atHubspot(server, '104', 'zip')).zip, '00000');
+  assert.match(await status(), /^0 joins to be sent\n0 refused by HubSpot\n/);
   assert.equal((await runCommand(t, server, failedCommand, [])).out, 'None.\n');
   assert.equal((await runCommand(t, server, retryCommand, [refused])).code, 1);
   assert.equal((await runCommand(t, server, retryCommand, ['some'])).code, 2);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { atHubspot, deliver, editAtHubspot, newContact } from '../../../tests/harness/deliver.ts';
 import { waiting } from '../../../tests/harness/locks.ts';
-import { differencesOf, everything } from '../../../tests/harness/refunds.ts';
+import { chargeOf, differencesOf, everything } from '../../../tests/harness/refunds.ts';
 import { runCommand } from '../../../tests/harness/runCommand.ts';
 import {
   openIntent,
@@ -15,6 +15,7 @@ import {
 } from '../../../tests/harness/steps.ts';
 import { sharedServer } from '../../../tests/harness/testServer.ts';
 import { confirmPayment } from '../payments/confirmPayment.ts';
+import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { linkCommand } from './commands.ts';
 import { linkJoin } from './linkJoin.ts';
@@ -39,6 +40,15 @@ async function boughtBy(id: string) {
     'amount_paid',
   );
   return [told.membership_status, told.membership_name, told.upgrade_name || null, told.amount_paid];
+}
+
+/** The membership, by a link to a contact. */
+async function paidByLink(hubspotContactId: string) {
+  const client = server.client();
+  const { data } = await client.call('initiateCheckout', { body: { hubspotContactId } });
+  const uuid = data.joinSessionUuid;
+  await sql`update join_session set has_agreed_to_policies = true where uuid = ${uuid}`.execute(database);
+  return payOrder(server, client, uuid);
 }
 
 /** An upgrade that a contact buys by a link, in a join of its own. */
@@ -287,3 +297,21 @@ for (const when of ['before', 'after'] as const)
     assert.deepEqual(await boughtBy(other), ['member', 'Membership', null, '65.00']);
     assert.deepEqual(await boughtBy(id), [null, null, null, null]);
   });
+
+test('what a lost dispute took is no part of what its payer paid, and takes nothing from anybody else', async () => {
+  const [disputed, other] = [
+    await newContact(server, 'several-disputed@example.com'),
+    await newContact(server, 'several-other@example.com'),
+  ];
+  const paid = await paidByLink(disputed);
+  await paidByLink(other);
+  const charge = await chargeOf(server, paid.intentId);
+  const dispute = await server.stripeControl('disputes', { charge, amount: 3000 });
+  await server.stripeControl(`disputes/${dispute.id}/close`, { status: 'lost' });
+  await followPayment(server.deps, paid.intentId);
+  assert.equal((await boughtBy(disputed))[3], '35.00');
+  await sql`update join_session set profile_revision = profile_revision + 1, crm_known = '{}' where contact_id = ${other}`.execute(
+    database,
+  );
+  assert.equal((await boughtBy(other))[3], '65.00');
+});

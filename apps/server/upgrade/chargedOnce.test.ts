@@ -159,3 +159,24 @@ test('killed after a decline and before noting it, the next press tells that dec
   assert.equal(told.message, 'Your card has insufficient funds.');
   assert.deepEqual(await attemptsOf(server, idOf(clientSecret)), ['failed']);
 });
+
+test('a press whose join is erased while Stripe makes the intent charges nothing', async (t) => {
+  const client = server.client();
+  const { uuid, intentId } = await paidJoin(server, client, 'LINCOLN2026');
+  beforeStripe(server, t, 'createIntent', () =>
+    server.deps.database
+      .updateTable('join_session')
+      .set({ erased_at: new Date() })
+      .where('uuid', '=', uuid)
+      .execute(),
+  );
+  assert.equal((await charge(client, uuid, intentId)).status, 409);
+  assert.deepEqual(await chargesOf(server, uuid), []);
+  assert.deepEqual(
+    (await intentsOf(server, uuid)).map(({ amount, status }) => [amount, status]),
+    [
+      [4500, 'canceled'],
+      [6500, 'succeeded'],
+    ],
+  );
+});
