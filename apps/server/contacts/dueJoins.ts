@@ -229,7 +229,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   });
 }
 
-/** Contacts that HubSpot has no more, and who holds a membership of theirs is known by the one that these joins have created since. */
+/** Contacts with memberships that HubSpot has no more, each with the one that a join of theirs, of these, has created instead. */
 async function replacedBy(
   trx: Transaction<Tables>,
   joins: readonly string[],

@@ -11,9 +11,10 @@ export class NotLinkable extends Error {}
 
 /**
  * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
- * written there, as by an invitation. What was bought since by links to the contact that the join had created goes along. Refused when the join's membership has ended, and when the contact is a member already by
- * anything but this join: a refund of it would end what it has not begun. Answers the contact that it was written into before, for
- * {@link takeBack}. To be called while HubSpot is told of nothing else (fence.ts): what a push notes would be of the contact before.
+ * written there, as by an invitation. What was bought since by links to the contact that the join had created goes along. Refused
+ * when the join's membership has ended, and when the contact is a member already by anything but this join: a refund of it would end
+ * what it has not begun. Answers the contact that it was written into before, for {@link takeBack}. To be called while HubSpot is told
+ * of nothing else (fence.ts): what a push notes would be of the contact before.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);

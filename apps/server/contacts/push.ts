@@ -271,7 +271,10 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
-/** Sends what was planned. Where HubSpot refuses an email, or knows another contact by it, all else of the join is sent without it, and staff are told. */
+/**
+ * Sends what was planned. Where HubSpot refuses an email, or knows another contact by it, all else of the join is sent without it, and
+ * staff are told.
+ */
 async function write(
   fields: FieldRules,
   planned: readonly Planned[],
@@ -345,12 +348,13 @@ async function eachAsFarAsPossible(
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
     if (writes.length === 1) {
+      const [{ mark, properties }] = writes as [BatchWrite];
       const { status, message, isEmail } = error;
       const outcome: BatchOutcome =
-        status === 409
+        status === 409 && EMAIL in properties
           ? { kind: 'conflict', id: existingId(message) }
           : { kind: 'refused', reason: message, isEmail };
-      return new Map([[writes[0]!.mark, outcome]]);
+      return new Map([[mark, outcome]]);
     }
     const half = Math.ceil(writes.length / 2);
     const first = await eachAsFarAsPossible(writes.slice(0, half), send);
