@@ -82,7 +82,7 @@ export async function countLetters(world: World, people: readonly Person[]): Pro
       /^Your upgrade is confirmed$/,
       isSale && bought === 'membership_upgrade',
     );
-    expect('a second payment', /^Your second payment of .* goes back$/, status === 'duplicate');
+    expect('a second payment', /^Your payment of .* goes back$/, status === 'duplicate');
 
     const given = refunds.filter(({ payment_intent }) => String(payment_intent) === intent_id);
     const letters = about(intent_id, /^Your refund of /);
