@@ -17,7 +17,7 @@ import { confirmPayment } from '../payments/confirmPayment.ts';
 import { followPayment } from '../refunds/followPayment.ts';
 import { refundJoin } from '../refunds/refundJoin.ts';
 import { bringAllMemberships } from './bringMemberships.ts';
-import { linkCommand } from './commands.ts';
+import { diffCommand, linkCommand } from './commands.ts';
 
 /** Contacts that joins have created in HubSpot, which nobody had named: they are proven to be the joiner's. */
 const server = await sharedServer({}, { hubspotLimits: 'off' });
@@ -264,13 +264,17 @@ test('staff are refused to link a join whose created contact has bought what the
   assert.deepEqual(await contactsOf(uuid), [id]);
 });
 
-test('an email that its joiner corrects is corrected in the contact that the join created; if HubSpot knows another by it, staff are told', async () => {
+test('an email that its joiner corrects is corrected in the contact that the join created; if HubSpot knows another by it, staff are told', async (t) => {
   for (const isTaken of [false, true]) {
     const [slip, right] = [`slip.${isTaken}@example.com`, `corrected.${isTaken}@example.com`];
     const { client, uuid } = await selfNominated(slip);
     const id = await createdContact(uuid);
     const other = isTaken ? await newContact(server, right) : null;
     await client.call('submitDetails', { params: { uuid }, body: details({ personalEmail: right }) });
+    assert.match(
+      (await runCommand(t, server, diffCommand, [uuid])).out,
+      new RegExp(`\n  email: ${slip} → ${right}\n`),
+    );
     await payOrder(server, client, uuid);
     assert.equal(await createdContact(uuid), id);
     const now = await atHubspot(server, id, 'email', 'personal_email', 'membership_status');

@@ -1,8 +1,8 @@
-import { isSame, propertiesForUnproven, propertiesToSend } from '#core/crmFields.ts';
+import { isSame, propertiesForUnproven } from '#core/crmFields.ts';
 import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { neededProperties } from '../providers/hubspot/properties.ts';
-import { knownFor, readJoin, valuesOf } from './dueJoins.ts';
+import { EMAIL, propertiesOfNamed, readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
 /** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
@@ -21,14 +21,15 @@ export async function diffOf(
   const email = row.details?.personalEmail.toLowerCase();
   const found = row.crm_id === null && email ? await hubspot.findByEmail(email) : null;
   const id = row.crm_id ?? found?.id ?? null;
-  const present = id === null ? null : (await hubspot.readContacts([id], neededProperties(fields))).get(id);
+  const present =
+    id === null ? null : (await hubspot.readContacts([id], [...neededProperties(fields), EMAIL])).get(id);
   const held = present?.properties ?? {};
   const isOwn = row.whose === 'named' || (row.whose === 'new' && found === null);
   const properties =
     row.whose === 'new' && !email
       ? {}
       : isOwn
-        ? propertiesToSend(fields, values, knownFor(fields, row, held), held)
+        ? propertiesOfNamed(fields, row, values, held)
         : propertiesForUnproven(fields, values, row.crm_known, held).properties;
   return {
     contactId: id,

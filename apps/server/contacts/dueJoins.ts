@@ -5,12 +5,14 @@ import {
   type FieldRules,
   type FieldValue,
   knownOfSeveral,
+  propertiesToSend,
 } from '#core/crmFields.ts';
 import { purchasesOf } from '#core/purchases.ts';
 import type { PaidOrder } from '#core/refunds.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
+import type { CrmContact } from '../providers/hubspot/answers.ts';
 import type { CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { fromJoin, knownOf, MEMBER } from '../providers/hubspot/properties.ts';
 import { isContactOfJoin } from '../session/members.ts';
@@ -291,8 +293,28 @@ export function valuesOf(row: DueJoin): FieldValue[] {
   ];
 }
 
+/** The email that HubSpot knows a contact by: the only property whose form it checks by itself. */
+export const EMAIL = 'email';
+
+/**
+ * What is to be written of a join whose contact it may update. An email that the joiner has corrected HubSpot knows them by as well,
+ * where the join has created the contact. `present`: what HubSpot holds, where it was read.
+ */
+export function propertiesOfNamed(
+  fields: FieldRules,
+  row: DueJoin,
+  values: FieldValue[],
+  present: CrmContact['properties'] | null,
+): Record<string, string> {
+  const properties = propertiesToSend(fields, values, knownFor(fields, row, present), present);
+  const isCorrected = row.is_own && (fields.personalEmail.property ?? '') in properties;
+  return isCorrected && row.details
+    ? { ...properties, [EMAIL]: row.details.personalEmail.toLowerCase() }
+    : properties;
+}
+
 /** What is known of the join's contact, by field. `present`: what HubSpot holds, where it was read. */
-export function knownFor(
+function knownFor(
   fields: FieldRules,
   row: DueJoin,
   present: Record<string, string | null | undefined> | null,

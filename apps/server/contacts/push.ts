@@ -22,11 +22,12 @@ import {
   type ContactOfJoin,
   type DueJoin,
   delivered,
-  knownFor,
+  EMAIL,
   later,
   noteContacts,
   type Planned,
   postpone,
+  propertiesOfNamed,
   refuse,
   takeDue,
   valuesOf,
@@ -162,10 +163,7 @@ function plan(
   present: CrmContact['properties'] | null,
 ): Planned {
   if (row.whose !== 'shared') {
-    const properties = propertiesToSend(fields, values, knownFor(fields, row, present), present);
-    // What the joiner has corrected HubSpot knows them by as well, where nobody but the join has named the contact.
-    if (row.is_own && row.details && (fields.personalEmail.property ?? '') in properties)
-      properties[EMAIL] = row.details.personalEmail.toLowerCase();
+    const properties = propertiesOfNamed(fields, row, values, present);
     return { row, properties, known: knownAfter(fields, values), notice: null };
   }
   const { properties, written, statusInTheWay } = propertiesForUnproven(
@@ -312,9 +310,6 @@ async function write(
 function writeOf({ row, properties }: Planned): BatchWrite {
   return { mark: row.uuid, id: row.crm_id, properties };
 }
-
-/** The email that HubSpot knows a contact by: the only property whose form it checks by itself. */
-const EMAIL = 'email';
 
 function withoutEmail(fields: FieldRules, { properties, known, ...planned }: Planned): Planned {
   const { [EMAIL]: _, ...rest } = properties;
