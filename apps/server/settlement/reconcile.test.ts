@@ -308,6 +308,22 @@ test('a refund that fails after its contact has joined anew: the money of the fi
   );
 });
 
+test('a membership whose refund failed unseen is to come back, though its contact has had another one that ended', async (t) => {
+  const paidAndReturned = async () => {
+    const { uuid, intentId } = await paidJoin(server, server.client(), 'HONOR103');
+    const { body } = await server.stripe('POST', '/v1/refunds', { payment_intent: intentId });
+    await run(t, settleCommand, intentId);
+    return { uuid, intentId, refund: body.id };
+  };
+  await paidAndReturned();
+  const { uuid, intentId, refund } = await paidAndReturned();
+  await server.stripeControl(`refunds/${refund}/settle`, { status: 'failed' });
+  await change(sql`update refund set status = 'failed' where intent_id = ${intentId}`);
+  await change(sql`update payment set refunded_cents = 0 where intent_id = ${intentId}`);
+  await foundAndRepaired(t, 'standing');
+  assert.deepEqual(await standingsOf(uuid), ['active']);
+});
+
 test('a membership that is held though its document was rejected finally', async (t) => {
   const { uuid, intentId } = await paidJoin(server, server.client(), 'LINCOLN2026');
   const rejected = (isFinal = true) =>
