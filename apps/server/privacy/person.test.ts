@@ -394,6 +394,25 @@ test('who joined anew after having been erased is not erased by the journal, and
   assert.deepEqual([await documents(), await contact()], [['new.pdf'], null]);
 });
 
+test('a contact that HubSpot has told of since the erasure stays, though an invitation of before goes', async (t) => {
+  const email = 'told.again@example.com';
+  const id = await contactAtHubspot(email);
+  await deps.contacts.refresh(id);
+  assert.equal((await erase(t, email, '--yes')).code, 0);
+  const journal = join(folderFor(t), 'journal');
+  writeFileSync(journal, `${readFileSync(journalPath(deps), 'utf8').trimEnd().split('\n').at(-1)}\n`);
+  await deps.contacts.refresh(id);
+  await sql`insert into invitation (code, contact_id, created_at) values ('BEFORE2025', ${id}, now() - interval '1 year')`.execute(
+    deps.database,
+  );
+  assert.match((await erase(t, '--again', journal)).out, /, 1 made again, 0 refused/);
+  const { rows } = await sql`
+    select email, exists (select from invitation where contact_id = id) as is_invited from contact where id = ${id}`.execute(
+    deps.database,
+  );
+  assert.deepEqual(rows, [{ email, is_invited: false }]);
+});
+
 test('a line of the journal that was half written is skipped, and neither it nor a broken one stands in the way of the others', async (t) => {
   const journal = journalPath(deps);
   const before = readFileSync(journal, 'utf8');
