@@ -18,7 +18,9 @@ export const variants = {
     file: 'payments/confirmPayment.ts',
     changes: [
       ["if (intent.status !== 'succeeded') return intent.status;", ''],
-      ["intent.currency === 'usd' && intent.amountReceivedCents === snapshot.amount_cents", 'true'],
+      ["intent.currency === 'usd' &&", ''],
+      ['intent.amountReceivedCents === snapshot.amount_cents &&', ''],
+      ['intent.amountReceivedCents === shownCents', 'true'],
     ],
   },
   /** What is confirmed is what the order holds now. */

@@ -18,7 +18,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   join: ['contacts', 'eligibility', 'letters', 'links', 'payments', 'platform', 'session', 'society'],
   ledger: ['payments', 'platform', 'providers'],
   letters: ['notices', 'platform', 'providers', 'session', 'society'],
-  links: ['contacts', 'platform', 'session'],
+  links: ['platform', 'session'],
   membership: ['payments', 'platform', 'session', 'society'],
   notices: ['platform', 'providers', 'reports'],
   pass: ['letters', 'platform', 'session'],

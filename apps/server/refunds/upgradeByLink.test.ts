@@ -78,8 +78,8 @@ test('a second payment for an upgrade by link is told as one for an upgrade', as
 test('that an upgrade is left alone is told while its join is locked by another refund', {
   timeout: 30_000,
 }, async () => {
-  const base = await paidJoin(server, server.client(), 'HONOR103');
-  const { uuid } = await upgradeByLink(server, '103');
+  const base = await paidJoin(server, server.client(), 'HONOR104');
+  const { uuid } = await upgradeByLink(server, '104');
   const { database } = server.deps;
   // Its payer was not known when the refund of the base locked what it may have to tell.
   await database.updateTable('join_session').set({ payer: null }).where('uuid', '=', uuid).execute();
