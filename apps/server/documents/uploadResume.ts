@@ -40,7 +40,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   return { success: true, message: RESUME_THANKS };
 }
 
-/** Throws unless the form names a contact by a link that we signed, or one that we know. */
+/** Throws unless the form names a contact by a link that we signed, or, if unsigned links are permitted, a contact that we know. */
 async function mayLeaveResume(
   deps: Deps,
   { contactId = '', exp, sig }: Record<string, string>,

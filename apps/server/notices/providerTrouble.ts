@@ -7,8 +7,8 @@ import type { TellTrouble } from '../providers/trouble.ts';
 export const PROVIDER_TROUBLE = 'provider_trouble';
 
 /**
- * Logs each failure (as an error when somebody has to act) and writes a notice to staff once for each cause and hour, over all
- * processes. The notice's text identifies the cause. Never throws: its caller is handling the failure itself.
+ * Logs each failure, as an error when somebody has to act, and then also writes a notice to staff, once for each cause and hour
+ * over all processes. The notice's text identifies the cause. Never throws, since its caller is handling the failure itself.
  */
 export function troubleTeller(database: Database, log: Log): TellTrouble {
   return async ({ notice, ...facts }) => {
