@@ -11,7 +11,7 @@ import { type HeldTwice, heldTwice } from './heldTwice.ts';
 const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
-/** The kind of the notice about a contact that holds the same by two joins, as in refunds/membershipStanding.ts. */
+/** The kind of the notice about a contact that holds the same type by two joins, as in refunds/membershipStanding.ts. */
 const HELD_TWICE = 'held_twice';
 
 /** Memberships, each with the contact of its join as `present`, which may differ from the membership's own contact. */

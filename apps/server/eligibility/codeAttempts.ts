@@ -84,7 +84,7 @@ export function countingAttempt(
  */
 export const inTurn = pLimit(1);
 
-/** Whether an invitation's code has not expired: a condition on its row. */
+/** Whether an invitation's code is still in date: a condition on its row. */
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
 /** Whether the address may try the code at all, for a statement that acts only on right codes. */

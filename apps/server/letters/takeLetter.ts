@@ -36,7 +36,7 @@ export interface Letter {
   paidAt: Date | null;
   /** The processing fee at which the join's membership was sold; null when that is not known, or nothing was paid. */
   processingFeeCents: number | null;
-  /** Null for none. */
+  /** Null when the join has no membership. */
   memberNumber: string | null;
   /** Whether the join's membership is held. */
   isMember: boolean;

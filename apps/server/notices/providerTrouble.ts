@@ -19,7 +19,7 @@ export function troubleTeller(database: Database, log: Log): TellTrouble {
     log.error(facts, 'a provider refuses a call');
     try {
       await database.transaction().execute(async (trx) => {
-        // Two processes with the same cause at the same time write one notice.
+        // The lock makes two processes with the same cause at the same time write only one notice.
         await sql`select pg_advisory_xact_lock(hashtextextended(${notice}, 0))`.execute(trx);
         await sql`
           insert into staff_notice (kind, message)

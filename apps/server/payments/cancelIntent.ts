@@ -16,7 +16,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
   return true;
 }
 
-/** An intent counts as cancelled only when Stripe says so. */
+/** Marks an intent as cancelled. Call it only when Stripe says that the intent is cancelled, or does not know it. */
 export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
   await database
     .updateTable('payment')

@@ -28,10 +28,10 @@ export interface Person {
 
 /**
  * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
- * in their details, or had it when they were paid; and contacts that such a join created. A contact with another email does not
- * belong to it: anybody can begin a join of a contact and give an email of their own. Neither does a contact that a join with
- * another email created, whose joiner corrected this email, nor a join of which a letter once went to it: the email may have been
- * mistyped, and the join is another person's.
+ * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. A
+ * contact with another email does not belong to it, since anybody can begin a join of a contact and give an email of their own.
+ * Neither does a contact that a join of another email created, even if it once had this one, nor a join of which a letter once went
+ * to this email: it may have been a typing mistake that the joiner has corrected.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();

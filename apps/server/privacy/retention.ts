@@ -17,7 +17,10 @@ const MOST = 500;
 export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
 export type Stage = (typeof stages)[number];
 
-/** When the `session` of a query is due to be removed, given the time `before` which its stage must have begun. */
+/**
+ * For each stage, whether the `session` of a query is past its time: its last activity, final rejection or payment lies before
+ * `before`.
+ */
 const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
     and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
@@ -27,7 +30,10 @@ const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => 
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
-/** The time before which a stage must have begun to be removed, from the society's days. Null: the stage is kept for ever. */
+/**
+ * The time before which a join or document of a stage is past its time, by the society's days. Null when the stage is kept for
+ * ever.
+ */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
@@ -45,7 +51,7 @@ export async function overdue(
   if (before === null) return [];
   const ids =
     stage === 'documents'
-      ? // A resume is not decided on: its time begins when it came.
+      ? // Nobody decides on a resume, so its time begins when it was uploaded.
         sql`select id from document where removed_at is null
           and case kind when 'resume' then created_at else reviewed_at end < ${before}
           order by created_at limit ${MOST}`

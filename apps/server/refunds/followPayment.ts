@@ -81,8 +81,8 @@ export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
  * Locks joins and the other joins of their payers, which HubSpot may have to hear of as well ({@link bringStanding}). Locks in the
- * order of uuids, so that two callers who lock several joins do not deadlock. A join that has become the same payer's since is not
- * locked.
+ * order of uuids, so that two callers who lock several joins do not deadlock. A notice about a join that has become the same
+ * payer's since does not have to wait for whoever has locked that join.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;

@@ -25,9 +25,9 @@ export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<s
 }
 
 /**
- * The contact that was proven to be the joiner's, for a join session that the query calls `session`: the one that the join created
- * in HubSpot, or the one that an invitation, a signed link or staff named. Null for none. A contact that only has the same email is
- * not proven.
+ * The contact that was proven to be the joiner's: the one that the join created in HubSpot, or the one that an invitation, a signed
+ * link or staff named. Null for none. A contact that only has the same email is not proven. `session` is the name of the join
+ * session in the query.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -37,8 +37,8 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
 }
 
 /**
- * Whether the contact in a column is {@link contactOfJoin} of the join session that the query calls `session`, in a form that uses
- * indexes.
+ * Whether the contact in a column is the join session's {@link contactOfJoin}, in a form that uses indexes. `session` is the name
+ * of the join session in the query.
  */
 export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -115,8 +115,8 @@ export function isMemberNow(contactId: string): RawBuilder<boolean> {
 }
 
 /**
- * Whether the joiner is a member, for a join session that the query calls `session`. What HubSpot says counts only for a contact
- * that was named. For a contact that the join created, it may be about a sibling with the same email who paid first.
+ * Whether the joiner is a member. What HubSpot says counts only for a contact that was named: for a contact that the join created,
+ * it may be about a sibling with the same email who paid first. `session` is the name of the join session in the query.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const named = presentId(sql.ref(`${session}.contact_id`));
@@ -139,7 +139,9 @@ export function saleRefusal(type: MembershipType, contactId: string): RawBuilder
   return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
 }
 
-/** Why the order in `lines` may not be sold to the joiner of the join session that the query calls `session`; null when it may. */
+/**
+ * Why the order in `lines` may not be sold to the joiner; null when it may. `session` is the name of the join session in the query.
+ */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
   const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
   const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));

@@ -22,7 +22,7 @@ export interface JoinStanding {
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
-  /** Somebody has proven to be the joiner. */
+  /** Whether somebody has proven to be the joiner. */
   isProven: boolean;
   goOn: string;
 }
@@ -95,8 +95,8 @@ const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
  * Explains why an action found no session in a state that allows it. Called only after the action's one statement found nothing.
- * `otherwise` is the message for when the state allows the action. `holding` is what the browser holds; the join may not go on in
- * it.
+ * `otherwise` is the message for when the state allows the action. `holding` says how the browser holds the join, which may not go
+ * on in every browser.
  */
 export async function refusalFor(
   deps: Deps,

@@ -129,7 +129,7 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // Refunds may have been made since the backup.
+        // The refunds at Stripe may be others than those in the backup.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);

@@ -12,12 +12,15 @@ import { catchUpOnEvents } from './catchUp.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;
-/** How often a begun payment that nobody reported is asked about; below, one that was never begun. */
+/**
+ * How often (minutes) Stripe is asked about a begun payment that nobody reported. About one that was never begun it is asked
+ * hourly.
+ */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
 /**
- * After how many hours an open intent is given up and cancelled at Stripe; below, an upgrade's, which is on offer for half an hour
- * only.
+ * After how many hours an open intent is given up, and cancelled at Stripe. An upgrade's intent has less time, since an upgrade is
+ * on offer for half an hour only.
  */
 const ABANDONED_HOURS = 24;
 const UPGRADE_ABANDONED_HOURS = 1;
