@@ -23,15 +23,15 @@ import { severalAtOnce } from './severalAtOnce.ts';
 
 interface StoredDocument {
   key: string;
-  /** Of the document itself, hex. */
+  /** The hash of the document itself, even when it is encrypted (hex). */
   sha256: string;
 }
 
 /**
- * Saves the database and the documents that it names into a new or empty folder. The database first: a row is written when its
- * document is safe, so each document of the snapshot is in the storage. The journal of erasures goes with them when there is one at
- * `journal`: after the snapshot, so that it names whoever was erased before it. The manifest comes last: a folder without it is no backup.
- * Throws {@link BackupFault}, and whatever the storage throws.
+ * Saves the database and the documents that it names into a new or empty folder. The database comes first: a row is written only
+ * once its document is stored, so each document of the snapshot is in the storage. The journal of erasures at `journal`, if there
+ * is one, is copied after the snapshot, so that it names everybody who was erased before it. The manifest comes last: a folder
+ * without it is not a backup. Throws {@link BackupFault}, and whatever the storage throws.
  */
 export async function backUp(
   databaseUrl: string,
@@ -39,13 +39,13 @@ export async function backUp(
   folder: string,
   journal: string,
 ): Promise<Manifest> {
-  // pg_dump has to ask the same host: no other one knows the snapshot.
+  // pg_dump must connect to the same host, since no other host knows the snapshot.
   const { client, address } = await connectToPrimary(databaseUrl);
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     const postgres = majorOf(rows[0]!.server_version_num);
     await requireTool('pg_dump', postgres);
-    // It waits while pg_dump works, for as long as that takes.
+    // This transaction stays idle while pg_dump works, however long that takes.
     await client.query('set idle_in_transaction_session_timeout = 0; set statement_timeout = 0');
     await client.query('begin isolation level repeatable read read only');
     const snapshot = await readSnapshot(client);
@@ -73,7 +73,9 @@ export async function backUp(
   }
 }
 
-/** What a snapshot of the database holds, and the name by which pg_dump reads the same one. Within a transaction. */
+/**
+ * Reads what a snapshot of the database contains, and the id by which pg_dump reads the same snapshot. Must run in a transaction.
+ */
 async function readSnapshot(client: pg.Client) {
   const told = await client.query<{ id: string; taken_at: Date; made: boolean }>(
     "select pg_export_snapshot() as id, now() as taken_at, to_regclass('migration') is not null as made",
@@ -97,7 +99,7 @@ async function readSnapshot(client: pg.Client) {
   };
 }
 
-/** A new or empty folder that only its owner may enter. */
+/** Makes a new folder, or takes an empty one, that only its owner may enter. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -112,7 +114,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 async function dump(address: string, snapshot: string, path: string): Promise<Written> {
-  // Another role may own the database to which it is restored.
+  // The owner and privileges are left out, since the database to restore to may belong to another role.
   const args = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`];
   const { process, ended } = startTool('pg_dump', args, address);
   const [written] = await Promise.all([writeFile(process.stdout!, path), ended]);
@@ -121,7 +123,7 @@ async function dump(address: string, snapshot: string, path: string): Promise<Wr
 
 type Copies = Pick<Manifest, 'files' | 'absent' | 'damaged' | 'unchecked'>;
 
-/** Copies documents as they are stored, and reads each copy as a document to compare it with the database. */
+/** Copies documents as they are stored, and decrypts each copy to compare its hash with the database. */
 async function copyDocuments(storage: Storage, documents: readonly StoredDocument[], folder: string) {
   const copied: Copies = { files: {}, absent: [], damaged: [], unchecked: [] };
   await severalAtOnce(documents, async ({ key, sha256 }) => {
@@ -151,7 +153,7 @@ async function copyDocuments(storage: Storage, documents: readonly StoredDocumen
   return copied;
 }
 
-/** Whether a copy is the document that was uploaded; unchecked when its key is not among ours. */
+/** Whether a copy is the document that was uploaded. `unchecked` when its document key is not one of ours. */
 async function compare(
   storage: Storage,
   key: string,
@@ -171,7 +173,7 @@ async function compare(
 
 type Written = Manifest['files'][string];
 
-/** Writes a new file that only its owner reads; resolves when its bytes are durable. */
+/** Writes a new file that only its owner can read. Resolves when the bytes are durable. */
 async function writeFile(bytes: Readable, path: string): Promise<Written> {
   const hash = createHash('sha256');
   let sizeBytes = 0;

@@ -47,13 +47,13 @@ export const backupCommand: LoneCommand = {
   },
 };
 
-/** What went wrong with a backup or a restore as a sentence; null for what is neither the backup's nor the storage's fault. */
+/** What went wrong with a backup or a restore, as a sentence. Null if neither the backup nor the storage is at fault. */
 export function sentenceOf(error: unknown): string | null {
   if (error instanceof BackupFault) return error.message;
   if (error instanceof StorageDown)
     return 'The storage of the documents does not answer: is STORAGE_URL right?';
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // The disk is full, or may not be read or written.
+  // The disk is full, or must not be read or written.
   const isOfDisk = ['read', 'write', 'open', 'mkdir', 'fsync', 'rename', 'access'].includes(syscall ?? '');
   return isOfDisk ? `A file could not be read or written (${code}): ${(error as Error).message}.` : null;
 }

@@ -7,8 +7,8 @@ import { BackupFault } from './manifest.ts';
 type Tool = 'pg_dump' | 'pg_restore';
 
 /**
- * Throws {@link BackupFault} unless PostgreSQL's tool is on PATH and of the server's major version: an older one refuses the
- * server, and what a newer one writes or sends an older server does not take back (docs/decisions/0042).
+ * Throws {@link BackupFault} unless PostgreSQL's tool is on PATH and has the server's major version. An older tool refuses the
+ * server, and an older server does not accept what a newer tool writes or sends (docs/decisions/0042).
  */
 export async function requireTool(tool: Tool, serverMajor: number): Promise<void> {
   const hint = `Put the client tools of PostgreSQL ${serverMajor} on PATH (on Debian postgresql-client-${serverMajor}, in /usr/lib/postgresql/${serverMajor}/bin).`;
@@ -26,8 +26,8 @@ export async function requireTool(tool: Tool, serverMajor: number): Promise<void
 }
 
 /**
- * Starts the tool on a database at a single host. The password goes by its environment, since arguments are seen by everybody on the machine.
- * `ended` rejects with a {@link BackupFault} that has the tool's own words.
+ * Starts the tool on a database at a single host. The password is passed in the environment, since everybody on the machine can see
+ * arguments. `ended` rejects with a {@link BackupFault} that contains the tool's own error message.
  */
 export function startTool(
   tool: Tool,
@@ -37,7 +37,7 @@ export function startTool(
   const address = new URL(databaseAddress);
   const password = decodeURIComponent(address.password);
   address.password = '';
-  // Known to the driver alone.
+  // Only the driver knows this parameter.
   address.searchParams.delete('uselibpqcompat');
   const child = spawn(tool, [`--dbname=${address.href}`, ...args], {
     env: environmentOfTool(password === '' ? {} : { PGPASSWORD: password }),
@@ -50,10 +50,10 @@ export function startTool(
   const ended = once(child, 'close').then(([code]) => {
     if (code !== 0) throw new BackupFault(`${tool} failed: ${words.trim() || `it ended with ${code}`}`);
   });
-  // It is thrown to whoever waits for it.
+  // Avoids an unhandled rejection: the caller gets the error when it awaits `ended`.
   ended.catch(() => {});
   return { process: child, ended };
 }
 
-/** Major version of a server from what it says of itself (`server_version_num`): 180004 is 18. */
+/** The major version of a server, from its `server_version_num`: 180004 is 18. */
 export const majorOf = (versionNumber: string) => Math.floor(Number(versionNumber) / 10_000);

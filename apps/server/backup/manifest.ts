@@ -6,21 +6,21 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { envelopeOf, isKey, isName } from '../providers/storage/arrive.ts';
 
-/** Why there is no backup, or why it is not restored: a sentence for the person at the terminal. */
+/** Why there is no backup, or why it is not restored, as a sentence for the person at the terminal. */
 export class BackupFault extends Error {}
 
 export const DUMP = 'database.dump';
-/** The journal of erasures, where there is one. */
+/** The file name of the journal of erasures, if the backup has one. */
 export const JOURNAL = 'erasures.jsonl';
 const MANIFEST = 'manifest.json';
-/** 2: there may be envelopes. 3: and the journal of erasures. */
+/** The version of the format. 2 added envelopes, 3 the journal of erasures. */
 export const FORMAT = 3;
 
 const documentFile = /^documents\/([^/]+)$/;
-/** The path of a document within a backup, as it is stored, and that of its envelope when it is encrypted. */
+/** The path within a backup of a document, as it is stored, and of its envelope if it is encrypted. */
 export const fileOf = (key: string) => `documents/${key}`;
 export const envelopeFileOf = (key: string) => fileOf(envelopeOf(key));
-/** The key of a document by its path within a backup; null for an envelope, the dump and the journal. */
+/** The key of a document from its path within a backup. Null for an envelope, the dump and the journal. */
 export function keyOf(file: string): string | null {
   const name = documentFile.exec(file)?.[1] ?? '';
   return isKey(name) ? name : null;
@@ -29,36 +29,36 @@ export function keyOf(file: string): string | null {
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const manifestSchema = z.object({
   format: z.int().min(1).max(FORMAT),
-  /** The program that made it. */
+  /** The version of Induct that made the backup. */
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
-  /** Major version of the PostgreSQL that was saved. */
+  /** The major version of the PostgreSQL server that was saved. */
   postgres: z.int(),
-  /** The moment of the database's snapshot; everything committed before is in it. */
+  /** The time of the database's snapshot. Everything committed before is in it. */
   takenAt: z.iso.datetime(),
-  /** The migrations that the database had seen, in order. */
+  /** The migrations that had been run on the database, in order. */
   migrations: z.array(z.string()),
-  /** Rows of the snapshot. */
+  /** How many rows the snapshot has. */
   counts: z.object({ joins: z.int(), payments: z.int(), memberships: z.int(), documents: z.int() }),
-  /** Each file by its path. Only names that we give are taken, since a restore opens them. */
+  /** Each file by its path. Only paths of our own making are accepted, since a restore opens them. */
   files: z.record(
     z
       .string()
       .refine((file) => file === DUMP || file === JOURNAL || isName(documentFile.exec(file)?.[1] ?? '')),
     z.object({ sizeBytes: z.int(), sha256 }),
   ),
-  /** Keys of documents that the database names and the storage did not have. */
+  /** The keys of documents that the database names but the storage did not have. */
   absent: z.array(z.string()),
   /**
-   * Keys of documents whose bytes in the storage are not those that were uploaded: what was read is kept beside
-   * the others, and not restored.
+   * The keys of documents whose bytes in the storage are not those that were uploaded. What was read of them is kept beside the
+   * others, but not restored.
    */
   damaged: z.array(z.string()),
-  /** Keys of documents that were encrypted by a key which the backup did not have: they were copied as they were. */
+  /** The keys of documents encrypted by a document key that was not set during the backup: they were copied without a check. */
   unchecked: z.array(z.string()).default([]),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** Makes a folder a backup: the manifest is written under another name, synced, and renamed. */
+/** Makes a folder a backup: writes the manifest under a temporary name, syncs it, and renames it. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const half = join(folder, `${MANIFEST}.part`);
   const handle = await open(half, 'wx', 0o600);
@@ -73,7 +73,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await entry.sync().finally(() => entry.close());
 }
 
-/** Throws {@link BackupFault} when there is none that can be read. */
+/** Throws {@link BackupFault} if there is no manifest that can be read. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST);
   const text = await readFile(path, 'utf8').catch((error: Error) => {
@@ -99,7 +99,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return read.data;
 }
 
-/** Throws {@link BackupFault} for the first file that is not there, or does not have the bytes that the manifest says. */
+/** Throws {@link BackupFault} for the first file that is missing, or whose hash is not the manifest's. */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const [file, { sha256 }] of Object.entries(files)) {
     const hash = createHash('sha256');

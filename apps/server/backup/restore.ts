@@ -22,7 +22,7 @@ import {
 import { severalAtOnce } from './severalAtOnce.ts';
 
 /**
- * Reads a backup whole and looks at the database: whatever speaks against restoring is found before anything is changed. Throws
+ * Reads a whole backup and checks the database, so that every obstacle to restoring is found before anything is changed. Throws
  * {@link BackupFault}.
  */
 export async function examineBackup(databaseUrl: string, folder: string): Promise<Manifest> {
@@ -48,10 +48,10 @@ export async function examineBackup(databaseUrl: string, folder: string): Promis
 }
 
 /**
- * Restores an examined backup. Documents first, each verified as it arrives, so that no row names one that is not there; those of
- * the storage that are the same already are left. Then the database in one transaction: while this fails the database stays empty,
- * and it may simply be called again. Before both the erasures that the backup knows are added to the journal at `journal`, which is
- * never replaced: it may be newer. Returns how many documents were written, and erasures added. Throws {@link BackupFault}.
+ * Restores an examined backup. First adds the erasures of the backup to the journal at `journal`, which is never replaced, since it
+ * may be newer. Then stores the documents and verifies each as it arrives, so that every row has its document; documents that the
+ * storage already has are skipped. Then restores the database in one transaction: if that fails, the database stays empty, and this
+ * can be called again. Returns how many documents were written, and erasures added. Throws {@link BackupFault}.
  */
 export async function restore(
   databaseUrl: string,
@@ -95,8 +95,8 @@ export async function restore(
 }
 
 /**
- * Whether the storage has what the backup has: the document, however it is stored, when that is plain in the backup; else the same
- * encrypted bytes, with an envelope that opens with a key of ours.
+ * Whether the storage already has the backup's document. If it is plain in the backup, the document counts in whatever way it is
+ * stored; otherwise the same encrypted bytes count, with an envelope that one of our document keys opens.
  */
 async function isStored(
   storage: Storage,
@@ -115,7 +115,7 @@ async function isStored(
   return hash.digest('hex') === sha256;
 }
 
-/** The server's major version, and whether the database holds nothing; what extensions brought does not count. */
+/** The server's major version, and whether the database is empty. What extensions have created does not count. */
 async function readServer(databaseUrl: string): Promise<{ major: number; isEmpty: boolean }> {
   const { client } = await connectToPrimary(databaseUrl);
   try {

@@ -66,7 +66,7 @@ function told({ takenAt, version, counts, files, absent, damaged }: Manifest): s
   ].join('\n');
 }
 
-/** The database is restored: from here on it is not empty, and what fails is done again by commands of its own. */
+/** Runs once the database is restored, and so no longer empty. What fails here is done again by other commands. */
 async function afterwards(config: Config): Promise<number> {
   try {
     for (const name of await migrate(config.databaseUrl)) console.log(`Migration ${name} was run.`);
@@ -78,10 +78,11 @@ async function afterwards(config: Config): Promise<number> {
   }
   const wired = await wire(config, createLog('warn', pino.destination(2)), { actor: config.operatorName });
   try {
-    // The turn that the backup has was taken by a server that is gone: the first one to start acts on what was paid since.
+    // The backup's turn was taken by a server that is gone. It is reset, so that the first server to start acts on what was paid
+    // since.
     await postpone(wired.database, EVENTS_TASK, 0);
     const startedAt = wired.deps.now();
-    // Nothing is on its way while servers are stopped: what was paid a minute ago is told, too.
+    // No payment is on its way while servers are stopped, so even one from a minute ago is reported.
     const result = await reconcile(wired.deps, { graceMinutes: 0 });
     tellReconciliation(await keepReconciliation(wired.deps, result, startedAt));
     console.log(

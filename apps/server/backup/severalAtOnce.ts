@@ -1,7 +1,7 @@
-/** A bucket's answers take their time. */
+/** How many calls run at once, since a bucket takes time to answer. */
 const AT_ONCE = 4;
 
-/** Does the work for each item, a few at once. After a failure nothing more is begun, and it is thrown. */
+/** Runs the work for each item, a few at once. After a failure no further work is begun, and the error is thrown. */
 export async function severalAtOnce<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

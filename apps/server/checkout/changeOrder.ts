@@ -16,7 +16,7 @@ import { toWireProduct } from '../society/wire.ts';
 
 const UNKNOWN_PRODUCT = 'This item is not on offer.';
 const MEMBERSHIP_STAYS = 'The membership can be changed but not removed.';
-/** More than anybody needs; stops scripts. */
+/** More lines than anybody needs. The limit stops scripts. */
 const MOST_LINES = 50;
 const ORDER_FULL = `An order has at most ${MOST_LINES} items.`;
 
@@ -80,7 +80,7 @@ async function addLine(
   return toWireProduct(product, { uuid: lineUuid(uuid, line.number), priceCents: line.priceCents });
 }
 
-/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf`: how the browser holds the line's join. */
+/** Removes a donation or store item. Removing a line twice has no effect. `holdingOf`: how the browser holds a join. */
 export async function deleteSessionProduct(
   deps: Deps,
   uuid: string,

@@ -15,9 +15,9 @@ const NOT_SOLD_HERE = 'This product cannot be bought with this link.';
 const NOT_AN_UPGRADE = 'The offer that this link names is not an upgrade.';
 
 /**
- * Starts a checkout from a link, without details. `mainProductId`: the product (default: the default membership),
- * `upsellProductId`: the upgrade to offer, `overrideMainPriceCents`: the product's price, at least its floor in the catalogue.
- * Memberships are sold to non-members, upgrades to members.
+ * Starts a checkout from a link, without student details. `mainProductId` is the product (default: the default membership),
+ * `upsellProductId` the upgrade to offer, `overrideMainPriceCents` the product's price, which must be at least its floor in the
+ * catalogue. Memberships are sold to non-members, upgrades to members.
  */
 export async function initiateCheckout(
   deps: Deps,
@@ -62,7 +62,7 @@ export async function initiateCheckout(
       `The price in this link is too high: the most is ${displayPrice(HIGHEST_OVERRIDE_CENTS)}.`,
     );
   const found = await linkedContact(deps, contactId, link, fallback.initiateCheckout);
-  // Only HubSpot knows who is a member; without its answer a member would be turned away as a non-member.
+  // Only HubSpot knows all members. Without its answer, a member would be turned away as a non-member.
   if (product.type === 'membership_upgrade' && found === 'unavailable') throw cannotLookUp();
 
   const addressHash = deps.hashAddress(given.address);

@@ -11,25 +11,25 @@ import { type HeldTwice, heldTwice } from './heldTwice.ts';
 const LOOK_MS = 60_000;
 const EVERY_SECONDS = 3600;
 const BATCH = 1_000;
-/** The kind of the notice about a contact that holds the same by two joins, as in refunds/membershipStanding.ts. */
+/** The kind of the notice about a contact that holds the same type by two joins, as in refunds/membershipStanding.ts. */
 const HELD_TWICE = 'held_twice';
 
-/** Memberships with the contact of their join, where that is not (yet) theirs: `membership`, and the contact as `present`. */
+/** Memberships, each with the contact of its join as `present`, which may differ from the membership's own contact. */
 const astray = sql`membership join join_session session on session.uuid = membership.session_uuid
   cross join lateral (select ${contactOfJoin('session')} as present) as joined`;
 const isAstray = sql`present is not null and membership.contact_id is distinct from present`;
-/** Another membership of the type is held by the contact `present`. */
+/** Whether the contact `present` already holds another membership of the type. */
 const isHeldAlready = sql`exists (select from membership other
   where other.contact_id = present and other.type = membership.type and other.is_held)`;
 
 /**
- * Makes the memberships of these joins those of their contact ({@link contactOfJoin}), in a transaction that has locked the joins. Of two
- * of a type one is held by a contact: the other stays as it is, and staff are told.
+ * Moves the memberships of these joins to the contact of their join ({@link contactOfJoin}), in a transaction that has locked the
+ * joins. A contact holds only one membership of a type: a second one stays where it is, and staff are told.
  */
 export async function bringMemberships(trx: Kysely<Tables>, joins: readonly string[]): Promise<void> {
   if (joins.length === 0) return;
   const these = sql`${isAstray} and session.uuid = any(${joins}::uuid[])`;
-  // A payment of the same contact waits, or has been written: it locks the contact after its join, too.
+  // A payment of the same contact either waits or has been written, since it also locks the contact after its join.
   await sql`
     insert into contact (id) select distinct present from ${astray} where ${these} order by present on conflict do nothing`.execute(
     trx,
@@ -58,7 +58,10 @@ export async function bringMemberships(trx: Kysely<Tables>, joins: readonly stri
     await tellStaff(trx, join.uuid, HELD_TWICE, `Contact ${join.contact} holds ${heldTwice(join)}`);
 }
 
-/** Brings the memberships of all joins, hourly: also of those that another version has written, or whose contact held the same before. */
+/**
+ * Moves the memberships of all joins, hourly. This also catches joins that another version of the server wrote, and joins whose
+ * contact held the same before.
+ */
 export function startBringingMemberships(deps: Deps): () => Promise<void> {
   return repeat('bring memberships to their contacts', LOOK_MS, deps.log, async () => {
     if (await takeTurn(deps.database, 'memberships', EVERY_SECONDS)) await bringAllMemberships(deps.database);
@@ -73,7 +76,7 @@ export async function bringAllMemberships(database: Database): Promise<void> {
     );
     const joins = [...new Set(rows.map(({ uuid }) => uuid))];
     await database.transaction().execute(async (trx) => {
-      // Sessions before what hangs on them, as a payment writes them.
+      // Join sessions are locked before the rows that belong to them, in the order in which a payment does.
       await sql`select from join_session where uuid = any(${joins}::uuid[]) order by uuid for update`.execute(
         trx,
       );

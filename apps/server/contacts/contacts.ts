@@ -13,25 +13,27 @@ import { followMerges, takeIn } from './followContacts.ts';
 /** Our mirror of HubSpot's contacts. A join never waits for HubSpot longer than two seconds and never fails because of it. */
 export interface Contacts {
   /**
-   * Looks a code up in HubSpot on its first use and keeps what it finds; `unavailable` when HubSpot cannot say now. A
-   * `suspect` leaves the few searches that there are to others first.
+   * Looks a code up in HubSpot on its first use and keeps what it finds. `unavailable` when HubSpot cannot answer now. A `suspect`
+   * gets fewer of the scarce searches, so that others are served first.
    */
   learnCode(code: string, who?: 'joiner' | 'suspect'): Promise<'known' | 'unknown' | 'unavailable'>;
   /**
-   * Brings one contact up to date, within two seconds or behind: one that was deleted is forgotten, one that was merged is
-   * followed. Of one that the mirror has not: `unknown` when HubSpot says so, `unavailable` when it cannot say now.
+   * Brings one contact up to date. The caller waits at most two seconds; a later answer still reaches the mirror. A contact that
+   * was deleted is forgotten, one that was merged is followed. If the mirror does not have the contact: `unknown` when HubSpot does
+   * not know it either, `unavailable` when HubSpot cannot answer now.
    */
   refresh(contactId: string): Promise<'known' | 'unknown' | 'unavailable'>;
 }
 
 const PATIENCE_MS = 2_000;
 const SLOWEST_MS = 20_000;
-/** A code that HubSpot did not know is not asked for again for a while. */
+/** How long (ms) a code that HubSpot did not know is not looked up again. */
 const MISS_MS = 60_000;
 const MISSES_KEPT = 10_000;
 /**
- * Look-ups that wait for HubSpot's searches at the same time: about as many as it answers while one waits. Those of suspects leave
- * the other places free; a crowd of them would keep the database busy with asking whether it is their turn.
+ * How many look-ups may wait for HubSpot's searches at the same time: about as many as it answers while one waits. Suspects get
+ * fewer places, so that some stay free for others; a crowd of suspects would keep the database busy with asking whether it is their
+ * turn.
  */
 const MOST_LOOK_UPS = { joiner: 12, suspect: 4 } as const;
 
@@ -67,7 +69,7 @@ export function mirroredContacts(
   return {
     async learnCode(code, who = 'joiner') {
       if ((misses.get(code) ?? 0) > now().getTime()) return 'unknown';
-      // Equal look-ups at the same time are one.
+      // Equal look-ups at the same time share one call.
       const running = lookUps.get(code);
       if (running) return running;
       if (lookUps.size >= MOST_LOOK_UPS[who]) return 'unavailable';
@@ -95,25 +97,25 @@ export function mirroredContacts(
   };
 }
 
-/** HubSpot cannot say now: then the mirror does. */
+/** HubSpot cannot answer now: the caller then relies on the mirror. */
 function unanswered(error: unknown): null {
   if (error instanceof CrmUnavailable || error instanceof CrmRefused) return null;
   throw error;
 }
 
-/** HubSpot's ids are 64 bits wide; a longer number in a batch would make it refuse the others. */
+/** Whether an id fits HubSpot's 64 bits. A longer number in a batch would make HubSpot refuse the whole batch. */
 function isRecordId(contactId: string): boolean {
   return BigInt(contactId) < 2n ** 63n;
 }
 
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** A call that takes longer than this (ms) keeps nobody waiting: the next one goes beside it. */
+/** When a running call takes longer than this (ms), the next batch no longer waits for it and is sent beside it. */
 const HELD_UP_MS = 500;
 
 /**
- * Reads contacts into the mirror; whether HubSpot has one. Those that are asked for while a call is under way go into the
- * next one together: a mailing that everybody opens at once is a few calls and not one for each.
+ * Reads contacts from HubSpot into the mirror. Answers for each whether HubSpot has it. Contacts that are asked for while a call is
+ * running are collected into the next call: a mailing that everybody opens at once costs a few calls, not one for each person.
  */
 function readTogether(
   hubspot: HubspotClient,
@@ -151,8 +153,8 @@ function readTogether(
 }
 
 /**
- * Tries again within the joiner's patience when HubSpot is limited: a search is answered four times a second. When it is
- * `limited` only, or when it failed as well.
+ * Retries a call to HubSpot for as long as a joiner waits, since HubSpot answers only a few searches a second. `when`: whether to
+ * retry only when HubSpot limits the rate (`limited`), or also after a failure (`unavailable`).
  */
 async function patiently<T>(
   call: (timeoutMs: number) => Promise<T>,
@@ -173,9 +175,9 @@ async function patiently<T>(
 }
 
 /**
- * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them. That somebody is a member
- * is not believed while HubSpot has yet to be told that their membership, bought here, has ended. Contacts that were merged
- * into these are followed.
+ * Writes what HubSpot says of contacts into the mirror, with the invite codes that lead to them, and follows contacts that were
+ * merged into these. While HubSpot has not yet been told that a membership bought here has ended, the mirror does not take over
+ * that the contact is a member.
  */
 export async function keepContacts(
   database: Database,

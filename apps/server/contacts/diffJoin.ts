@@ -5,7 +5,9 @@ import { neededProperties } from '../providers/hubspot/properties.ts';
 import { EMAIL, propertiesOfNamed, readJoin, valuesOf } from './dueJoins.ts';
 import { fieldsThere } from './fieldsThere.ts';
 
-/** What a write of one join would change now: property, what HubSpot holds, what it would hold. Null for no such join. */
+/**
+ * What sending one join would change now: for each property, HubSpot's value and the new value. Null when there is no such join.
+ */
 export async function diffOf(
   deps: Deps,
   hubspot: HubspotClient,

@@ -23,30 +23,31 @@ import { moveContacts } from './followContacts.ts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 const LONGEST_BACKOFF_SECONDS = 60;
-/** How often a row fails in full batches. */
+/** How many times a row may fail in full batches before its batches get smaller. */
 const FULL_TRIES = 2;
 
 /**
  * A join that HubSpot is to hear of. How it is written depends on whose contact it is:
  * - `named`: the invitation or link named the contact, or this join created it. It may be updated.
- * - `shared`: somebody's with the same email, who is not proven to be this joiner. What was bought is told, nothing else,
- *   and nothing is written over.
- * - `new`: a school or self-nominated join is nobody's proof of identity: a contact is created, unless the email is taken.
+ * - `shared`: the contact has the same email but is not proven to be this joiner. Only the purchase is told, and no value is
+ *   overwritten.
+ * - `new`: a join by a school's code or by self-nomination proves nothing about who the joiner is. A contact is created, unless the
+ *   email is taken.
  */
 export interface DueJoin {
   uuid: string;
   whose: 'named' | 'shared' | 'new';
-  /** Null when new. */
+  /** Null for a join that has no contact in HubSpot yet. */
   crm_id: string | null;
-  /** This join created it. */
+  /** Whether this join created the contact. */
   is_own: boolean;
   state: string;
   details: StudentDetails | null;
   /** Of a shared contact: what this join wrote there. */
   crm_known: CrmValues;
-  /** Its contact has bought by other joins as well, which were proven to be theirs. */
+  /** Whether the contact has bought by other joins, too, that were proven to be the contact's. */
   has_others: boolean;
-  /** And holds a membership by one of them. */
+  /** Whether the contact holds a membership by one of those other joins. */
   others_hold: boolean;
   profile_revision: number;
   created_at: Date;
@@ -58,13 +59,13 @@ export interface DueJoin {
   transcript_at: Date | null;
 }
 
-/** Who paid for the `session` of a query holds a membership by another join: one of the two has gone back. */
+/** Whether the payer of `session` holds a membership by another join: one of the two joins has gone back. */
 const payerHolds = sql`exists (
     select from join_session other join membership held on held.session_uuid = other.uuid
     where other.payer = session.payer and held.type = 'membership' and held.is_held)`;
 /**
- * Of the contact of `session`: the paid joins that were proven to be theirs, but itself (`others`), and all whose purchases it tells
- * (`joins`): those, and itself where it was proven or is alone.
+ * Of the contact of `session`: `others`, its other paid joins that were proven to be the contact's, and `joins`, all joins whose
+ * purchases are told together. `joins` are the others, and `session` itself if it was proven or there are no others.
  */
 const joinsOfContact = sql`(
   select others, case when session.whose = 'named' or others = '{}' then session.uuid || others else others end as joins,
@@ -74,13 +75,14 @@ const joinsOfContact = sql`(
     where paid_at is not null and other.uuid <> session.uuid
       and ${isContactOfJoin('session.crm_id', 'other')}
   ) as paid)`;
-/** One of the `others` that were proven to be of the contact of `session` holds a membership. */
+/** Whether one of the `others` holds a membership. */
 const othersHold = sql`exists (
     select from membership held where held.session_uuid = any(others) and held.type = 'membership' and held.is_held)`;
 /**
- * A {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it. What was bought is told of
- * all joins of its contact: HubSpot has one amount of a contact, and the join that changed last may be but a part of it. Of the status
- * a join speaks that bought a membership itself, whatever became of it: staff may have made somebody a member by hand since.
+ * The columns of a {@link DueJoin} of a join session that is named `session`; its `whose` and `crm_id` are read beside it.
+ * Purchases are told as the sum of all joins of the contact: HubSpot keeps one amount for each contact, and the join that changed
+ * last may be a part of it. Only a join that bought a membership itself tells a status: staff may have made somebody a member by
+ * hand since.
  */
 const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact and crm_id = hubspot_contact_id, false) as is_own, state, details,
   crm_known, cardinality(others) > 0 as has_others, ${othersHold} as others_hold, profile_revision, created_at, person.paid_at,
@@ -100,8 +102,8 @@ const columns = sql`session.uuid, whose, crm_id, coalesce(owns_hubspot_contact a
   (select min(created_at) from document where session_uuid = any(joins) and review <> 'rejected') as transcript_at`;
 
 /**
- * Taking a row postpones it: should this process die, it is due again in a minute. Rows that failed again and again go in
- * ever smaller batches, until one that HubSpot cannot handle fails alone and holds up no other.
+ * Takes due rows. Taking a row postpones it by a minute, so that it is due again if this process dies. Rows that failed repeatedly
+ * go in ever smaller batches, until a row that HubSpot cannot handle fails alone and holds up no other.
  */
 export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[]> {
   const { rows } = await sql<DueJoin & { size: number }>`
@@ -125,12 +127,12 @@ export async function takeDue(deps: Deps): Promise<(DueJoin & { size: number })[
   return rows.map((row) => ({ ...asShown(row), size: row.size }));
 }
 
-/** As the form showed it: "TX" is the "Texas" that the member left alone. */
+/** With the values as the form showed them: "TX" in HubSpot is the "Texas" that the member left unchanged. */
 function asShown(row: DueJoin): DueJoin {
   return { ...row, crm_known: { ...row.crm_known, ...knownOf(row.crm_known) } };
 }
 
-/** One join, due or not; null for none. */
+/** Reads one join, due or not. Null when there is none. */
 export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null> {
   const { rows } = await sql<DueJoin>`
     with session as (select *, ${whose} as whose, ${crmId} as crm_id from join_session where uuid = ${uuid})
@@ -138,13 +140,13 @@ export async function readJoin(deps: Deps, uuid: string): Promise<DueJoin | null
   return rows[0] ? asShown(rows[0]) : null;
 }
 
-/** What was decided to be written for a join, and what is noted when HubSpot has it. */
+/** What is to be written for a join, and what is noted once HubSpot has it. */
 export interface Planned {
   row: DueJoin;
   properties: Record<string, string>;
   /** What HubSpot then has, by field. */
   known: CrmValues;
-  /** For staff, once for each kind. */
+  /** A notice to staff. A join gets one of a kind only once. */
   notice: { kind: string; message: string } | null;
 }
 
@@ -156,14 +158,15 @@ export interface ContactOfJoin {
 }
 
 /**
- * What was sent is the row at this revision; a change meanwhile keeps it due. The mirror has the status that HubSpot was
- * told, unless it has changed here since. A notice of one kind is told once.
+ * Notes that HubSpot has the rows as of the revision that was sent; a change since keeps a row due. The mirror takes over the
+ * status that HubSpot was told, unless the join has changed since. A join gets one notice of a kind only once.
  */
 export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<void> {
   if (sent.length === 0) return;
   const statusProperty = deps.society.crm.fields.membershipStatus.property ?? '';
   const rows = sent.map(({ row, properties, known, notice }) => {
-    // Left out where HubSpot has it: another join of the same payer is what keeps its contact a member.
+    // The status is left out of what is sent when HubSpot has it already, as when another join of the same payer keeps its contact
+    // a member.
     const status = properties[statusProperty] ?? (known.membershipStatus === MEMBER ? MEMBER : undefined);
     return {
       uuid: row.uuid,
@@ -192,7 +195,7 @@ export async function delivered(deps: Deps, sent: readonly Planned[]): Promise<v
     from sent where join_session.uuid = sent.uuid`.execute(deps.database);
 }
 
-/** HubSpot will not take these; staff see why, and send them again. */
+/** Notes that HubSpot refuses these rows, with the reason for staff, who can send them again. */
 export async function refuse(
   deps: Deps,
   refused: readonly { uuid: string; reason: string }[],
@@ -205,9 +208,9 @@ export async function refuse(
 }
 
 /**
- * Notes whose contact a join is written into, and that its memberships are of the one that it created; one that another join
- * created is not this one's. Somebody else's is noted only while the join is as it was sent: its email may have been corrected
- * since.
+ * Notes which contact a join is written into, and moves its memberships to that contact if the join created it. A contact that
+ * another join created does not count as this join's own. A contact that is not the join's own is noted only if the join has not
+ * changed since it was sent: its email may have been corrected.
  */
 export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[]): Promise<void> {
   if (contacts.length === 0) return;
@@ -231,7 +234,7 @@ export async function noteContacts(deps: Deps, contacts: readonly ContactOfJoin[
   });
 }
 
-/** Contacts with memberships that HubSpot has no more, each with the one that a join of theirs, of these, has created instead. */
+/** Contacts with memberships of these joins that HubSpot no longer has, each with the contact that the join has created instead. */
 async function replacedBy(
   trx: Transaction<Tables>,
   joins: readonly string[],
@@ -245,7 +248,7 @@ async function replacedBy(
   return rows;
 }
 
-/** Due again at once, in another round. */
+/** Makes rows due again at once, in another round. */
 export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`update join_session set crm_next_try_at = now() where uuid = any(${rows.map(({ uuid }) => uuid)})`.execute(
@@ -253,7 +256,9 @@ export async function later(deps: Deps, rows: readonly DueJoin[]): Promise<void>
   );
 }
 
-/** After a failure that says nothing about the rows they count as not tried: they go in full batches again. */
+/**
+ * Postpones rows with backoff. After a failure that is not about the rows, the try is not counted: they go in full batches again.
+ */
 export async function postpone(
   deps: Deps,
   rows: readonly DueJoin[],
@@ -267,13 +272,16 @@ export async function postpone(
   );
 }
 
-/** Of a purchase, what a join with the same email takes back when joins speak of it that were proven to be the contact's. */
+/**
+ * The fields of a purchase that a join with the same email blanks where it has told them before, once proven joins of the contact
+ * tell them.
+ */
 const ofProvenAlone: readonly CrmField[] = ['membership', 'upgrade', 'donation', 'items', 'amountPaid'];
 
 /**
- * What the join would have HubSpot know, field by field. Of purchases the joins speak that were proven to be the contact's: beside them
- * one with the same email says no more than whether its payer is a member, and gives what it has said before for what they say. Whose
- * membership is held is at its stage, whatever was begun and left since.
+ * What the join would have HubSpot know, field by field. If a contact has proven joins, those tell its purchases: a join that only
+ * has the same email tells just whether its payer is a member, and blanks what it has told before. If another join of the contact
+ * holds a membership, the stage is `paid`, whatever was begun and left since.
  */
 export function valuesOf(row: DueJoin): FieldValue[] {
   const values = fromJoin({
@@ -293,12 +301,12 @@ export function valuesOf(row: DueJoin): FieldValue[] {
   ];
 }
 
-/** The email that HubSpot knows a contact by: the only property whose form it checks by itself. */
+/** The property by which HubSpot knows a contact's email: the only one whose form HubSpot checks by itself. */
 export const EMAIL = 'email';
 
 /**
- * What is to be written of a join whose contact it may update. An email that the joiner has corrected HubSpot knows them by as well,
- * where the join has created the contact. `present`: what HubSpot holds, where it was read.
+ * What is to be written for a join whose contact it may update. If the join created the contact, a corrected email also becomes
+ * HubSpot's own email of the contact. `present`: the contact's properties in HubSpot, if they were read.
  */
 export function propertiesOfNamed(
   fields: FieldRules,
@@ -313,7 +321,7 @@ export function propertiesOfNamed(
     : properties;
 }
 
-/** What is known of the join's contact, by field. `present`: what HubSpot holds, where it was read. */
+/** What is known of the join's contact, by field. `present`: the contact's properties in HubSpot, if they were read. */
 function knownFor(
   fields: FieldRules,
   row: DueJoin,

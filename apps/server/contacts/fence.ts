@@ -3,16 +3,16 @@ import type { Database } from '../platform/database/client.ts';
 import type { Tables } from '../platform/database/types.ts';
 
 /**
- * A number of ours among PostgreSQL's advisory locks: shared by everybody who tells HubSpot of people, held alone by whoever erases
- * one, or says that a join is another contact's. It ends with its transaction, and so with a process that dies.
+ * The key of a PostgreSQL advisory lock. Whoever sends people to HubSpot takes it shared; whoever erases a person, or links a join
+ * to another contact, takes it exclusively. It ends with its transaction, and so also when the process dies.
  */
 const LOCK = 23_062;
-/** So long who holds it alone waits for what is on its way. */
+/** How long an exclusive lock waits for calls to HubSpot that are already running, before it gives up. */
 const PATIENCE_SECONDS = 45;
 /** SQLSTATE `lock_not_available`. */
 const NOT_AVAILABLE = '55P03';
 
-/** HubSpot was still being told of something when who holds the lock alone had waited long enough. */
+/** Calls to HubSpot were still running when whoever wanted the exclusive lock had waited long enough. */
 export class StillTelling extends Error {
   constructor() {
     super(
@@ -22,8 +22,8 @@ export class StillTelling extends Error {
 }
 
 /**
- * Does something while a transaction holds the lock, if it can be taken; null otherwise. The transaction itself writes nothing: what was
- * done stays done when its end fails.
+ * Runs `work` while a transaction holds the lock; null if the lock cannot be taken. The transaction itself writes nothing, so what
+ * `work` has done stays done even if the transaction's end fails.
  */
 async function holding<T>(
   database: Database,
@@ -33,7 +33,7 @@ async function holding<T>(
   let done: { value: T } | null = null;
   try {
     await database.transaction().execute(async (trx) => {
-      // It waits while others are spoken to, for as long as that takes.
+      // The transaction is idle while `work` talks to other servers, however long that takes.
       await sql`select set_config('idle_in_transaction_session_timeout', '0', true)`.execute(trx);
       if (await take(trx)) done = { value: await work() };
     });
@@ -44,8 +44,8 @@ async function holding<T>(
 }
 
 /**
- * Tells HubSpot of people, by what it reads within: no erasure or link begins before it has ended. Null, and nothing is done, during
- * one.
+ * Sends people to HubSpot under the shared lock. Everything that is sent must be read inside `tell`, since no erasure and no link
+ * begins before it has ended. Returns null, and does nothing, while somebody holds the exclusive lock.
  */
 export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): Promise<T | null> {
   return holding(
@@ -59,7 +59,10 @@ export function tellingHubspot<T>(database: Database, tell: () => Promise<T>): P
   );
 }
 
-/** Does something once nothing is on its way to HubSpot any more, and lets nothing begin before it has ended. Throws {@link StillTelling}. */
+/**
+ * Runs `work` under the exclusive lock: once no call to HubSpot is running any more, and none begins before `work` has ended.
+ * Throws {@link StillTelling}.
+ */
 export async function tellingHubspotNothing<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const take = async (trx: Kysely<Tables>) => {
     await sql`select set_config('lock_timeout', ${`${PATIENCE_SECONDS}s`}, true)`.execute(trx);

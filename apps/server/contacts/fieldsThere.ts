@@ -3,14 +3,14 @@ import type { Deps } from '../deps.ts';
 import type { HubspotClient } from '../providers/hubspot/client.ts';
 import { CrmDenied } from '../providers/hubspot/errors.ts';
 
-/** For so long it is believed which properties HubSpot lacks (ms). */
+/** How long (ms) the list of properties that HubSpot lacks is kept before HubSpot is asked again. */
 const LACKING_MS = 10 * 60_000;
 
 const lackingOf = new WeakMap<HubspotClient, { fields: readonly CrmField[]; until: number }>();
 
 /**
- * The society's table of fields, without those that came later and that HubSpot has no property for: a join is told
- * without them. HubSpot is asked now and then; the doctor says what is to be made there.
+ * The society's table of fields, without later additions for which HubSpot has no property: joins are sent without those. HubSpot
+ * is asked from time to time. The doctor command says which properties are to be created there.
  */
 export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient): Promise<FieldRules> {
   const rules = society.crm.fields;
@@ -30,7 +30,7 @@ export async function fieldsThere({ society, now }: Deps, hubspot: HubspotClient
   };
 }
 
-/** The token may write contacts and not list their properties: then all are taken to be there. */
+/** The token may write contacts but not list their properties: all of them are then assumed to exist. */
 function notTold(error: unknown): null {
   if (error instanceof CrmDenied && error.status === 403) return null;
   throw error;

@@ -9,9 +9,9 @@ import { takeIn } from './followContacts.ts';
 const INTERVAL_MS = 1_000;
 /** HubSpot's largest batch. */
 const BATCH = 100;
-/** A row that was taken is due again after this, should HubSpot not answer or this process die. */
+/** A row that was taken is due again after this time, in case HubSpot does not answer or this process dies. */
 const RETRY_SECONDS = 10;
-/** One that HubSpot refuses to read is due again after this: staff have been told, and may put it right. */
+/** A row that HubSpot refuses to read is due again after this time: staff have been told, and may have repaired the cause. */
 const REFUSED_SECONDS = 3600;
 
 /** Fills the contacts that signed links named while HubSpot could not be asked. */
@@ -25,8 +25,8 @@ export function startFillingContacts(deps: Deps, hubspot: HubspotClient): () => 
 }
 
 /**
- * One round: reads up to a batch of due contacts in one call. One that HubSpot does not know stays as it is, like an imported
- * one. Returns how many it took, and whether there were enough for a whole batch.
+ * One round: reads up to a batch of due contacts in one call. A contact that HubSpot does not know stays as an imported one does.
+ * Returns how many rows it took, and whether they filled a whole batch.
  */
 export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const { rows } = await sql<{ id: string }>`
@@ -51,7 +51,7 @@ export async function fillDue(deps: Deps, hubspot: HubspotClient): Promise<{ tak
   return { taken: rows.length, more: rows.length === BATCH };
 }
 
-/** A batch that HubSpot refuses is halved, until only what is at fault waits. */
+/** Reads contacts. Halves a batch that HubSpot refuses, until only the contact at fault has to wait. */
 async function fill(deps: Deps, hubspot: HubspotClient, ids: readonly string[]): Promise<void> {
   const fields = deps.society.crm.fields;
   try {

@@ -10,14 +10,14 @@ import { joinHolds } from '../session/members.ts';
 import { keepContacts } from './contacts.ts';
 import { type HeldTwice, heldTwice } from './heldTwice.ts';
 
-/** The kind of the notice about two contacts that became one, and both hold the same. */
+/** The kind of the notice about two contacts that were merged while both held the same membership or upgrade. */
 const MERGED_TWICE = 'merged_contacts';
 /** HubSpot's largest batch. */
 const BATCH = 100;
 
 /**
- * Asks HubSpot about contacts and takes in what it says: what it has is kept, merged ones are followed
- * ({@link followMerges}), and what it has no more is forgotten.
+ * Asks HubSpot about contacts and writes its answer: keeps the contacts that it has, follows merged ones ({@link followMerges}),
+ * and forgets the ones that it no longer has.
  */
 export async function lookAtContacts(
   database: Database,
@@ -31,7 +31,7 @@ export async function lookAtContacts(
   }
 }
 
-/** What HubSpot answered to a question about these ids; see {@link lookAtContacts}. */
+/** Takes in HubSpot's answer to a question about the ids `asked`; see {@link lookAtContacts}. */
 export async function takeIn(
   database: Database,
   rules: FieldRules,
@@ -43,7 +43,7 @@ export async function takeIn(
     const present = found.get(id)?.id ?? id;
     return present === id ? [] : [{ id, present }];
   });
-  // A link may name an id that was merged before it came here.
+  // A link may name a contact that was merged before we heard of it.
   if (moved.length > 0)
     await sql`
       insert into contact (id, merged_into)
@@ -56,8 +56,8 @@ export async function takeIn(
 }
 
 /**
- * Contacts that HubSpot has no more: nothing of the person is kept. Only of those that it once had, as it told or since a join created
- * them there: one that an import or a link named, and HubSpot never knew, stays as it was told.
+ * Removes all personal data of contacts that HubSpot no longer has. This holds only for contacts that HubSpot once had: it told us
+ * of them, or a join created them there. A contact that an import or a link named and that HubSpot never knew stays as it is.
  */
 async function forgetContacts(database: Database, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -69,7 +69,7 @@ async function forgetContacts(database: Database, ids: readonly string[]): Promi
   );
 }
 
-/** Contacts that were merged into others in HubSpot: {@link moveContacts}. */
+/** Follows contacts that were merged into others in HubSpot: {@link moveContacts}. */
 export async function followMerges(database: Database, contacts: readonly CrmContact[]): Promise<void> {
   const merges = contacts.flatMap(({ id, properties }) =>
     (properties[MERGED_IDS] ?? '')
@@ -82,8 +82,8 @@ export async function followMerges(database: Database, contacts: readonly CrmCon
 }
 
 /**
- * A part of `update join_session set …`: HubSpot is to hear what a paid join that is proven (`isProven`) has bought. While its membership is
- * held, all of it, as of a contact that it knows nothing of; one that has ended leaves the other contact its status.
+ * A part of `update join_session set …`: HubSpot is to hear again what a paid join has bought, if `isProven`. While its membership
+ * is held, all of that is written, as if nothing had been told before. If it has ended, the other contact keeps its status.
  */
 function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
   const isTold = sql`${isProven} and paid_at is not null`;
@@ -94,9 +94,9 @@ function isToHear(isProven: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Makes the invitations, joins, memberships and documents of contacts those of the ones that they are now, so that one person does not
- * buy twice. A membership of which the other one holds the same already stays where it is, and staff are told to give one back; a join
- * that is being paid stays for the next time.
+ * Moves the invitations, joins, memberships and documents of merged contacts to the contacts they were merged into, so that one
+ * person does not buy twice. Where the present contact already holds the same membership, the other one stays where it is, and
+ * staff are told to give one back. A join that is being paid is moved the next time.
  */
 export async function moveContacts(
   trx: Kysely<Tables>,
@@ -104,9 +104,10 @@ export async function moveContacts(
 ): Promise<void> {
   if (merges.length === 0) return;
   const merged = sql`json_to_recordset(${JSON.stringify(merges)}::json) as merged (old text, present text)`;
-  // The mirror may not have the one that a join has just created.
+  // The mirror may not yet have a contact that a join has just created.
   await sql`insert into contact (id) select present from ${merged} on conflict do nothing`.execute(trx);
-  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
+  // Join sessions are locked before the rows that belong to them, in the order in which a payment does, so that there is no
+  // deadlock.
   await sql`
     update join_session set contact_id = merged.present, ${isToHear(sql`true`)} from ${merged}
     where contact_id = merged.old and paying_since is null`.execute(trx);

@@ -6,15 +6,15 @@ import { isMemberByMirrorAlone, joinHolds, presentId } from '../session/members.
 import { type LeftContact, paidJoinsOf } from './takeBack.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** Why a join is not linked, for staff. */
+/** Why a join cannot be linked, as a sentence for staff. */
 export class NotLinkable extends Error {}
 
 /**
- * Makes a paid join that named nobody the join of a contact, since staff know that it is the same person: all of it is
- * written there, as by an invitation. What was bought since by links to the contact that the join had created goes along. Refused
- * when the join's membership has ended, and when the contact is a member already by anything but this join: a refund of it would end
- * what it has not begun. Answers the contact that it was written into before, for {@link takeBack}. To be called while HubSpot is told
- * of nothing else (fence.ts): what a push notes would be of the contact before.
+ * Gives a paid join that named nobody to a contact, because staff know that they are the same person: all of the join is written to
+ * that contact, as if an invitation had named it. Purchases made since by links to the contact that the join had created move too.
+ * Refused when the join's membership has ended, or when the contact is a member by something else: a refund of the join would then
+ * end a membership that it did not begin. Returns the contact that the join was written into before, for {@link takeBack}. Call it
+ * only while nothing is sent to HubSpot (fence.ts): a push that is running would note the old contact.
  */
 export async function linkJoin(deps: Deps, uuid: string, given: string): Promise<LeftContact | null> {
   const found = await deps.contacts.refresh(given);
@@ -26,7 +26,8 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
   };
   const contactId = await idNow(given);
   const left = await deps.database.transaction().execute(async (trx) => {
-    // With the paid joins of the contact that it leaves, which are told anew: by uuid, as whoever locks several.
+    // Locks the join together with the paid joins of the contact that it leaves, which HubSpot is told again. Everybody who locks
+    // several joins does so in the order of their uuids.
     const leaves = sql<string>`(select own.hubspot_contact_id from join_session own where own.uuid = ${uuid})`;
     await sql`
       select from join_session where uuid = ${uuid} or ${paidJoinsOf(leaves)} order by uuid for update`.execute(
@@ -70,24 +71,25 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       where theirs.contact_id = ${contactId} and theirs.is_held and not ${isMoving('theirs.session_uuid')}
         and ${isMoving('mine.session_uuid')} and mine.is_held`.execute(trx);
     if (rows[0]) {
-      // Of a contact who holds an upgrade alone, the join keeps its membership.
+      // If the contact holds an upgrade but no membership, the join keeps its membership.
       const isMember = rows.some(({ type }) => type === 'membership');
       throw new NotLinkable(
         `Contact ${contactId} holds that already by join ${rows[0].uuid}. Give one of them back: ${isMember ? `npm run operator -- refund ${uuid} --upgrade --items all` : giveBackCommand(rows[0].mine, ['membership_upgrade'])}`,
       );
     }
     await sql`update membership set contact_id = ${contactId} where ${isMoving('session_uuid')}`.execute(trx);
-    // Nothing is known of the contact from its joins: all is written.
+    // None of these joins has been written to the new contact yet, so everything is sent.
     await sql`
       update join_session set contact_id = ${contactId}, hubspot_contact_id = null, owns_hubspot_contact = null, crm_known = '{}', crm_refusal = null, crm_attempts = 0,
         ${hubspotIsToHear}, updated_at = now()
       where ${isMoving('uuid')}`.execute(trx);
-    // What the contact that it leaves has bought by other joins is their sum alone now.
+    // The amount of the contact that they leave is now the sum of its other joins alone.
     await sql`
       update join_session set ${hubspotIsToHear} where ${paidJoinsOf(sql`${before}`)}`.execute(trx);
     if (before === null) return null;
     const known = [session, ...byLink].map(({ crm_known }) => crm_known);
-    // Their notes are made anew where the join is now: attachDocuments.ts. A contact that was merged into this one has them already.
+    // The notes are written again to the new contact (attachDocuments.ts). If the old contact was merged into the new one, it has
+    // them already.
     const { rows: documents } = await sql<LeftContact['documents'][number]>`
       with sent as (
         select id, crm_file_id, crm_note_id from document where ${isMoving('session_uuid')} and crm_file_id is not null for update
@@ -98,6 +100,6 @@ export async function linkJoin(deps: Deps, uuid: string, given: string): Promise
       select crm_file_id as "fileId", crm_note_id as "noteId" from sent`.execute(trx);
     return { contactId: before, known, isOwn: isOwn === true, documents };
   });
-  // A contact that was merged into this one is this one.
+  // If the old contact was merged into this one, they are the same, and there is nothing to take back.
   return left && (await idNow(left.contactId)) !== contactId ? left : null;
 }

@@ -3,14 +3,14 @@ import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 const CANNOT_LOOK_UP = 'We cannot look up who this link is for at this moment. Please try again in a minute.';
-/** After so many seconds a page may ask again. */
+/** After how many seconds a page may ask again. */
 const RETRY_SECONDS = 5;
 
 /**
- * Sees to it that the mirror has the contact that a link names, and says whether anything is known of them. A signature
- * proves the id: where HubSpot cannot say, or does not know it, the join goes on with the id alone, the joiner types what
- * the form asks for, and the row is filled when HubSpot answers ({@link fillDue}). Without one, the id is a guess: 404 with
- * `sentence` for one that HubSpot does not know, 503 while it cannot say.
+ * Makes sure that the mirror has the contact that a link names, and answers whether anything is known of it. A signature proves the
+ * id: if HubSpot cannot answer or does not know the contact, the join goes on with the id alone, the joiner types what the form
+ * asks for, and {@link fillDue} fills the row later. Without a signature the id is a guess: 404 with `sentence` when HubSpot does
+ * not know the contact, 503 while it cannot answer.
  */
 export async function linkedContact(
   deps: Deps,
@@ -30,7 +30,7 @@ export async function linkedContact(
   return found;
 }
 
-/** HubSpot cannot say what has to be known: the page asks again by itself. */
+/** For when HubSpot's answer is needed and HubSpot cannot give it now. The page asks again by itself. */
 export function cannotLookUp(): Refusal {
   return new Refusal(503, CANNOT_LOOK_UP, { retryAfter: RETRY_SECONDS });
 }

@@ -41,7 +41,7 @@ const INTERVAL_MS = 2_000;
 const UNPROVEN = 'unproven_contact';
 const EMAIL_REFUSED = 'email_refused';
 
-/** Sends joins to HubSpot, level-triggered: a row whose revisions differ is due, and what is sent is how it stands now. */
+/** Sends joins to HubSpot. A row whose two revisions differ is due, and its state at the time of sending is sent. */
 export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<void> {
   return repeat(
     'push joins to HubSpot',
@@ -52,9 +52,9 @@ export function startPushing(deps: Deps, hubspot: HubspotClient): () => Promise<
 }
 
 /**
- * One round: takes up to a batch of due rows of one kind and sends them in one call, or two where what HubSpot holds must
- * be read first. Returns how many it took, and whether there were enough for a whole batch; another process takes others.
- * While HubSpot is left alone, or somebody is being erased, it takes none.
+ * One round: takes up to a batch of due rows of one kind and sends them in one call, or in two where HubSpot's values must be read
+ * first. Other processes take other rows. Takes none while calls to HubSpot are blocked or somebody is being erased. Returns how
+ * many rows it took, and whether they filled a whole batch.
  */
 export async function pushDue(deps: Deps, hubspot: HubspotClient): Promise<{ taken: number; more: boolean }> {
   const nothing = { taken: 0, more: false };
@@ -69,7 +69,7 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
     if (rows[0]!.whose === 'new') await createAll(deps, hubspot, rows);
     else await updateAll(deps, hubspot, rows);
   } catch (error) {
-    // Whose record HubSpot refuses to read shows when it is read alone.
+    // A refusal to read a batch does not say which record it is about. That shows when a row is read alone.
     if (error instanceof CrmRefused && rows.length === 1)
       await refuse(deps, [{ uuid: rows[0]!.uuid, reason: error.message }]);
     else if (error instanceof CrmRefused)
@@ -80,7 +80,10 @@ async function pushTaken(deps: Deps, hubspot: HubspotClient): Promise<{ taken: n
   return { taken: rows.length, more: rows.length === rows[0]!.size };
 }
 
-/** Contacts that are known, in one call. Two joins of one contact would be refused: the later one waits for its turn. */
+/**
+ * Updates contacts that are known, in one call. HubSpot would refuse two joins of one contact in a batch: one of them waits for the
+ * next round.
+ */
 async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const fields = await fieldsThere(deps, hubspot);
   const byId = new Map(rows.map((row) => [row.crm_id!, row]));
@@ -131,8 +134,8 @@ async function updateAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
 }
 
 /**
- * Joins whose contact has been merged, or is gone from HubSpot: they are sent again, to the contact that it is now, or to
- * one of their own. A contact that HubSpot never knew stays refused: staff named it.
+ * Handles joins whose contact was merged in HubSpot or is gone from it: they are sent again, to the contact that replaced it, or to
+ * a new one. If HubSpot never knew the contact, which staff named, the join is refused.
  */
 async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   if (rows.length === 0) return;
@@ -155,7 +158,7 @@ async function follow(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin
     where join_session.uuid = session.uuid`.execute(deps.database);
 }
 
-/** `present`: what HubSpot holds, where it was read. */
+/** `present`: the contact's properties in HubSpot, if they were read. */
 function plan(
   fields: FieldRules,
   row: DueJoin,
@@ -176,7 +179,9 @@ function plan(
   return { row, properties, known: written, notice };
 }
 
-/** A field that HubSpot lacks is told when it has it. */
+/**
+ * What is recorded as told to HubSpot. Fields that HubSpot has no property for are left out, so that they are sent once it has one.
+ */
 function knownAfter(fields: FieldRules, values: readonly FieldValue[]): CrmValues {
   return Object.fromEntries(
     values.flatMap(({ field, value }) => (fields[field].property === null ? [] : [[field, value]])),
@@ -188,7 +193,10 @@ function toldInTheWay({ uuid, crm_id }: DueJoin, status: string): Planned['notic
   return { kind: UNPROVEN, message };
 }
 
-/** Contacts for joins that named none. An email that is taken is looked at: it may be our own, written just before a crash. */
+/**
+ * Creates contacts for joins that named none. If the email is taken, that contact is looked at: this join may have created it just
+ * before a crash.
+ */
 async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJoin[]): Promise<void> {
   const emailOf = (row: DueJoin) => row.details?.personalEmail.toLowerCase();
   const fields = await fieldsThere(deps, hubspot);
@@ -197,7 +205,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     deps,
     rows.filter((row) => !emailOf(row)).map((row) => ({ row, properties: {}, known: {}, notice: null })),
   );
-  // Siblings who share an email are two joins: the second one finds the first one's contact.
+  // Siblings who share an email are two joins: the second one waits, and then finds the contact of the first.
   const byEmail = new Map(rows.flatMap((row) => (emailOf(row) ? [[emailOf(row)!, row] as const] : [])));
   await later(
     deps,
@@ -217,7 +225,7 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
     const outcome = outcomes.get(row.uuid);
     return outcome?.kind === 'written' ? [{ row, contactId: outcome.id, isOwn: true }] : [];
   });
-  // Before HubSpot is asked again: one without an email would not be found, and made a second time.
+  // Noted before HubSpot is asked again. A contact without an email could not be found, and would be created a second time.
   await noteContacts(deps, created);
   await noteContacts(deps, await lookAtTaken(hubspot, fields, taken));
   await later(
@@ -231,7 +239,10 @@ async function createAll(deps: Deps, hubspot: HubspotClient, rows: readonly DueJ
   );
 }
 
-/** Whose the contacts are that have the emails of these joins. One that is gone again is created in the next round. */
+/**
+ * Finds out whose the contacts are that already have the emails of these joins. If one is gone again, the join creates its own in
+ * the next round.
+ */
 async function lookAtTaken(
   hubspot: HubspotClient,
   fields: FieldRules,
@@ -253,8 +264,8 @@ async function lookAtTaken(
 }
 
 /**
- * Made by this very join, whose maker died before it could note it: younger than the join, and just what it would write of
- * its person. A name alone would be too little: somebody else may have typed it.
+ * Whether this join itself created the contact and crashed before it could note that: the contact is younger than the join, and has
+ * exactly the values that the join would write. A name alone is not enough, since somebody else may have typed it.
  */
 function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmContact): boolean {
   return (
@@ -270,8 +281,8 @@ function isOurs(fields: FieldRules, { row, properties }: Planned, existing: CrmC
 type Send = (part: readonly BatchWrite[]) => Promise<Map<string, BatchOutcome>>;
 
 /**
- * Sends what was planned. Where HubSpot refuses an email, or knows another contact by it, all else of the join is sent without it, and
- * staff are told.
+ * Sends what was planned. Where HubSpot refuses an email, or another contact has it, the rest of the join is sent without the
+ * email, and staff are told.
  */
 async function write(
   fields: FieldRules,
@@ -292,7 +303,7 @@ async function write(
     const rest = withoutEmail(fields, change);
     outcomes.delete(uuid);
     try {
-      // Alone: nothing else says which of several new contacts is whose.
+      // Sent alone: in a batch, nothing else would tell which of several new contacts belongs to which join.
       const again = (await eachAsFarAsPossible([writeOf(rest)], send)).get(uuid);
       if (again) outcomes.set(uuid, again);
       const notice = isTaken ? emailTaken(uuid, crm_id, outcome.id) : null;
@@ -300,7 +311,7 @@ async function write(
         again?.kind === 'written' ? { ...rest, notice: notice ?? emailRefused(uuid, again.id) } : rest,
       );
     } catch (error) {
-      // It is due again in a minute; the others have been sent.
+      // This join is due again in a minute. The others have been sent.
       if (!(error instanceof CrmUnavailable)) throw error;
     }
   }
@@ -332,7 +343,10 @@ function emailTaken(uuid: string, contactId: string, otherId: string | null): Pl
   };
 }
 
-/** A batch that is refused as a whole is halved until only what is at fault is refused: it never blocks the others. */
+/**
+ * Sends a batch. If HubSpot refuses all of it, halves it until only the record at fault is refused, so that it never blocks the
+ * others.
+ */
 async function eachAsFarAsPossible(
   writes: readonly BatchWrite[],
   send: Send,

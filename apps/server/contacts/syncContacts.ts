@@ -6,18 +6,18 @@ import { keepContacts } from './contacts.ts';
 import { lookAtContacts } from './followContacts.ts';
 
 const TASK = 'contacts sync';
-/** Search learns of a write a little later. */
+/** HubSpot's search shows a write only after a while: each run starts this much (ms) before the end of the last one. */
 const LAG_MS = 60_000;
 
 export interface SyncProgress {
   contacts: number;
-  /** The first run reads all contacts; later ones what changed since. */
+  /** The first run reads all contacts; later runs read what changed since. */
   isFirst: boolean;
 }
 
 /**
- * Brings the mirror up to all contacts that changed since the last run; the first run reads them all. Where it got to is
- * kept page by page, so that a run that was cut off goes on there. `progress` is told after every page.
+ * Brings the mirror up to date with all contacts that changed since the last run; the first run reads them all. The position is
+ * stored after every page, so that a run that was cut off goes on there. `progress` is called after every page.
  */
 export async function syncContacts(
   deps: Deps,
@@ -42,7 +42,7 @@ export async function syncContacts(
   };
 
   if (soFar.isFirst) {
-    // What changes while all are being read is what the next run begins with.
+    // The next run begins with what changes while this one reads all contacts.
     const since = at?.reached_at ?? began;
     for (let after = at?.cursor ?? null; ; ) {
       const page = await patiently(() => hubspot.listContacts(after));
@@ -55,7 +55,8 @@ export async function syncContacts(
     }
   }
   let since = new Date(at!.reached_at!.getTime() - LAG_MS);
-  // Those at the edge come twice, since each page begins where the last one ended. One that has changed since is another.
+  // Each page begins at the moment at which the last one ended, so contacts of that moment come twice and are skipped by id and
+  // time. One that has changed again since has another time and is read again.
   let edge = new Set<string>();
   const nameOf = ({ id, changedAt }: ChangedContact) => `${id} ${changedAt.getTime()}`;
   for (;;) {
@@ -79,7 +80,10 @@ export async function syncContacts(
   return soFar;
 }
 
-/** Contacts of the mirror that HubSpot did not list among all of them: deleted, perhaps for ever, or merged. */
+/**
+ * Asks HubSpot about contacts of the mirror that it did not list among all of its contacts: they were deleted, perhaps for good, or
+ * merged.
+ */
 async function lookAtUnlisted(
   { database, society }: Deps,
   hubspot: HubspotClient,
@@ -98,7 +102,9 @@ async function lookAtUnlisted(
   }
 }
 
-/** Contacts of the mirror that HubSpot lists as deleted; search knows nothing of them. A merged one may be among them. */
+/**
+ * Asks HubSpot about contacts of the mirror that it lists as deleted, since search does not show them. They may have been merged.
+ */
 async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient): Promise<void> {
   for (let after: string | null = null; ; ) {
     const from: string | null = after;
@@ -118,7 +124,10 @@ async function lookAtDeleted({ database, society }: Deps, hubspot: HubspotClient
 
 const isThere = sql`deleted_at is null and merged_into is null`;
 
-/** More contacts than a page that changed in one moment, as an import changes them: by their ids, which do not change. */
+/**
+ * Reads the contacts that changed in one and the same moment when they are more than a page, as after an import: in the order of
+ * their ids, which do not change.
+ */
 async function eachChangedAt(
   hubspot: HubspotClient,
   at: Date,
@@ -143,8 +152,8 @@ async function reachedBy(deps: Deps, reachedAt: Date, cursor: string | null): Pr
 }
 
 /**
- * Staff wait: so does the command, until HubSpot takes the call. An outage of minutes ends it, and a key that may not at once; the
- * next run goes on.
+ * Retries while HubSpot does not take the call, since staff wait for the command. It gives up after 30 tries, and at once when
+ * HubSpot refuses the key. The next run goes on from there.
  */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -6,20 +6,20 @@ import { neededProperties } from '../providers/hubspot/properties.ts';
 import { fieldsThere } from './fieldsThere.ts';
 import { hubspotIsToHear } from './tellHubspot.ts';
 
-/** A contact into which a join, and what was bought by links to it, was written before staff said whose it is. */
+/** A contact into which a join was written, with purchases made by links to the contact, before staff said whose the join is. */
 export interface LeftContact {
   contactId: string;
-  /** What HubSpot had of each field when each of them was written last. */
+  /** The values of each field as each of these joins last told them to HubSpot. */
   known: readonly CrmValues[];
-  /** The join has created it. */
+  /** Whether the join created the contact. */
   isOwn: boolean;
-  /** Its documents that HubSpot has. Without a note: one may have been made just before a crash. */
+  /** The join's documents that HubSpot has. `noteId` is null when no note was recorded; one may exist from just before a crash. */
   documents: { fileId: string; noteId: string | null }[];
 }
 
 /**
- * Deletes the notes with a join's documents where it was written before: they go to the contact whose the join is now. Returns how many.
- * Throws when HubSpot cannot be asked, or refuses.
+ * Deletes the notes with a join's documents from the contact that it was written into before: they go to the join's new contact.
+ * Returns how many. Throws when HubSpot cannot be asked, or refuses.
  */
 export async function takeBackNotes(
   hubspot: HubspotClient,
@@ -41,10 +41,10 @@ export function paidJoinsOf(contactId: RawBuilder<unknown>): RawBuilder<boolean>
 }
 
 /**
- * Blanks what a join has told of its purchase where it was written before, membership and amount, where that stands there still. Other
- * paid joins of that contact are told anew, each as its own: what they have bought stands there again after the next round. Answers a
- * sentence for staff; null when nothing stood there. Throws when HubSpot cannot be asked, or refuses. To be called while
- * HubSpot is told of nothing else (fence.ts).
+ * Blanks what a join has told of its purchase (membership, amount and so on) at its former contact, where those values are still
+ * there. Other paid joins of that contact become due again, so the next round writes what they bought. Returns a sentence for
+ * staff; null when there was nothing to blank. Throws when HubSpot cannot be asked, or refuses. Call it while nothing else is sent
+ * to HubSpot (fence.ts).
  */
 export async function takeBack(
   deps: Deps,
@@ -52,7 +52,7 @@ export async function takeBack(
   { contactId, known, isOwn }: LeftContact,
 ): Promise<string | null> {
   const fields = await fieldsThere(deps, hubspot);
-  // By the id that it has now, should it have been merged.
+  // Read under its present id, in case the contact was merged.
   const present = (await hubspot.readContacts([contactId], neededProperties(fields))).get(contactId);
   if (!present) return null;
   const { id } = present;
@@ -63,7 +63,8 @@ export async function takeBack(
     return known.some(({ [field]: told }) => told && isSame(there, told));
   });
   if (standing.length === 0) return null;
-  // First, so that they are told anew whatever becomes of this process: what they had told of the same is blank in a moment, too.
+  // This comes first, so that the other joins are sent again even if this process dies: the same values of theirs are blanked
+  // below.
   const { rows: others } = await sql`
     update join_session set crm_known = crm_known - ${standing}::text[], ${hubspotIsToHear} where ${paidJoinsOf(sql`${id}`)} returning uuid`.execute(
     deps.database,

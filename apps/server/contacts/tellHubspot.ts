@@ -4,7 +4,7 @@ import type { Tables } from '../platform/database/types.ts';
 /** A part of `update join_session set …`: HubSpot is to hear of the join again. */
 export const hubspotIsToHear = sql`profile_revision = profile_revision + 1, crm_next_try_at = now()`;
 
-/** HubSpot is to hear of a join again, in the transaction of what has changed about it. */
+/** Makes a join due to be sent to HubSpot again, in the transaction that has changed the join. */
 export async function tellHubspot(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     update join_session set ${hubspotIsToHear}, updated_at = now() where uuid = ${sessionUuid}`.execute(trx);

@@ -11,12 +11,12 @@ import { DocumentFault } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 const INTERVAL_MS = 5_000;
-/** Few at a time: each is a file, and contacts go first. */
+/** Few at a time, since each one is a file and contacts are to be sent first. */
 const BATCH = 5;
 const LONGEST_BACKOFF_SECONDS = 600;
 const FOLDER = '/induct';
 
-/** A document on its way to its contact. */
+/** A document that is to be attached to its contact in HubSpot. */
 interface Row {
   id: string;
   kind: 'transcript' | 'resume';
@@ -43,9 +43,9 @@ export function startAttachingDocuments(deps: Deps, hubspot: HubspotClient): () 
 }
 
 /**
- * One round: attaches documents to their HubSpot contacts, each as a private file and a note with it. Returns how many it
- * took: none while somebody is being erased. Each step is recorded at once, so that a crash repeats one step at most; before
- * repeating a step HubSpot is asked whether it was done.
+ * One round: attaches documents to their HubSpot contacts, each as a private file with a note. Takes none while somebody is being
+ * erased. Returns how many it took. Each step is recorded at once, so that a crash repeats one step at most. Before a step is
+ * repeated, HubSpot is asked whether it was done.
  */
 export async function attachDue(deps: Deps, hubspot: HubspotClient): Promise<number> {
   if (!deps.society.crm.attachDocuments || (await deps.crmBudget.blockedMs('call')) > 0) return 0;
@@ -64,7 +64,7 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
         await tellUnreadable(deps, error);
         await postpone(deps, row, 0);
       }
-      // The file cannot be read, or is gone: the others go on.
+      // The file cannot be read or is gone. The other documents go on.
       else {
         deps.log.error({ err: error, document: row.id }, 'a document could not be attached in HubSpot');
         await postpone(deps, row, 0);
@@ -74,13 +74,16 @@ async function attachTaken(deps: Deps, hubspot: HubspotClient): Promise<number> 
   return rows.length;
 }
 
-/** Of `document left join join_session`: it is to be attached, and its contact is there. One that was rejected before is not sent. */
+/**
+ * An SQL condition on `document left join join_session`: the document is to be attached, and its contact is in HubSpot. A document
+ * that was rejected before it was sent is not sent.
+ */
 export const isAttachable = sql<boolean>`crm_note_id is null and document.crm_refusal is null and review <> 'rejected'
         and coalesce(document.contact_id, ${crmId}) is not null`;
 
 /**
- * Claims due documents by postponing them for as long as sending may take: should this process die, they are due again then.
- * A document waits until HubSpot has its contact.
+ * Claims due documents by postponing them for as long as sending may take, so that they are due again if this process dies. A
+ * document waits until HubSpot has its contact.
  */
 async function takeRows({ database }: Deps): Promise<Row[]> {
   const { rows } = await sql<Row>`
@@ -122,8 +125,8 @@ async function attach(deps: Deps, hubspot: HubspotClient, row: Row): Promise<voi
 }
 
 /**
- * The files that HubSpot has of documents of these joins and contacts though no row says so: a process may have died between the
- * upload and its note.
+ * Finds files that HubSpot has of documents of these joins and contacts though no row says so: a process may have died after an
+ * upload, before it wrote the file's id.
  */
 export async function findUnnotedFiles(
   database: Database,
@@ -147,7 +150,7 @@ export async function findUnnotedFiles(
 
 type Named = Pick<Row, 'id' | 'kind' | 'media_type' | 'first_name' | 'last_name'>;
 
-/** A unique name with the applicant's in it, by which the file is found again. */
+/** A unique path with the applicant's name in it. It is always the same, so that the file can be found again. */
 function pathOf({ id, kind, media_type, first_name, last_name }: Named): string {
   const who = [first_name, last_name].filter(Boolean).join(' ').normalize('NFKD').toLowerCase();
   const plain = who

@@ -117,7 +117,7 @@ async function rejectForGood(
   return tellPlan([{ ...plan, notes: [...plan.notes, ...given.waits, ...given.refused], given }], isTrial);
 }
 
-/** What is decided stands, whatever Stripe answers now: the sweep asks it again. */
+/** Makes a refund that was decided. If Stripe does not answer now, the decision stands, and the sweep tries again. */
 async function makeRefund(deps: Deps, intentId: string): Promise<void> {
   try {
     await giveBack(deps, intentId);
@@ -167,7 +167,7 @@ export const documentsFetchCommand: Command = {
   },
 };
 
-/** User input, made safe for a terminal. */
+/** Makes user input safe for a terminal. */
 function plain(text: string | null): string {
   return text === null ? 'unknown' : plainText(text);
 }

@@ -5,10 +5,13 @@ import { isKey } from '../providers/storage/arrive.ts';
 import { DocumentFault, type How, NotStored } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
-/** A number of ours among PostgreSQL's advisory locks: with the hash of its key it stands for a document. */
+/** The first key of the PostgreSQL advisory lock on a document; the second one is the hash of the document's storage key. */
 const LOCK = 23_061;
 
-/** Goes through all documents of the storage, those without a row, too. Counts how they were stored before. */
+/**
+ * Encrypts all documents of the storage, also those without a row, under the current document key. Counts how they were stored
+ * before.
+ */
 export async function encryptDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,
   { isTrial = false } = {},
@@ -21,7 +24,7 @@ export async function encryptDocuments(
       if (how !== 'current' && !isTrial) await encryptDocument(deps, key);
       result[how]++;
     } catch (error) {
-      // Removed since it was listed.
+      // The document was removed after it was listed.
       if (error instanceof NotStored) continue;
       if (!(error instanceof DocumentFault)) throw error;
       if (!isTrial) await tellUnreadable(deps, error);
@@ -32,8 +35,8 @@ export async function encryptDocuments(
 }
 
 /**
- * Whoever erases a document holds its row until the file is gone, and so does this: what is erased meanwhile does not come back.
- * Throws {@link NotStored} then.
+ * Encrypts one document while holding its row. Whoever erases a document also holds its row until the file is gone, so an erased
+ * document does not come back. Throws {@link NotStored} when it is gone.
  */
 export function encryptDocument(
   { storage, database }: Pick<Deps, 'storage' | 'database'>,
@@ -42,7 +45,7 @@ export function encryptDocument(
   return database.transaction().execute((trx) => storage.encrypt(key, () => holdDocument(trx, key)));
 }
 
-/** Until the transaction ends nobody else removes or encrypts this document. */
+/** Locks a document until the transaction ends, so that nobody else removes or encrypts it. */
 export async function holdDocument(trx: Kysely<Tables>, key: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK}, hashtext(${key}))`.execute(trx);
   await sql`select from document where storage_key = ${key} for update`.execute(trx);

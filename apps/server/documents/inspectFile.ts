@@ -6,8 +6,8 @@ import { type Inspection, inspectDocument } from '#documents/inspectDocument.ts'
 import { type DataKey, pieceReader } from '../providers/storage/encryption.ts';
 
 /**
- * The type of a file by its content; `size` is that of the document, also when the file is encrypted. Constant memory. Reads
- * synchronously: for a process of its own.
+ * Tells the type of a file by its content, in constant memory. `size` is that of the document itself, also when the file is
+ * encrypted. Reads synchronously, so call it in a separate process.
  */
 export async function inspectFile(
   path: string,
@@ -45,7 +45,7 @@ async function* piecesOf(bytes: Bytes, start: number, length: number): AsyncGene
     yield await bytes.read(at, Math.min(CHUNK_BYTES, start + length - at));
 }
 
-/** Data that cannot be inflated ends the count. */
+/** Counts the bytes that data inflates to, up to a limit. Data that cannot be inflated ends the count. */
 async function inflate(
   bytes: Bytes,
   start: number,
@@ -59,7 +59,7 @@ async function inflate(
     size += chunk.length;
   };
   try {
-    // A stream for each of a thousand small parts would cost more than all of their content.
+    // Small parts are inflated at once: a stream for each of a thousand small parts would cost more than all of their content.
     if (Math.max(length, mostBytes) <= AT_ONCE_BYTES)
       take(
         inflateRawSync(await bytes.read(start, length), {
@@ -88,7 +88,7 @@ async function inflate(
 
 const AT_ONCE_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** zlib refuses less. */
+/** The smallest chunk size that zlib accepts. */
 const LEAST_CHUNK_BYTES = 64;
-/** Half of the processor time that pieces of 64 kB take. */
+/** Takes half of the processor time that chunks of 64 kB take. */
 const INFLATED_CHUNK_BYTES = 256 * 1024;

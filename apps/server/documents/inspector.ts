@@ -6,20 +6,23 @@ import type { Inspection } from '#documents/inspectDocument.ts';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job } from './inspectorProcess.ts';
 
-/** Inspects uploaded documents in processes that can be killed whatever they are doing. */
+/** Inspects uploaded documents in separate processes, which can be killed whatever they are doing. */
 export interface Inspector {
   /**
-   * The type of a file, or why it is refused: `unchecked` when inspecting it took too long. Each `sender` has one file inspected
-   * at a time, and senders take turns, so that nobody waits for all files of somebody else.
+   * The type of a file, or why it is refused: `unchecked` when the inspection took too long. Each `sender` has one file inspected
+   * at a time, and senders take turns, so that nobody has to wait for all files of another sender.
    */
   inspect(job: Job, sender: string): Promise<Inspection>;
 }
 
-/** Half of the processors stay free for the join. */
+/** Half of the processors stay free for requests of joiners. */
 const PROCESSES = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
-/** A hundred times as long as the slowest file within the limits takes, and the time to read it from a slow disk (20 MB/s). */
+/**
+ * A hundred times as long (ms) as the slowest file within the limits takes, plus the time to read the file from a slow disk (20
+ * MB/s).
+ */
 const patienceMs = ({ sizeBytes }: Job) => 15_000 + sizeBytes / 20_000;
-/** Heap limit of a process; beyond it V8 ends it. */
+/** The heap limit of a process, beyond which V8 ends it. */
 const MOST_HEAP_MB = 128;
 const program = join(serverFolder, isBuilt ? 'dist/inspector.js' : 'documents/inspectorProcess.ts');
 
@@ -37,7 +40,7 @@ export function openInspector({
   patience?: (job: Job) => number;
   start?: () => ChildProcess;
 } = {}): Inspector {
-  /** By sender; the map's order is the order of turns. */
+  /** The waiting files by sender. The map's order is the order in which senders take turns. */
   const queues = new Map<string, Waiting[]>();
   const served = new Set<string>();
   let idle: ChildProcess[] = [];
@@ -53,7 +56,7 @@ export function openInspector({
       .then(resolve, reject)
       .finally(() => {
         served.delete(sender);
-        // Behind the senders who came meanwhile.
+        // The sender goes behind all senders that are waiting.
         queues.delete(sender);
         if (queue.length > 0) queues.set(sender, queue);
         next();
@@ -97,13 +100,18 @@ function isAlive({ connected, exitCode, signalCode }: ChildProcess): boolean {
   return connected && exitCode === null && signalCode === null;
 }
 
-/** A process that takes too long or too much memory ends by a signal: from us, V8 or the system. */
+/**
+ * A process that takes too long or too much memory ends by a signal: from us, V8 or the system. Then the file counts as unchecked.
+ */
 function endOf([code, signal]: (number | string | null)[]): [Answer] {
   if (signal === null) throw new Error(`What looks at documents ended with ${code}.`);
   return [{ inspection: { fault: 'unchecked' } }];
 }
 
-/** Without our environment and without permission to write: it parses files from strangers. It ends with this process. */
+/**
+ * Starts a process without our environment and without permission to write, since it parses files from strangers. It ends with this
+ * process.
+ */
 function startProcess(): ChildProcess {
   const inspector = fork(program, {
     env: {},
@@ -115,7 +123,7 @@ function startProcess(): ChildProcess {
     ],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // A message that it cannot take any more: how it ended is told by its exit.
+  // An error here is a message that the process can no longer take. Its exit tells how it ended.
   inspector.on('error', () => {});
   inspector.unref();
   inspector.channel?.unref();

@@ -3,21 +3,21 @@ import { constants, setPriority } from 'node:os';
 import type { Inspection } from '#documents/inspectDocument.ts';
 import { inspectFile } from './inspectFile.ts';
 
-/** Linux has a priority for each thread. */
+/** Linux has a scheduling priority for each thread, so all of them are lowered. */
 const THREADS = '/proc/self/task';
 
-/** An uploaded file, under a name of ours. */
+/** An uploaded file, whose path is of our making. */
 export interface Job {
   path: string;
-  /** Of the document itself. */
+  /** The size of the document itself, also when the file is encrypted. */
   sizeBytes: number;
-  /** By what the file is encrypted, the key as hexadecimal digits; null when it is not. It exists in memory alone. */
+  /** The key that encrypts the file, as hexadecimal digits; null when the file is not encrypted. The key is only ever in memory. */
   dataKey?: { key: string; name: string } | null;
 }
-/** The result, or a failure of our own. */
+/** The result, or a failure of our own code. */
 export type Answer = { inspection: Inspection } | { failed: string };
 
-// Answering joiners comes first.
+// Inspections get a low priority, because answering joiners comes first.
 const threads = existsSync(THREADS) ? readdirSync(THREADS).map(Number) : [process.pid];
 for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
@@ -29,5 +29,5 @@ process.on('message', ({ path, sizeBytes, dataKey = null }: Job) => {
   );
 });
 process.once('disconnect', () => process.exit());
-// Service managers signal all processes of a service: the server still waits for inspections.
+// Service managers send these signals to all processes of a service, but the server still waits for running inspections.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});

@@ -9,7 +9,7 @@ import { NoVerdict } from './scanner.ts';
 
 export interface ReceivedUpload {
   file: StoredFile & { name: string; mediaType: DocumentType };
-  /** The text fields of the form, in whatever order they came. */
+  /** The text fields of the form, in any order. */
   fields: Record<string, string>;
 }
 
@@ -23,24 +23,27 @@ const INFECTED =
 const NAME_MAX_LENGTH = 255;
 const MOST_FIELDS = 10;
 const MOST_FIELD_BYTES = 1000;
-/** Limit for everything in a form but its file (bytes). */
+/** The limit (bytes) for everything in a form except its file. */
 const MOST_BESIDES_BYTES = 65_536;
 
 /** Who sends a document. */
 export interface Sender {
-  /** By whom files are queued for inspection: a join, or a contact's link. */
+  /** The name under which a sender's files are queued for inspection: a join, or a contact's link. */
   name(fields: Record<string, string>): string;
   /** The form's fields that prove the sender, if any are needed. */
   proof?: {
     fields: readonly string[];
-    /** Throws a {@link Refusal}. Called before the file is stored when all fields came before it, else before it is inspected. */
+    /**
+     * Throws a {@link Refusal}. Called before the file is stored if all fields came before it, otherwise before the file is
+     * inspected.
+     */
     check(fields: Record<string, string>): Promise<void>;
   };
 }
 
 /**
- * Streams a form's one file into storage in constant memory and collects its text fields. Cheap checks come first: size, free
- * space, sender, and only then the content. A file that is refused or cut off leaves nothing behind. The bytes are durable
+ * Streams a form's one file into storage in constant memory and collects the form's text fields. Cheap checks come first: size,
+ * free space, sender, and only then the content. A file that is refused or cut off leaves nothing behind. The bytes are durable
  * when this resolves; the caller writes the row.
  */
 export async function receiveUpload(
@@ -77,7 +80,7 @@ export async function receiveUpload(
     if (sender.proof?.fields.every((field) => field in fields)) await prove();
     const stored = await store(deps, part, Number.isNaN(length) ? null : length, async (file) => {
       if (part.file.truncated) throw tooLarge(uploadMaxBytes!);
-      // The rest of the form may prove the sender.
+      // The fields that prove the sender may come after the file.
       if (await restOf(nextFile(parts, fields))) throw new Refusal(400, ONE_FILE);
       await prove();
       const mediaType = await inspect(deps, file, sender.name(fields));
@@ -111,7 +114,9 @@ async function nextFile(
   }
 }
 
-/** A form that breaks off behind its file is the sender's fault, like one that breaks off before. */
+/**
+ * Reads the rest of a form. A form that breaks off after its file is the sender's fault, just like one that breaks off before it.
+ */
 async function restOf<T>(rest: Promise<T>): Promise<T> {
   return rest.catch((error: unknown) => {
     throw error instanceof Refusal ? error : new Refusal(400, UPLOAD_FAILED);
@@ -144,7 +149,7 @@ function isDown({ log }: Deps, err: StorageDown): Refusal {
   return new Refusal(503, NOT_NOW, { retryAfter: 300 });
 }
 
-/** Waits for the virus scanner's verdict; without one the file is refused. */
+/** Waits for the virus scanner's verdict. Without a verdict the file is refused. */
 async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promise<void> {
   if (scanner === null) return;
   let found: string | null;
@@ -163,7 +168,7 @@ async function scan({ scanner, log }: Deps, bytes: AsyncIterable<Buffer>): Promi
 /** A failure of our own, which must not be reported as a broken form. */
 class StorageFault extends Error {}
 
-/** Stores a part's bytes after `look` has told their type. */
+/** Stores a part's bytes after `look` has found out their type. */
 async function store(
   deps: Deps,
   { file: bytes }: MultipartFile,
@@ -194,8 +199,8 @@ function tooLarge(uploadMaxBytes: number): Refusal {
 }
 
 /**
- * A name for people: no folders, nothing that a terminal obeys or that turns the direction of the text around, well
- * formed. Never used as a path.
+ * A file name that is safe to show to people: no folders, no control characters, no change of the text's direction, well-formed
+ * Unicode. It is never used as a path.
  */
 function safeName(given: string | undefined): string {
   return (given ?? '')

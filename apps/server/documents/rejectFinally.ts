@@ -19,7 +19,7 @@ import { recordReview } from './review.ts';
 
 /** What a final rejection decided, or would decide. */
 export interface FinalRejection {
-  /** Transcripts that were rejected; 0 when they had been before. */
+  /** How many transcripts were rejected; 0 when all of them had been rejected before. */
   count: number;
   /** What the applicant reads. */
   sentence: string;
@@ -30,10 +30,10 @@ export interface FinalRejection {
 
 /**
  * Rejects the transcripts of a join for good and decides what goes back, in one transaction: the membership less the processing
- * fee, and its upgrade in full, also when a link sold that in a join of its own. Named by either of the two. Donations and store
- * items stay. Null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, where a membership or an
- * upgrade would stay held, or Stripe does not say what has gone back already. With `isTrial` nothing is written. Asked again it
- * decides what is left.
+ * fee, and its upgrade in full, even if a link sold the upgrade in a join of its own. `uuid` may name either join. Donations and
+ * store items are not refunded. Returns null when there is no transcript. Throws {@link NotRefundable}, and decides nothing, if a
+ * membership or an upgrade would stay held, or if Stripe does not say what has gone back already. With `isTrial` nothing is
+ * written. A repeated call decides what is left.
  */
 export async function rejectFinally(
   deps: Deps,
@@ -80,7 +80,7 @@ async function isRejectedFinally(trx: Kysely<Tables>, uuid: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The joins by which the contact has bought an upgrade alone, whose base is this join's membership and no other. */
+/** The joins by which the contact bought only an upgrade, and whose base is this join's membership and no other. */
 async function upgradesByLink(database: Kysely<Tables>, uuid: string): Promise<string[]> {
   const { rows } = await sql<{ session_uuid: string }>`
     select upgrade.session_uuid from membership upgrade join join_session own on ${contactOfJoin('own')} = upgrade.contact_id

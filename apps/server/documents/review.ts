@@ -12,9 +12,9 @@ import { proofJoin } from './proofJoin.ts';
 type Verdict = { review: 'accepted' } | { review: 'rejected'; reason: RejectionReason };
 
 /**
- * Records the staff's decision on all pending transcripts of a join, or of the membership below an upgrade by link. A rejection
- * replaces an acceptance; a final one is {@link rejectFinally}'s. Returns the number of transcripts changed. With `isTrial`
- * nothing changes.
+ * Records the staff's decision on all pending transcripts of a join, or, for an upgrade by link, of the join that bought its base.
+ * A rejection replaces an acceptance; {@link rejectFinally} does final rejections. Returns how many transcripts it changed. With
+ * `isTrial` nothing changes.
  */
 export async function reviewTranscripts(
   deps: Deps,
@@ -24,16 +24,16 @@ export async function reviewTranscripts(
 ): Promise<number> {
   const join = await proofJoin(deps.database, uuid);
   return deps.database.transaction().execute(async (trx) => {
-    // Before its documents, as whoever gives its money back.
+    // The join is locked before its documents, in the order in which a refund locks them.
     await trx.selectFrom('join_session').select('uuid').where('uuid', '=', join).forUpdate().execute();
     return recordReview(trx, deps, { named: uuid, join }, verdict, { isTrial });
   });
 }
 
 /**
- * Writes a decision on the transcripts of a join that is locked, with its letter, and marks the contact for another push to
- * HubSpot. Those of the join that staff `named` are among them: a server of the version before stored them with an upgrade by
- * link. Returns the number of transcripts changed.
+ * Writes a decision on the transcripts of a locked join, with its letter, and makes the join due for HubSpot. Includes the
+ * transcripts of the join that staff `named`, since a server of the previous version stored them with an upgrade by link. Returns
+ * how many transcripts it changed.
  */
 export async function recordReview(
   trx: Kysely<Tables>,
@@ -83,7 +83,9 @@ export async function recordReview(
   return reviewed.length;
 }
 
-/** What the join says of the applicant, for staff to compare with the document. Null: unknown to the join and to HubSpot. */
+/**
+ * What the join says of the applicant, so that staff can compare it with the document. Null: neither the join nor HubSpot knows it.
+ */
 export interface Applicant {
   name: string | null;
   email: string | null;
@@ -92,7 +94,7 @@ export interface Applicant {
   gpa: string | null;
 }
 
-/** Select list of the {@link Applicant}, for a query over `session` joined with its `contact`. */
+/** The columns of the {@link Applicant}, for a query over `session` joined with its `contact`. */
 const applicant = sql`
   ${fullName} as name,
   coalesce(person ->> 'personalEmail', contact.email) as email, nullif(person ->> 'highSchoolName', '') as school,
@@ -134,7 +136,7 @@ export interface DueProof extends Applicant {
   paidAt: Date;
 }
 
-/** Joins that need a transcript, have none but rejected ones, and whose proof is overdue. */
+/** Joins that need a transcript, have none except rejected ones, and whose proof is overdue. */
 export async function dueProofs({ database, society, now }: Deps): Promise<DueProof[]> {
   const required = Object.entries(society.programmes)
     .filter(([, programme]) => programme.transcriptRequired)

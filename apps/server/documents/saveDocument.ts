@@ -5,8 +5,8 @@ import { DocumentFault, NotStored } from '../providers/storage/storage.ts';
 import { tellUnreadable } from './tellUnreadable.ts';
 
 /**
- * Writes a document to a new file that only its owner reads. Returns null, or a sentence when there is none to be written or the path is
- * taken. `sha256` is that of the database, when it knows the document.
+ * Writes a document to a new file that only its owner can read. Returns null, or a sentence when there is no such document or the
+ * path is taken. `sha256` is the hash in the database, if the database knows the document.
  */
 export async function saveDocument(
   deps: Pick<Deps, 'storage' | 'database' | 'log'>,

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** The scanner gave no verdict: it is down, or the file is more than it takes. */
+/** The scanner gave no verdict: it is down, or the file is larger than it takes. */
 export class NoVerdict extends Error {}
 
 export interface Scanner {

@@ -10,8 +10,8 @@ import { refusalFor } from '../session/standing.ts';
 import { proofJoin } from './proofJoin.ts';
 
 /**
- * What a join has uploaded, an upgrade by link for its base; file names only for the browser that holds the join. What staff
- * decided is for who has its uuid until somebody has proven to be its joiner.
+ * What a join, or the base of an upgrade by link, has uploaded. Only the browser that holds the join sees file names. Anybody with
+ * the uuid sees what staff decided, until somebody has proven to be the joiner.
  */
 export async function sessionDocuments(
   deps: Deps,
@@ -40,7 +40,10 @@ export async function sessionDocuments(
   };
 }
 
-/** The staff's rejection of the transcripts that a join owes or its base does, when it is final or no other transcript is left. */
+/**
+ * The staff's rejection of the transcripts of a join, or of its base. Null unless the rejection is final or no other transcript is
+ * left.
+ */
 export async function rejectionOf(
   { database }: Pick<Deps, 'database'>,
   uuid: string,

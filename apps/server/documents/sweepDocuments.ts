@@ -5,11 +5,13 @@ import { repeat } from '../platform/background.ts';
 import { isKey } from '../providers/storage/arrive.ts';
 
 const INTERVAL_MS = 3_600_000;
-/** An upload in progress keeps writing; a file unchanged for a day was cut off, or should have its row. */
+/**
+ * An upload in progress keeps writing. A file that has not changed for this long (ms) was cut off, or should have its row by now.
+ */
 const REST_MS = 86_400_000;
 const BATCH = 500;
 
-/** Starts a day after the server: by then a restored database or another storage has been checked. */
+/** The first sweep is a day after the server's start: until then staff can check a restored database or another storage. */
 export function startSweepingDocuments(deps: Deps): () => Promise<void> {
   return repeat('sweep documents', INTERVAL_MS, deps.log, () => sweepDocuments(deps), {
     firstAfterMs: REST_MS,
@@ -18,8 +20,8 @@ export function startSweepingDocuments(deps: Deps): () => Promise<void> {
 
 /**
  * Removes what uploads that were cut off have left: partial files, and envelopes without a document. Tells staff of whole documents
- * without a row. Those are kept: a crash between document and row leaves one, but so does a database restored from an older backup
- * (docs/decisions/0025). Returns how many files were removed.
+ * without a row, but keeps them: a crash between document and row leaves one, and so does a database that was restored from an
+ * older backup (docs/decisions/0025). Returns how many files it removed.
  */
 export async function sweepDocuments(deps: Deps): Promise<number> {
   let removed = 0;
@@ -41,7 +43,7 @@ export async function sweepDocuments(deps: Deps): Promise<number> {
   return removed;
 }
 
-/** The keys of whole documents that are unchanged for a day and have no row. */
+/** The keys of whole documents that have not changed for a day and have no row. */
 export async function* unknownDocuments(
   deps: Pick<Deps, 'storage' | 'database' | 'now'>,
 ): AsyncGenerator<string> {

@@ -14,12 +14,15 @@ const TOKEN_BYTES = 16;
 const LASTS_MINUTES = 60;
 
 export interface UploadLink {
-  /** Where a phone uploads. */
+  /** The path of the page on which a phone uploads. */
   path: string;
   expiresAt: string;
 }
 
-/** A link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database opens nothing. */
+/**
+ * Makes a link by which a phone uploads for a paid join. Only its hash is stored, so that a copy of the database does not contain
+ * valid links.
+ */
 export async function createUploadLink(deps: Deps, uuid: string): Promise<UploadLink> {
   const limit = deps.config.limits?.uploadLinksPerSession;
   if (limit && !(await countWithin(deps.database, 'upload link', uuid, limit)))
@@ -43,7 +46,7 @@ export async function getUploadLink(deps: Deps, token: string): Promise<{ expire
   return { expiresAt: expires_at.toISOString() };
 }
 
-/** Takes a transcript from whoever has the link. Size in bytes. */
+/** Takes a transcript from anybody who has the link. `size` is in bytes. */
 export async function uploadByLink(
   deps: Deps,
   token: string,
@@ -70,7 +73,7 @@ async function linkOf(
   return link;
 }
 
-/** A random token needs no slow hash. */
+/** SHA-256 is enough, since a random token cannot be guessed. */
 function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -24,7 +24,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
     proof: { fields: ['contactId', 'exp', 'sig'], check: (fields) => mayLeaveResume(deps, fields) },
   });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked: an erasure comes before, and then there is no such contact, or after, and then finds the document.
+    // Locked against an erasure: one that comes before leaves no such contact, and one that comes after finds the document.
     const { rows } = await sql<{ id: string }>`
       select id from contact where id = ${presentId(fields.contactId!)} and deleted_at is null for share`.execute(
       trx,
@@ -40,7 +40,7 @@ export async function uploadResume(deps: Deps, request: FastifyRequest): Promise
   return { success: true, message: RESUME_THANKS };
 }
 
-/** Throws unless the form names a contact that we know, by a link that we signed. */
+/** Throws unless the form names a contact by a link that we signed, or, if unsigned links are permitted, a contact that we know. */
 async function mayLeaveResume(
   deps: Deps,
   { contactId = '', exp, sig }: Record<string, string>,

@@ -12,7 +12,10 @@ import { proofJoin } from './proofJoin.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { rejectionOf } from './sessionDocuments.ts';
 
-/** Takes a transcript for a paid join, or for the base of an upgrade by link. Resolves when its bytes and its row are durable. Size in bytes. */
+/**
+ * Takes a transcript for a paid join, or for the base of an upgrade by link. Resolves when bytes and row are durable. `size` is in
+ * bytes.
+ */
 export async function uploadTranscript(
   deps: Deps,
   uuid: string,
@@ -24,7 +27,7 @@ export async function uploadTranscript(
     throw new Refusal(429, TOO_MANY, { retryAfter: limit.minutes * 60 });
   const { file } = await receiveUpload(deps, request, { name: () => uuid });
   const isKept = await deps.database.transaction().execute(async (trx) => {
-    // Locked: an erasure comes before, and then there is no such join, or after, and then finds the document.
+    // Locked against an erasure: one that comes before leaves no such join, and one that comes after finds the document.
     const { rows } = await sql`
       select from join_session where uuid = ${join} and erased_at is null and ${stateAllows('uploadTranscript')}
       for no key update`.execute(trx);
@@ -41,8 +44,8 @@ export async function uploadTranscript(
 }
 
 /**
- * The join whose proof is uploaded with this one (proofJoin.ts). Throws when it takes none, since it is not paid, or staff have rejected
- * the proof for good. In that order: anybody can begin a join with somebody's code.
+ * The join whose proof is uploaded with this join (proofJoin.ts). Throws when the join is not paid, and then when staff have
+ * rejected the proof for good: in this order, since anybody can begin a join with somebody else's code.
  */
 export async function joinForUpload(deps: Deps, uuid: string): Promise<string> {
   const session = await deps.database

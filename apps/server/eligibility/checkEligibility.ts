@@ -20,14 +20,14 @@ import {
 export interface Eligibility {
   status: 'success' | 'failed';
   message: string;
-  /** Null for a school code. */
+  /** Null for a school's code. */
   contactId: string | null;
 }
 
-/** A code may be right and only its look-up held up: calling it invalid would turn an invited student away. */
+/** The code may be right and only its look-up delayed. Calling it invalid would turn an invited student away. */
 const CANNOT_CHECK = 'We cannot check invite codes at this moment. Please try again in a minute.';
 
-/** What the mirror knows of a code; of one that it does not know all is null but `expired`, false, and `is_within`. */
+/** What the mirror knows of a code. For an unknown code all fields are null, except `expired` (false) and `is_within`. */
 interface FoundCode {
   code: string | null;
   contact_id: string | null;
@@ -38,9 +38,9 @@ interface FoundCode {
 }
 
 /**
- * Whether an invite code opens a join. An unknown or expired code is an answer, not a failure. Attempts with codes that are not
- * known here are counted by address before HubSpot is asked, and forgiven when it knows the code; a code that is known
- * costs one statement that only reads, unless it leads to a member by HubSpot's word alone: then HubSpot is asked anew.
+ * Answers whether an invite code opens a join; an unknown or expired code is an answer, not an error. Attempts with codes that are
+ * not known here are counted by address before HubSpot is asked, and forgiven when HubSpot knows the code. A known code costs one
+ * statement that only reads, unless it leads to a contact whom only HubSpot calls a member: then HubSpot is asked again.
  */
 export async function checkEligibility(
   deps: Deps,
@@ -57,7 +57,7 @@ export async function checkEligibility(
     const counted = await inTurn(count);
     if (!counted.is_within) throw tooManyAttempts(deps);
     if (!found.code) {
-      // Addresses that have tried another code lately leave HubSpot's searches to others first.
+      // An address that has tried another code recently gets fewer of HubSpot's searches, so that others are served first.
       const isSuspect = counted.is_suspect || isSlip(code);
       const learned = await deps.contacts.learnCode(code, isSuspect ? 'suspect' : 'joiner');
       if (learned === 'unavailable') throw new Refusal(503, CANNOT_CHECK, { retryAfter: 5 });
@@ -91,7 +91,7 @@ export async function checkEligibility(
   }
 
   async function count(): Promise<CountedAttempt> {
-    // What was found is decided anew: the code may have been learnt meanwhile.
+    // The code is looked up again, since it may have been learnt meanwhile.
     const { rows } = await sql<CountedAttempt>`
       with ${countingAttempt(deps, attempt, sql<boolean>`exists (select from invitation where code = ${code} and ${IS_IN_DATE})`)}
       select * from attempt`.execute(deps.database);

@@ -9,39 +9,39 @@ import { limitedCount, TOO_MANY } from '../platform/http/limits.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
 /**
- * Attempts with codes that open nothing are counted by the form of the code. Of those that look minted an address may try
- * more: among 2^40 a guess is worth nothing, and so a stranger who tries other codes from an address that many share, a
- * school's or that of a proxy that nobody named, does not keep those waiting who have a minted one. Slips count apart.
+ * Attempts with codes that open nothing are counted by the form of the code. An address may try more codes that look minted, since
+ * a guess among 2^40 has no chance. So a stranger who tries other codes from a shared address (a school's, or an undeclared
+ * proxy's) does not block those who have a minted code. Slips are counted apart.
  */
 const WRONG_CODE = 'wrong_code';
 const WRONG_MINTED = 'wrong_minted_code';
 const SLIP = 'slip_code';
-/** What is counted of guesses: slips are none. */
+/** The counts that are guesses: slips are not. */
 export const GUESSES = [WRONG_CODE, WRONG_MINTED];
 const MINTED_TIMES = 10;
-/** The attempts themselves: a code that is tried again from the same address is no other attempt. */
+/** The count that remembers each attempt, so that the same code from the same address does not count twice. */
 const TRIED = 'tried_code';
 
-/** Somebody at an address, known by its hash, tries a code, in its one spelling. */
+/** An attempt from an address, known by its hash, with a normalised code. */
 export interface CodeAttempt {
   code: string;
   addressHash: string;
 }
 
-/** What a statement with {@link countingAttempt} says of the attempt. */
+/** What a statement with {@link countingAttempt} tells of the attempt. */
 export interface CountedAttempt {
-  /** Whether it may be answered, be the code right or wrong: a right guess must not be told from a wrong one. */
+  /** Whether the attempt may be answered, whether or not the code is right: a limit must not reveal a right guess. */
   is_within: boolean;
-  /** The time under which it was counted; null when it was not. */
+  /** The time window in which it was counted; null when it was not counted. */
   counted_at: string | null;
-  /** Whether attempts with other codes were counted in the window before it. */
+  /** Whether attempts with other codes were already counted in the same window. */
   is_suspect: boolean;
 }
 
 /**
- * Counts an attempt before anything is told of it: common table expressions for a statement, the last one named `attempt`, of
- * one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted: a school stands behind one address.
- * One that is over the limit is not counted either, so that a window ends.
+ * Counts an attempt before anything is answered: common table expressions for a statement, of which the last one, `attempt`, has
+ * one row ({@link CountedAttempt}). An attempt with a right code (`isRight`) is not counted, since a whole school may use one
+ * address. An attempt over the limit is not counted either, so that the window ends.
  */
 export function countingAttempt(
   deps: Deps,
@@ -79,15 +79,15 @@ export function countingAttempt(
 }
 
 /**
- * Takes turns with statements that count attempts. Each is a write that waits for the disk: without turns, a burst of guesses
- * would hold every connection of the pool, and the joins beside them would wait.
+ * Lets statements that count attempts run one at a time. Each is a write that waits for the disk: otherwise a burst of guesses
+ * would take every connection of the pool, and joins would have to wait.
  */
 export const inTurn = pLimit(1);
 
-/** Whether an invitation's code still opens a join: a condition on its row. */
+/** Whether an invitation's code is still in date: a condition on its row. */
 export const IS_IN_DATE = sql<boolean>`(expires_at is null or expires_at > now())`;
 
-/** Whether the address may try the code at all, for a statement that only acts on right ones. */
+/** Whether the address may try the code at all, for a statement that acts only on right codes. */
 export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean> {
   const limit = limitOf(deps, attempt);
   if (!limit) return sql<boolean>`true`;
@@ -95,7 +95,7 @@ export function mayAttempt(deps: Deps, attempt: CodeAttempt): RawBuilder<boolean
   return sql<boolean>`${limitedCount(name, key, limit)} < ${limit.count}`;
 }
 
-/** An attempt that was counted, since the code was not known here, turned out to be right. */
+/** Takes back the count of an attempt whose code was not known here and turned out to be right. */
 export async function forgiveAttempt(
   database: Database,
   attempt: CodeAttempt,

@@ -12,7 +12,7 @@ import type { Society } from '../society/society.ts';
 export interface Parcel {
   uuid: string;
   name: string | null;
-  /** Null when none was given. */
+  /** Null when no address was given. */
   address: Address | null;
   paidAt: Date;
   goods: (Goods & { intentId: string })[];
@@ -41,13 +41,13 @@ export async function parcelOf(
   return parcelsOf(society, rows)[0] ?? null;
 }
 
-/** To be sent, or held for staff to decide. */
+/** Whether goods are to be sent, or are held for staff to decide. */
 export function isWaiting({ state }: Goods): boolean {
   return state.is === 'open' || state.is === 'held';
 }
 
 interface OrderRow extends Omit<ShippedOrder, 'goods'> {
-  /** Null: as the society's file says. */
+  /** Null when the snapshot did not keep it: then the society file says what is sent. */
   goods: ShippedOrder['goods'] | null;
   uuid: string;
   intentId: string;
@@ -57,7 +57,7 @@ interface OrderRow extends Omit<ShippedOrder, 'goods'> {
   profile: ContactProfile | null;
 }
 
-/** Payments that include goods; without `all` only those with goods still to be sent. */
+/** A condition for payments that include goods; without `all` only those with goods that were not sent yet. */
 function withGoods(society: Society, all: boolean): RawBuilder<boolean> {
   const shipping = society.catalogue.filter(({ ships }) => ships !== undefined).map(({ id }) => id);
   const isUnsent = sql`not exists (select from shipment

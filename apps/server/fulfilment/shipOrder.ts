@@ -4,26 +4,26 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { type Parcel, parcelOf } from './orders.ts';
 
-/** Why nothing was recorded, for staff. */
+/** Why nothing was recorded, as a sentence for staff. */
 export class NotShippable extends Error {}
 
 export interface ShipRequest {
-  /** Product ids; null for all that are open. */
+  /** Product ids; null for all goods that are open. */
   items: readonly number[] | null;
   /** The staff member. */
   by: string;
 }
 
 export interface Shipped {
-  /** Recorded by this call. */
+  /** What this call recorded. */
   goods: Goods[];
-  /** The join's other goods, for the answer: sent before, not to be sent, or held. */
+  /** The join's other goods: sent before, not to be sent, or held. */
   others: Goods[];
 }
 
 /**
- * Records that goods of a join were sent: those named, or all that are open. Held goods must be named. The join is locked as a
- * refund locks it: nothing is recorded as sent while it is being refunded, and two concurrent calls record it once.
+ * Records that goods of a join were sent: the named ones, or all that are open. Held goods must be named. The join is locked as for
+ * a refund, so that nothing is recorded as sent while it is being refunded, and two concurrent calls record it once.
  */
 export async function shipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
@@ -54,7 +54,7 @@ export async function shipOrder(
   });
 }
 
-/** Undoes the record that goods of a join were sent: those named, or all. The rows stay, with who undid them. */
+/** Takes back the record that goods of a join were sent: the named ones, or all. The rows stay, and say who took them back. */
 export async function unshipOrder(
   deps: Pick<Deps, 'database' | 'society'>,
   uuid: string,

@@ -2,20 +2,20 @@ import { sql } from 'kysely';
 import { areAlike, followsOn, SHORTEST_CODE } from '#core/guessableCodes.ts';
 import type { Database } from '../platform/database/client.ts';
 
-/** Personal codes of a file that are guessable or easily confused. */
+/** Personal codes of a file that can be guessed or easily confused. */
 export interface Guessable {
   kind: 'short' | 'sequential' | 'alike';
-  /** Their number; a lower bound for `alike`. */
+  /** How many; a lower bound for `alike`. */
   count: number;
-  /** Lines of the first such code, and of the one that it resembles. */
+  /** The lines of the first such code, and of the code that it resembles. */
   lines: number[];
 }
 
 const PAGE = 10_000;
 
 /**
- * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours when all are sorted by their first or
- * by their last characters: two passes, in constant memory.
+ * Checks the personal codes in this connection's table `import_seen`. Similar codes are neighbours when all codes are sorted by
+ * their first or by their last characters, so two passes in constant memory find them.
  */
 export async function findGuessable(connection: Database): Promise<Guessable[]> {
   const found = { short: none('short'), sequential: none('sequential'), alike: none('alike') };

@@ -47,7 +47,7 @@ export const importCommand: Command = {
   },
 };
 
-/** What staff read of codes that can be guessed; lines and not codes, since a log may keep it. */
+/** A warning for staff about guessable codes. It names lines, not codes, since the output may end up in a log. */
 function warningOf({ kind, count, lines }: Guessable): string {
   const where = `such as on ${lines.length === 1 ? 'line' : 'lines'} ${lines.join(' and ')}`;
   switch (kind) {

@@ -7,24 +7,24 @@ import { isEmail } from '#core/studentDetails.ts';
 import type { Database } from '../platform/database/client.ts';
 import { findGuessable, type Guessable } from './guessable.ts';
 
-/** Counts of lines. */
+/** How many lines. */
 export interface ImportReport {
   imported: number;
   unchanged: number;
-  /** Rejected lines; each was reported by its number. */
+  /** Rejected lines; each was reported with its number. */
   refused: number;
 }
 
-/** What happens while a file is read. The header is line 1. */
+/** Called while a file is read. The header is line 1. */
 export interface ImportListener {
   refused(line: number, text: string): void;
   progress(lines: number, bytes: number): void;
-  /** Guessable personal codes, after the import. Checked only if this listener is given. */
+  /** Receives guessable personal codes, after the import. They are looked for only if this listener is given. */
   guessable(found: Guessable): void;
 }
 
 const columns = ['code', 'contactId', 'firstName', 'lastName', 'email', 'school'] as const;
-/** Optional in the file. */
+/** Columns that the file may lack. */
 const optionalColumns = ['programme', 'expiresAt'] as const;
 type Column = (typeof columns)[number] | (typeof optionalColumns)[number];
 
@@ -49,9 +49,9 @@ const BATCH = 1000;
 export class NotInvitations extends Error {}
 
 /**
- * Takes invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school is a
- * school code), as a stream and in batches: memory does not grow with the file. A bad line is reported by its number and skipped.
- * Safe to run again, also while the server runs: a line that was imported before changes nothing.
+ * Imports invitations from a CSV file (`code,contactId,firstName,lastName,email,school`; an empty contact id with a school is a
+ * school's code). Reads it as a stream, in batches, so memory does not grow with the file. A bad line is reported with its number
+ * and skipped. Safe to repeat, also while the server runs: a line that was imported before changes nothing.
  */
 export async function importInvitations(
   database: Database,
@@ -72,7 +72,7 @@ export async function importInvitations(
     skip_empty_lines: true,
     relax_column_count: true,
   });
-  // Read errors are thrown to the loop over the rows.
+  // The loop over the rows receives read errors.
   pipeline(source, parser, () => {});
   const rows = parser as AsyncIterable<{ info: { lines: number }; record: string[] }>;
   // The codes seen so far are kept in a temporary table of this connection.
@@ -130,7 +130,7 @@ function readHeader(record: string[]): Column[] {
   return record as Column[];
 }
 
-/** One line as an invitation, or the sentence that says what is wrong with it. */
+/** Reads one line as an invitation. Returns a sentence when something is wrong with the line. */
 function readLine(header: Column[], record: string[], programmes: readonly string[]): Invitation | string {
   if (record.length !== header.length) return `has ${record.length} fields, not ${header.length}.`;
   const field = (name: Column) => record[header.indexOf(name)]?.replaceAll('\0', '').toWellFormed() || null;
@@ -163,7 +163,7 @@ function readLine(header: Column[], record: string[], programmes: readonly strin
   };
 }
 
-/** Data from HubSpot is kept; an import only fills fields that the mirror lacks. */
+/** Writes a batch. Data from HubSpot is kept: an import only fills fields that the mirror lacks. */
 async function write(
   connection: Database,
   batch: readonly Line[],

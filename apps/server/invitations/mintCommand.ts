@@ -61,7 +61,7 @@ export const mintCommand: Command = {
   },
 };
 
-/** The contacts of a file, line by line, without a code and without columns that invitations do not have. */
+/** Reads the contacts of a file line by line, with only the columns that invitations have, and without their codes. */
 async function* contactsOf(
   file: string,
   all: Invitation,

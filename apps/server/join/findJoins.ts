@@ -6,14 +6,14 @@ import type { Deps } from '../deps.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import { shortName } from '../session/person.ts';
 
-/** A join as staff find it. Amounts are cents. */
+/** A join as staff see it. Amounts are in cents. */
 export interface FoundJoin {
   uuid: string;
   state: string;
   programme: string;
   createdAt: Date;
   name: string | null;
-  /** What is in its order while nothing is paid. */
+  /** The lines of its order, while nothing is paid. */
   openLines: OrderLine[];
   payments: {
     id: string;
@@ -35,8 +35,8 @@ type FoundRow = Omit<FoundJoin, 'payments'> & {
 };
 
 /**
- * The joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, an email address (of the joiner,
- * the contact or a receipt), or a name, of which each word may be the beginning of one.
+ * Finds the joins of somebody, the newest first: by join, payment intent, contact id, invite code, member number, email address (of
+ * the joiner, the contact or a receipt), or name, of which each word may be just the beginning.
  */
 export async function findJoins(
   { database }: Pick<Deps, 'database'>,
@@ -71,7 +71,7 @@ export async function findJoins(
   }));
 }
 
-/** Each way reads by an index of its own: apps/server/platform/database/plans.test.ts. */
+/** The ways to find `text`. Each uses an index: apps/server/platform/database/plans.test.ts. */
 function waysTo(text: string): RawBuilder<unknown>[] {
   const lower = text.toLowerCase();
   if (isUuid(lower)) return [sql`select uuid from join_session where uuid = ${lower}`];
@@ -92,7 +92,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   }
   const words = sql`to_tsquery('simple', ${beginnings(text)})`;
   const code = text.toUpperCase();
-  // Eight letters may be a name as well.
+  // Eight letters may also be a name, so the other ways are tried, too.
   const number = parseMemberNumber(text);
   return [
     ...(number === null
@@ -107,7 +107,7 @@ function waysTo(text: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** The words of a name as a query of PostgreSQL's full text search, of which each may go on: 'jor':* & 'riv':* */
+/** A name as a query of PostgreSQL's full text search by the beginnings of its words: 'jor':* & 'riv':* */
 function beginnings(name: string): string {
   const words = name.split(/\s+/).map((word) => word.replaceAll(/['\\]/g, ' ').trim());
   return words

@@ -10,14 +10,14 @@ import { refusalFor } from '../session/standing.ts';
 import { stateAllows } from '../session/states.ts';
 import { fillIn } from '../society/texts.ts';
 
-/** What HubSpot told us so long ago is asked for again. */
+/** After this many minutes HubSpot is asked again for a contact. */
 const OLD_MINUTES = 10;
 
-/** What is known for the details form: what this session submitted wins over the contact, the contact over the school. */
+/** What is known for the details form. What this session submitted wins over the contact, and the contact over the school. */
 export async function getContact(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getContact'>> {
   let row = await find();
-  // A contact that only an import has told us of is waited for, two seconds at most; what HubSpot told us a while ago
-  // answers at once and is refreshed behind, for the next time.
+  // If only an import has told us of the contact, the request waits for HubSpot, two seconds at most. If HubSpot told us a while
+  // ago, the request is answered at once, and the contact is refreshed in the background for the next time.
   if (row?.contact_id && row.age === 'unseen') {
     await deps.contacts.refresh(row.contact_id);
     row = await find();
@@ -45,7 +45,7 @@ export async function getContact(deps: Deps, uuid: string, holding: Holding): Pr
     return rows[0];
   }
 
-  /** A contact's own school is told only to whom the invitation itself led. */
+  /** The contact's school is shown only if the invitation itself led to the contact. */
   function invitationOf({ origin, programme, school, profile }: NonNullable<typeof row>): string {
     const { invitedThroughSchool, invited, nominated } = deps.society.pages.studentDetails;
     if (origin === 'self_nomination') return fillIn(nominated, deps.society, programme);

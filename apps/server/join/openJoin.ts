@@ -8,7 +8,7 @@ import { firstName } from '../session/person.ts';
 import { stateAllows } from '../session/states.ts';
 
 /**
- * Where a join that is not paid goes on in this browser; null for any other. The first name only for one that holds it.
+ * Where an unpaid join goes on in this browser; null for any other join. Only a browser that holds the join gets the first name.
  */
 export async function openJoin(deps: Deps, uuid: string, holding: Holding): Promise<Data<'getOpenJoin'>> {
   const { rows } = await sql<{ state: JoinSessionState; first_name: string | null }>`

@@ -30,8 +30,8 @@ export interface StartedJoin {
 const CONFIRM_ELIGIBILITY = 'Please confirm that you meet the eligibility requirements.';
 
 /**
- * A join by a personal invite code: the code must be that contact's, in date, and its contact not a member yet. An open join of
- * that contact among `joinsOfBrowser` is continued instead.
+ * Starts a join by a personal invite code. The code must lead to the contact and not have expired, and the contact must not be a
+ * member yet. An open join of the contact among `joinsOfBrowser` is continued instead.
  */
 export async function startInvitedJoin(
   deps: Deps,
@@ -49,7 +49,7 @@ export async function startInvitedJoin(
   });
 }
 
-/** A join by a school's code, as often as one likes. Its programme is the invitation's. */
+/** Starts a join by a school's code, which may be used any number of times. The invitation decides the programme. */
 export async function startSchoolJoin(
   deps: Deps,
   given: { invitationCode: string; address: string },
@@ -62,7 +62,7 @@ export async function startSchoolJoin(
   });
 }
 
-/** A join of somebody who confirms eligibility and names no contact. */
+/** Starts a join of somebody who confirms eligibility and names no contact. */
 export async function startSelfNomination(
   deps: Deps,
   given: { hasConfirmedEligibility: boolean; isTOLA: boolean; address: string },
@@ -80,7 +80,7 @@ export async function startSelfNomination(
   return { uuid: rows[0].uuid, programme };
 }
 
-/** A join by a link that names a contact, or the open one of that contact among `joinsOfBrowser`. */
+/** Starts a join by a link that names a contact, or continues the open one of that contact among `joinsOfBrowser`. */
 export async function startLinkedJoin(
   deps: Deps,
   given: {
@@ -137,7 +137,7 @@ async function startByCode(
   const code = normaliseInviteCode(invitationCode);
   const addressHash = deps.hashAddress(address);
   const attempt: CodeAttempt = { code, addressHash };
-  // A school's code is shared by design: only a personal one is counted.
+  // Joins by a personal code are limited. A school's code is meant to be shared, so joins by it are not.
   const codeUnderLimit =
     origin === 'invite' ? joinsUnderLimit(deps, 'contact_id', contactId!) : sql<boolean>`true`;
   const isOpen = sql`code = ${code} and contact_id is not distinct from ${contactId === null ? null : presentId(contactId)} and ${IS_IN_DATE}`;
@@ -169,8 +169,8 @@ async function startByCode(
 }
 
 /**
- * The newest open join that the browser holds of the contact that a statement's `invited` names, as its expression `continued`. A
- * school's code and a checkout link begin a new one: many students use the first, and the second sells something else.
+ * An SQL expression `continued`: the newest open join that the browser holds of the contact that the statement's `invited` names. A
+ * school's code and a checkout link always begin a new join: many students use the first, and the second sells something else.
  */
 function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
   return sql`continued as (
@@ -183,17 +183,17 @@ function continuing(joinsOfBrowser: readonly HeldJoin[]): RawBuilder<unknown> {
 const CONTINUED_OR_STARTED = sql`select * from continued union all select * from started`;
 
 interface Invited {
-  /** False: the code or contact leads to nobody. */
+  /** False when the code or contact leads to nobody. */
   is_invited: boolean;
   is_member: boolean | null;
   is_by_mirror_alone: boolean | null;
-  /** False: too many wrong codes were tried from the address to say anything. */
+  /** False when too many wrong codes were tried from the address to answer at all. */
   is_within: boolean;
 }
 
 /**
- * The join that `insert` starts. When it starts none, `askInvited` says why: nobody's invitation, a member, or else a limit is
- * full. Before a member by the mirror's word alone is refused, HubSpot is asked anew.
+ * Runs `insert`, which starts a join. When it starts none, `askInvited` says why: there is no such invitation, the contact is a
+ * member, or otherwise a limit is reached. Before a contact is refused whom only the mirror calls a member, HubSpot is asked again.
  */
 async function startOrRefuse(
   deps: Deps,

@@ -11,10 +11,12 @@ import { isOpenTo } from '../session/holding.ts';
 import { refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
-/** HubSpot hears of it when the member has gone on, mostly together with the payment: one write instead of two. */
+/**
+ * HubSpot hears of the details only after this many seconds: then the member has mostly paid, and one write does instead of two.
+ */
 const TELL_AFTER_SECONDS = 120;
 
-/** Takes the details of a join that is not paid or being paid; the same rules as in the page decide. */
+/** Saves the details of a join that is not paid or being paid. They are checked by the same rules as on the page. */
 export async function submitDetails(
   deps: Deps,
   uuid: string,
@@ -25,7 +27,7 @@ export async function submitDetails(
   const errors = studentDetailsErrors(details, { currentYear: deps.now().getFullYear(), country });
   if (Object.keys(errors).length > 0) throw new Refusal(400, DETAILS_NOT_ACCEPTED, { errors });
   const trimmed = trimDetails(details);
-  // A contact that another email led to is not this one's: HubSpot is asked again.
+  // If the email has changed, a contact that the old email led to is not this join's: HubSpot is asked again.
   const isOfOtherEmail = sql`(not owns_hubspot_contact and lower(details ->> 'personalEmail') <> ${trimmed.personalEmail.toLowerCase()})`;
   const save = async () => {
     const { rows } = await sql<{ uuid: string }>`

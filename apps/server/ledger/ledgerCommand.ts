@@ -77,7 +77,7 @@ function net({ grossCents, feeCents }: Pick<LedgerSum, 'grossCents' | 'feeCents'
   return grossCents - feeCents;
 }
 
-/** Dollars as a spreadsheet reads them: -65.00. */
+/** Dollars in a form that spreadsheets read: -65.00. */
 function amount(cents: number): string {
   return `${cents < 0 ? '-' : ''}${toPrice(Math.abs(cents))}`;
 }
@@ -90,7 +90,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** The start of a day in UTC; undefined for what is not a date. */
+/** The start of a day in UTC. Undefined if the text is not a date. */
 function readDay(text: string | undefined): Date | undefined {
   if (!text || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const date = new Date(`${text}T00:00:00Z`);

@@ -16,7 +16,7 @@ import { type NamedOrder, namedOrder } from '../payments/namedOrder.ts';
 import { isUuid } from '../platform/database/isUuid.ts';
 import type { BalanceMovement } from '../providers/stripe/movements.ts';
 
-/** One line for the accountant. Amounts are cents. */
+/** One line for the accountant. Amounts are in cents. */
 export interface LedgerRow extends LedgerEntry {
   at: Date;
   category: string;
@@ -31,22 +31,22 @@ export interface Ledger {
   /** Oldest first. */
   rows: LedgerRow[];
   totals: (LedgerSum & { kind: LedgerKind })[];
-  /** Of other apps on the same Stripe account: not in the rows. */
+  /** Transactions of other apps on the same Stripe account. They are not in the rows. */
   others: LedgerSum;
-  /** All transactions of the balance in these days: the rows and the others together. */
+  /** All transactions of the balance in these days: those of the rows and the others. */
   balance: LedgerSum;
-  /** Why rows and others together do not equal the balance; empty when they do. */
+  /** Why rows and others together do not equal the balance. Empty when they do. */
   faults: string[];
 }
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** Stripe's longest payout interval is a month: after so long a transaction is not paid out any more (days). */
+/** Stripe's longest payout interval is a month, so after this many days a transaction is no longer paid out. */
 const PAYOUT_DAYS = 60;
 
 /**
- * The transactions of Stripe's balance from `from` to before `until`, each as the lines of its order or refund. Amounts are
- * Stripe's; what they were for is from our tables. Reads only.
+ * Reads the transactions of Stripe's balance from `from` until before `until`, each split into the lines of its order or refund.
+ * Amounts are Stripe's; what they were for comes from our tables. Only reads.
  */
 export async function readLedger(deps: Deps, { from, until }: { from: Date; until: Date }): Promise<Ledger> {
   const movements: BalanceMovement[] = [];
@@ -98,15 +98,15 @@ function faultsOf(
 interface Records {
   lines: OrderLine[] | null;
   amountCents: number | null;
-  /** Null where the order does not keep its own. */
+  /** Null when the order did not keep the processing fee of its own time. */
   processingFeeCents: number | null;
   programme: string | null;
   refunds: (GivenBack & { stripeId: string | null; reason: string })[];
 }
 
 /**
- * For each balance transaction the order that its charge paid and the refunds in our tables, in the same order. An order of another
- * amount has been given the revision again that a lost change of the order had: it is not what was paid.
+ * For each balance transaction, in the same order: the order that its charge paid, and the refunds in our tables. The amounts must
+ * match: after a lost change of an order, another order may have the same revision again, and that order is not what was paid.
  */
 async function recordsOf(deps: Deps, movements: readonly BalanceMovement[]): Promise<Records[]> {
   const asked = movements.map(({ charge }) => {

@@ -24,7 +24,7 @@ interface Row {
 
 const state = sql<LetterState>`case when sent_at is not null then 'sent' when refusal is not null then 'refused'
   when withdrawn_at is not null then 'withdrawn' when due_at <= now() then 'due' else 'later' end`;
-/** When it was sent, or is tried next. */
+/** When the letter was sent or withdrawn, or is tried next. */
 const at = sql<Date>`coalesce(sent_at, withdrawn_at, next_try_at)`;
 
 const minute = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
@@ -111,7 +111,7 @@ export const lettersRetryCommand: Command = {
   summary: 'Send again what was refused, after its cause is mended. One that was sent is not sent again.',
   async run([which, ...more], { database }) {
     if (!which || more.length > 0 || !(which === 'all' || isUuid(which))) return misused(lettersRetryCommand);
-    // Five days of tries begin anew.
+    // The five days of tries begin again.
     const { rows } = await sql`
       update letter set refusal = null, attempts = 0, due_at = now(), next_try_at = now()
       where refusal is not null and sent_at is null ${which === 'all' ? sql`` : sql`and id = ${which}`} returning id`.execute(

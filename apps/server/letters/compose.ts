@@ -24,7 +24,7 @@ import {
 } from './render.ts';
 import { type Letter, proofDueAt, type RejectionData } from './takeLetter.ts';
 
-/** Twice the size at which it is shown, for sharp screens. */
+/** Twice the size at which the crest is shown, for sharp screens. */
 const CREST_PIXELS = 80;
 
 /** What is needed to write letters. */
@@ -33,7 +33,7 @@ export type Writing = Pick<
   'config' | 'society' | 'environment' | 'letterTexts' | 'passes' | 'stopLinks'
 >;
 
-/** A letter ready to be sent. Null when nobody's address is known. */
+/** Composes a letter so that it can be sent. Null when no address is known. */
 export function compose(writing: Writing, letter: Letter, now: Date): Mail | null {
   const to = providerEmail(letter.emails);
   if (to === null) return null;
@@ -54,7 +54,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
     subject: content.subject,
     text: textOf(content, sender),
     html: htmlOf(content, sender),
-    // Answered by no machine (RFC 3834).
+    // Marks the letter so that no machine answers it (RFC 3834).
     headers: {
       'auto-submitted': 'auto-generated',
       'content-language': 'en',
@@ -64,7 +64,7 @@ export function compose(writing: Writing, letter: Letter, now: Date): Mail | nul
   };
 }
 
-/** A mail client's own button to get no more (RFC 2369, RFC 8058). */
+/** The header fields for a mail client's own unsubscribe button (RFC 2369, RFC 8058). */
 function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> {
   return {
     'list-unsubscribe': `<${stops.oneClickAddress(to)}>`,
@@ -72,7 +72,7 @@ function oneClick(stops: Deps['stopLinks'], to: string): Record<string, string> 
   };
 }
 
-/** In whose name letters go. */
+/** The sender of letters. */
 function senderOf({ config, society }: Pick<Writing, 'config' | 'society'>): MailAddress {
   return config.mail?.from ?? supportOf({ society });
 }
@@ -89,8 +89,8 @@ function crestOf(colours: { gold: string; red: string }): Buffer {
 }
 
 /**
- * The same for a letter at every try, and for the one that a restored database makes due again: mail servers and clients know
- * a letter that comes twice by it.
+ * The Message-ID of a letter. It is the same at every try, and also after a restored database makes the letter due again, so that
+ * mail servers and clients recognise a letter that comes twice.
  */
 function messageIdOf(
   { environment }: Pick<Writing, 'environment'>,
@@ -104,7 +104,7 @@ function messageIdOf(
   return `<${name}@${address.split('@')[1]}>`;
 }
 
-/** What stands in the place of each placeholder (placeholders.ts). */
+/** The value of each placeholder (placeholders.ts). */
 function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): LetterValues {
   const key = letter.programme ?? society.defaultProgramme;
   const programme = society.programme(key);
@@ -176,7 +176,10 @@ function valuesOf({ society, passes }: Writing, letter: Letter, now: Date): Lett
   };
 }
 
-/** Whether a text may stand in a letter as a name. Anybody can type another's email, and what mail clients make a link. */
+/**
+ * Whether a text may stand in a letter as a name. Anybody can type somebody else's email with a name that mail clients turn into a
+ * link.
+ */
 function isName(text: string): boolean {
   return text.length <= 60 && !/[/:@\\]|\w\.\w{2}|\bwww\b/i.test(text);
 }
@@ -207,7 +210,9 @@ function receiptTable(
   };
 }
 
-/** A donation is called one, whatever the catalogue calls it: it may be deductible. */
+/**
+ * The name of an order line. A donation is always called a donation, whatever the catalogue calls it, because it may be deductible.
+ */
 function nameOf({ type, name }: OrderLine): string {
   return isDonationType(type) && !/donation/i.test(name) ? `Donation: ${name}` : name;
 }
@@ -220,7 +225,7 @@ function refundTable(
   const given = lines ?? [];
   const isWhole = given.reduce((sum, { cents }) => sum + cents, 0) === amountCents;
   return {
-    // What a refund was for may not be known, or only in part.
+    // What a refund was for may be unknown, or known only in part.
     lines: isWhole ? given.map(({ name, cents }) => ({ name, amount: displayPrice(cents) })) : [],
     total: { name: 'Returned', amount: displayPrice(amountCents) },
     notes: [...(card ? [`To ${card}`] : []), ...(intentId ? [`Reference: ${intentId}`] : [])],

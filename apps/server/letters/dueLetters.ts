@@ -8,19 +8,22 @@ export interface DueLetter {
   kind: LetterKind;
   /** The join that it is about. */
   sessionUuid: string | null;
-  /** What of the join it is about, as the id of a payment: of one kind, join and occasion there is one letter, however often it is made due. */
+  /**
+   * What of the join the letter is about, such as the id of a payment. There is one letter for each kind, join and occasion,
+   * however often it is made due.
+   */
   occasion: string;
-  /** Whom it goes to. Absent: to the join's own address, as it is known when the letter is sent. */
+  /** The address that it goes to. If absent, the join's own address at the time of sending. */
   email?: string;
-  /** What the letter needs and no other table keeps. */
+  /** What the letter needs and no other table has. */
   data?: Record<string, unknown>;
-  /** How much later it is due (hours). Absent: at once. */
+  /** How many hours later the letter is due. If absent, it is due at once. */
   afterHours?: number;
 }
 
 /**
- * An `insert` that makes letters due: a statement, or a CTE of the statement that writes what they tell. Writes none where the
- * society sends its letters by other means (`MAIL=elsewhere`), or where a condition of that statement does not hold.
+ * An `insert` that makes letters due: a statement, or a CTE of the statement that writes the event they tell of. Writes none if the
+ * society sends its letters by other means (`MAIL=elsewhere`), or if `onlyIf` does not hold.
  */
 export function insertLetters(
   { config }: Pick<Deps, 'config'>,
@@ -38,12 +41,12 @@ export function insertLetters(
     on conflict (kind, session_uuid, occasion) do nothing`;
 }
 
-/** Of a sale, and as true whenever they arrive. */
+/** Letters of a sale that are true whenever they arrive, so that they may be sent late. */
 const lateLetters: readonly LetterKind[] = ['confirmation', 'upgrade', 'certificate', 'portal'];
 
 /**
- * Makes the letters of a sale due once more that were withdrawn while what it sold had ended: it is held again. Whether they hold is asked
- * as of every letter when it is sent.
+ * Makes the letters of a sale due again that were withdrawn while its membership had ended, which is held again. Whether they still
+ * hold is checked when they are sent, as for every letter.
  */
 export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentId: string): Promise<void> {
   await trx
@@ -56,7 +59,7 @@ export async function dueAgain(trx: Kysely<Tables>, sessionUuid: string, intentI
     .execute();
 }
 
-/** Makes letters due, in the transaction of what they tell. */
+/** Makes letters due, in the transaction that writes the event they tell of. */
 export async function dueLetters(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,

@@ -2,7 +2,7 @@ import { PROOF_DUE_DAYS } from '#core/specified.ts';
 import type { Society } from '../society/society.ts';
 import type { DueLetter } from './dueLetters.ts';
 
-/** How many days are left when a proof that is still due is asked for. */
+/** A letter asks for a proof that is still due when this many days are left. */
 const PROOF_ASKED_DAYS_LEFT = [14, 5, 1];
 
 /** A membership, or an upgrade, that was just paid for. */
@@ -15,8 +15,8 @@ export interface Sold {
 }
 
 /**
- * The letters that a sale makes due: its receipt now, and the others on their days. One that does not hold any more when its
- * day has come is not sent (readLetter.ts).
+ * The letters that a sale makes due: its receipt now, and the others on their days. A letter that no longer holds on its day is not
+ * sent (takeLetter.ts).
  */
 export function lettersOfSale(
   { letters, programme: programmeOf }: Pick<Society, 'letters' | 'programme'>,

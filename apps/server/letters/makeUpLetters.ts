@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import { dueLetters } from './dueLetters.ts';
 import { lettersOfSale, type Sold } from './lettersOfSale.ts';
 
-/** At once. */
+/** How many memberships one call takes. */
 const BATCH = 100;
 
 /**
- * Makes the letters due of memberships that a server of the version before has sold, while both run: that version wrote none.
- * All others are made due where they are sold (payments/confirmPayment.ts).
+ * Makes letters due for memberships that a server of the previous version sold while both versions run, since that version wrote no
+ * letters. All other letters are made due where the membership is sold (payments/confirmPayment.ts).
  */
 export async function makeUpLetters(deps: Deps): Promise<void> {
   const { rows: missed } = await sql`select from membership where not has_letters limit 1`.execute(

@@ -1,6 +1,6 @@
 import type { LetterKind } from '#core/letterKinds.ts';
 
-/** What every letter may name. */
+/** Placeholders that every letter may use. */
 const everywhere = [
   'greeting',
   'firstName',
@@ -13,8 +13,8 @@ const everywhere = [
 ] as const;
 
 /**
- * What each letter may name besides. One that has no value in a letter takes its paragraph, list item or button with it. Those
- * of {@link pages} are addresses, of {@link tables} tables; all others are text.
+ * The other placeholders that each letter may use. Where a placeholder has no value, its whole paragraph, list item or button is
+ * left out. The placeholders in {@link pages} are addresses, those in {@link tables} are tables; all others are text.
  */
 const ofLetter = {
   confirmation: [
@@ -58,7 +58,7 @@ export type PageName = (typeof pages)[number];
 export const tables = ['receipt', 'refundReceipt'] as const;
 export type TableName = (typeof tables)[number];
 
-/** What one letter of a kind has, and another has not. */
+/** Placeholders that have a value in some letters of a kind, but not in all. */
 const notAlwaysThere = [
   'firstName',
   'memberNumber',
@@ -70,7 +70,7 @@ const notAlwaysThere = [
 ];
 export const isNotAlwaysThere = (name: string): boolean => notAlwaysThere.includes(name);
 
-/** The names that the letter of a kind may use. */
+/** The placeholders that letters of a kind may use. */
 export function placeholdersOf(kind: LetterKind): readonly string[] {
   return [...everywhere, ...ofLetter[kind]];
 }

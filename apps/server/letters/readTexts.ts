@@ -5,7 +5,7 @@ import { serverFolder } from '../platform/serverFolder.ts';
 import { SocietyFaults } from '../society/readSociety.ts';
 import { isNotAlwaysThere, isPage, isTable, placeholdersOf } from './placeholders.ts';
 
-/** A letter in the society's words; `{name}` stands where a value comes. */
+/** A letter in the society's words, with `{name}` where a value is filled in. */
 export interface LetterText {
   subject: string;
   blocks: readonly TextBlock[];
@@ -20,8 +20,8 @@ export type LetterTexts = Record<LetterKind, LetterText>;
 const ours = join(serverFolder, '../../society/letters');
 
 /**
- * Reads every letter: the society's own, which stand beside its file in `letters/`, and ours for those that it has not. Throws
- * {@link SocietyFaults} with all faults, each with its file and line.
+ * Reads every letter: the society's own ones from `letters/` beside its society file, and ours for the rest. Throws {@link
+ * SocietyFaults} with all faults, each with its file and line.
  */
 export function readLetterTexts(societyFile: string): LetterTexts {
   const own = join(dirname(societyFile), 'letters');
@@ -47,8 +47,8 @@ interface Fault {
 }
 
 /**
- * `Subject: …`, an empty line, then blocks with empty lines between: a paragraph, a list (each line begins with `- `), a table
- * (`{receipt}` alone) or a button (`[label]({page})` alone).
+ * Parses a letter. Its form is `Subject: …`, an empty line, then blocks with empty lines between them: a paragraph, a list (each
+ * line begins with `- `), a table (`{receipt}` alone) or a button (`[label]({page})` alone).
  */
 export function parseLetter(source: string, kind: LetterKind): { letter: LetterText; faults: Fault[] } {
   const faults: Fault[] = [];

@@ -14,15 +14,15 @@ import type { Society } from '../society/society.ts';
 import { insertLetters } from './dueLetters.ts';
 import { holds, type Letter } from './takeLetter.ts';
 
-/** Whether who joins a programme is reminded of a join that was left behind. */
+/** Whether joiners of a programme are reminded of a join that they left behind. */
 function reminds({ letters, programmes }: Society, programme: string): boolean {
   const known = programmes[programme];
   return letters.reminders && known !== undefined && (letters.remindMinors || !known.minors);
 }
 
 /**
- * An `insert` that makes the reminders of a join due, as a CTE of the statement that takes its details: `saved` is that statement's
- * row, with the join's programme. There is one of each kind, however often details are given.
+ * An `insert` that makes the reminders of a join due, as a CTE of the statement that saves its details. `saved` is that statement's
+ * row, with the join's programme. There is one reminder of each kind, however often details are given.
  */
 export function insertReminders(
   deps: Pick<Deps, 'config' | 'society'>,
@@ -41,7 +41,7 @@ export function insertReminders(
   );
 }
 
-/** A statement, or a CTE, by which an email, known by its hash, gets no more reminders, or gets them again. */
+/** A statement, or a CTE, that stops reminders to an email (given by its hash), or starts them again. */
 export function stopReminders(
   hash: Buffer,
   areStopped: boolean,
@@ -52,7 +52,7 @@ export function stopReminders(
     : sql`delete from reminder_stop where email_hash = ${hash} and ${onlyIf}`;
 }
 
-/** Whether a letter is sent now, never, or not before a moment. */
+/** Whether a letter is sent now or withdrawn. A date: the letter is not sent before then. */
 export async function judgeLetter(
   deps: Pick<Deps, 'database' | 'society' | 'stopLinks'>,
   letter: Letter,

@@ -2,15 +2,15 @@ import type { Society } from '../society/society.ts';
 import type { PageName, TableName } from './placeholders.ts';
 import { type LetterText, placeholdersIn, type TextBlock } from './readTexts.ts';
 
-/** A table of amounts: lines and their total, and under it what a careful person looks for. */
+/** A table of amounts: lines and their total, and below them notes such as the date, the card and the reference. */
 export interface AmountTable {
-  /** Amounts as they are shown. */
+  /** Amounts are formatted for display. */
   lines: { name: string; amount: string }[];
   total: { name: string; amount: string };
   notes: string[];
 }
 
-/** What stands in the place of placeholders. Without a value there is none in this letter. */
+/** The values of the placeholders. A placeholder without a value is left out of this letter. */
 export interface LetterValues {
   texts: Partial<Record<string, string>>;
   pages: Partial<Record<PageName, string>>;
@@ -21,7 +21,7 @@ export interface LetterValues {
 export interface Content {
   subject: string;
   blocks: Block[];
-  /** Web addresses that are links where they stand in a text. */
+  /** Web addresses that become links where they appear in a text. */
   addresses: string[];
 }
 type Block =
@@ -32,17 +32,17 @@ type Block =
 
 export type Sender = Pick<Society['society'], 'name' | 'supportEmail' | 'supportPhone' | 'colours'> & {
   postalAddress: string | null;
-  /** Where whoever gets this letter asks for no more like it; null in letters that nobody is asked about. */
+  /** The page on which the recipient can stop reminders; null in letters that are no reminders. */
   stopPage: string | null;
 };
 
 const WHY = 'You get this because this address was given to join, and the join was not finished.';
 const STOP = 'Stop these reminders';
 
-/** Under what name the HTML finds the crest. */
+/** The content id by which the HTML refers to the crest. */
 export const CREST = 'crest@induct';
 
-/** Puts the values in. What names one that is not there is left out. */
+/** Fills the values in. Leaves out whatever uses a placeholder that has no value. */
 export function contentOf({ subject, blocks }: LetterText, { texts, pages, tables }: LetterValues): Content {
   const values: Partial<Record<string, string>> = { ...texts, ...pages };
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
@@ -57,7 +57,7 @@ export function contentOf({ subject, blocks }: LetterText, { texts, pages, table
   };
 }
 
-/** What a block says with its values: one block, or none. */
+/** A block with its values filled in; empty when it is left out. */
 function filled(
   block: TextBlock,
   {
@@ -90,10 +90,10 @@ function filled(
   }
 }
 
-/** Characters of a line of text. */
+/** The width of the text version in characters. */
 const LINE = 72;
 
-/** For clients that show text alone. */
+/** The text version, for mail clients that show no HTML. */
 export function textOf({ blocks }: Content, sender: Sender): string {
   const parts = blocks.map(blockText);
   const { name, supportEmail, supportPhone, postalAddress, stopPage } = sender;
@@ -138,7 +138,7 @@ function tableText({ lines, total, notes }: AmountTable): string {
   ].join('\n');
 }
 
-/** Broken between words into lines of at most `width` characters, those after the first with `indent`. */
+/** Breaks a text between words into lines of at most `width` characters. Lines after the first begin with `indent`. */
 function wrapped(text: string, indent = '', width = LINE): string {
   const lines: string[] = [];
   let line = '';
@@ -154,7 +154,7 @@ function wrapped(text: string, indent = '', width = LINE): string {
 const serif = "Georgia, 'Times New Roman', serif";
 const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
-/** For all others: one column in tables with its style beside it, since clients drop style sheets. Only dark mode needs one. */
+/** The HTML version: one column of tables with inline styles, since mail clients drop style sheets. Only dark mode needs one. */
 export function htmlOf({ subject, blocks, addresses }: Content, sender: Sender): string {
   const { name, supportEmail, supportPhone, postalAddress, stopPage, colours } = sender;
   const parts = blocks.map((block) => blockHtml(block, colours.red, [...addresses, supportEmail]));
@@ -230,7 +230,7 @@ function tableHtml({ lines, total, notes }: AmountTable): string {
   }`;
 }
 
-/** Escaped, with the society's own addresses as links. What a person has typed never becomes one. */
+/** The text, escaped, with the society's own addresses as links. Nothing that a person has typed becomes a link. */
 function linked(text: string, addresses: readonly string[]): string {
   return text
     .split(/(\s+)/)

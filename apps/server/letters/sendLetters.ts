@@ -20,16 +20,16 @@ import { judgeLetter } from './remind.ts';
 import { type Letter, takeLetter } from './takeLetter.ts';
 
 const INTERVAL_MS = 5_000;
-/** On one connection. */
+/** How many letters are sent in one round, on one connection. */
 const BATCH = 20;
-/** A letter that is not taken is tried again after this, doubled with each try, and at most after the other (minutes). */
+/** The backoff in minutes for a letter that the server does not take: doubled with each try, up to the maximum below. */
 const FIRST_BACKOFF_MINUTES = 1;
 const LONGEST_BACKOFF_MINUTES = 240;
-/** While no letter can be sent, each is tried again after this (seconds). */
+/** While the mail server is down, each letter is tried again after this many seconds. */
 const DOWN_SECONDS = 45;
-/** After so long it is given up (RFC 5321, 4.5.4.1: at least four to five days). */
+/** After this many days a letter is given up (RFC 5321, 4.5.4.1: at least four to five days). */
 const GIVEN_UP_DAYS = 5;
-/** Staff hear of an outage that keeps letters waiting for so long. */
+/** Staff are told of an outage when it has kept a letter waiting for this long (ms). */
 const TOLD_AFTER_MS = 3_600_000;
 
 export const NO_ADDRESS = 'No email address is known that a letter could go to.';
@@ -40,7 +40,7 @@ export function startSendingLetters(deps: Deps): () => Promise<void> {
   return repeat('send letters', INTERVAL_MS, deps.log, () => sendDue(deps, mail));
 }
 
-/** One round: sends letters that are due, one after the other. Whether more may be due. */
+/** One round: sends due letters one after the other. Returns whether more may be due. */
 export async function sendDue(deps: Deps, settings: MailSettings, times = mailTimes): Promise<boolean> {
   const watch = callWatcher(deps.log);
   await makeUpLetters(deps);
@@ -68,7 +68,7 @@ export async function sendDue(deps: Deps, settings: MailSettings, times = mailTi
   }
 }
 
-/** Sends a letter, or does not where it should not be. Returns the connection that it was sent on, if any. */
+/** Sends a letter, postpones it, or withdraws it. Returns the open connection, if there is one. */
 async function handle(
   deps: Deps,
   watch: WatchCall,
@@ -100,12 +100,12 @@ async function handle(
       throw error;
     }),
   );
-  // A process that dies before this is written sends it again, with the same Message-ID.
+  // If the process dies before this is written, the letter is sent again with the same Message-ID.
   await sql`update letter set sent_at = now(), email = ${mail.to} where id = ${letter.id}`.execute(database);
   return current;
 }
 
-/** Not sent until staff say so. They hear of each cause once a day. */
+/** Sets a letter aside until staff send it again. Staff hear of each cause once a day. */
 async function setAside({ database }: Deps, { id }: Letter, reason: string): Promise<void> {
   await database.transaction().execute(async (trx) => {
     await sql`update letter set refusal = ${reason} where id = ${id} and sent_at is null`.execute(trx);
@@ -113,7 +113,7 @@ async function setAside({ database }: Deps, { id }: Letter, reason: string): Pro
   });
 }
 
-/** Names no person: what the server said of one may. */
+/** The notice to staff. It leaves out the server's own words, which may name a person. */
 function noticeOf(reason: string): string {
   const status = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?/.exec(reason)?.[0];
   const cause = status ? `the mail server answers ${status}` : reason.replace(/\.$/, '');
@@ -132,7 +132,7 @@ async function postpone(deps: Deps, letter: Letter, error: Error): Promise<void>
     where id = ${id} and sent_at is null`.execute(deps.database);
 }
 
-/** The server takes nobody's letter: this one counts as not tried. */
+/** Postpones a letter because the server takes no letters at all: the try does not count. */
 async function waitForServer(
   { database, log, now }: Deps,
   { host, port }: MailSettings,

@@ -3,26 +3,28 @@ import { stopRemindersPath } from '#core/navigation.ts';
 import type { Config } from '../platform/config/config.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** The links in a reminder by which whoever has its email gets no more of them. They do not expire, and tell no email. */
+/** The links in a reminder that stop reminders to its email. They do not expire, and do not contain the email. */
 export interface StopLinks {
-  /** What is kept of an email that wants no reminders. */
+  /** The keyed hash that is stored for an email that wants no reminders. */
   hash(email: string): Buffer;
-  /** The page that asks, and does nothing by itself: mail scanners follow links. */
+  /** The page on which the recipient confirms. Opening it changes nothing, because mail scanners follow links. */
   pageAddress(email: string): string;
-  /** Where mail clients post to at a click of their own button (RFC 8058). */
+  /** The address to which mail clients post when their own unsubscribe button is clicked (RFC 8058). */
   oneClickAddress(email: string): string;
-  /** The hash of the email that a link was made for. Throws a {@link Refusal} (403) for what is no link of ours. */
+  /** The hash of the email that a link was made for. Throws a {@link Refusal} (403) for anything that is not a link of ours. */
   read(token: string): Buffer;
 }
 
 export const STOP_LINK_INVALID =
   'This link is not complete. Please open it exactly as it was sent, or write to us: we stop the reminders for you.';
-/** Takes the one click, and leads whoever opens it to the page. */
+/** Takes the POST of one-click unsubscribing, and redirects a browser that opens it to the page. */
 export const ONE_CLICK_PATH = '/api/public/unsubscribe';
 
 const HASH_BYTES = 16;
 
-/** `secret` is the database's own and is never changed: neither the links nor what they have stopped depend on LINK_SECRET. */
+/**
+ * `secret` is stored in the database and never changes, so that neither the links nor what they have stopped depend on LINK_SECRET.
+ */
 export function stopLinks(
   secret: string,
   { publicUrl, apiUrl }: Pick<Config, 'publicUrl' | 'apiUrl'>,

@@ -14,10 +14,10 @@ import { mailTimes } from '../providers/mail/client.ts';
 import { contactOfJoin, isJoinerMember, isReturned, joinHolds } from '../session/members.ts';
 import { firstName, payerEmails } from '../session/person.ts';
 
-/** For so long a letter that was taken is nobody else's (seconds): longer than sending it may last. */
+/** How long (seconds) a letter that was taken belongs to its server: longer than sending can last. */
 const TAKEN_SECONDS = (mailTimes.openMs + mailTimes.sendMs) / 1000 + 35;
 
-/** A letter, with all that it may tell as it stands now. Amounts in cents. */
+/** A letter with all data that it may contain, as of now. Amounts are in cents. */
 export interface Letter {
   id: string;
   kind: LetterKind;
@@ -26,25 +26,25 @@ export interface Letter {
   data: Record<string, unknown>;
   dueAt: Date;
   attempts: number;
-  /** Whom it may go to, the best first: texts of people and of HubSpot. */
+  /** The addresses that it may go to, the best first, as people or HubSpot have given them. */
   emails: (string | null)[];
-  /** Null without a join. */
+  /** Null when the letter is not about a join. */
   programme: string | null;
   state: JoinSessionState | null;
   isSelfNomination: boolean;
   firstName: string | null;
   paidAt: Date | null;
-  /** With which its membership was sold; null where that is not known, or nothing was paid. */
+  /** The processing fee at which the join's membership was sold; null when that is not known, or nothing was paid. */
   processingFeeCents: number | null;
-  /** Null for none. */
+  /** Null when the join has no membership. */
   memberNumber: string | null;
-  /** The join's membership is held. */
+  /** Whether the join's membership is held. */
   isMember: boolean;
-  /** What is held by the join or by its contact, whose membership HubSpot may have told of. */
+  /** What the join or its contact holds. The contact's membership may be known from HubSpot only. */
   held: MembershipType[];
   hasProof: boolean;
   isRejectedFinally: boolean;
-  /** The join's membership was refunded. */
+  /** Whether the join's membership was refunded. */
   isReturned: boolean;
   payment: {
     intentId: string;
@@ -53,17 +53,17 @@ export interface Letter {
     succeededAt: string | null;
     card: { brand: string; last4: string } | null;
     lines: OrderLine[];
-    /** What it bought is held: a membership or an upgrade. */
+    /** Whether the membership or upgrade that it bought is held. */
     isHeld: boolean;
   } | null;
   refund: { status: RefundStatus; amountCents: number; lines: RefundedLine[] | null } | null;
-  /** What was decided on the document that it is about, as it stands now. */
+  /** The present decision on the document that the letter is about. */
   review: 'open' | 'accepted' | 'rejected' | null;
 }
 
 /**
- * Takes the letter that waits longest, for one of all servers, by postponing it: should this process die, it is due again when
- * nobody can be sending it any more. Null when none is due.
+ * Takes the letter that has waited longest, by postponing it so that no other server takes it. If this process dies, the letter is
+ * due again once nobody can still be sending it. Null when no letter is due.
  */
 export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
@@ -78,7 +78,7 @@ export async function takeLetter({ database }: Pick<Deps, 'database'>): Promise<
   return rows[0] ?? null;
 }
 
-/** One letter, due or not, as it would be sent now; null for none. */
+/** Reads one letter, due or not, as it would be sent now. Null when there is none. */
 export async function readLetter({ database }: Pick<Deps, 'database'>, id: string): Promise<Letter | null> {
   const { rows } = await sql<Letter>`
     with letter as (select *, split_part(occasion, ' ', 1) as subject from letter where id = ${id}) ${readLetters}`.execute(
@@ -87,7 +87,7 @@ export async function readLetter({ database }: Pick<Deps, 'database'>, id: strin
   return rows[0] ?? null;
 }
 
-/** Of the `letter` of a query, with the first word of its occasion as `subject`. */
+/** Reads the data of the query's `letter`, which has the first word of its occasion as `subject`. */
 const readLetters = sql`
   select letter.id, letter.kind, letter.session_uuid as "sessionUuid", occasion, data, due_at as "dueAt", letter.attempts,
     case when letter.email is not null then array[letter.email]
@@ -125,7 +125,7 @@ export function proofDueAt(paidAt: Date): Date {
   return new Date(paidAt.getTime() + PROOF_DUE_DAYS * 86_400_000);
 }
 
-/** Whether what a letter says is still so. One that does not hold is not sent. */
+/** Whether what a letter says is still true. If not, it is not sent. */
 export function holds(letter: Letter, now: Date): boolean {
   const { kind, payment, refund, review } = letter;
   switch (kind) {
@@ -146,7 +146,7 @@ export function holds(letter: Letter, now: Date): boolean {
     case 'proof-accepted':
       return review === 'accepted';
     case 'proof-rejected':
-      // A final decision has a letter of its own, and replaces the one before.
+      // A final decision has a letter of its own, which replaces the earlier rejection's.
       return review === 'rejected' && letter.isRejectedFinally === (letter.data.isFinal === true);
     case 'refund':
       return refund?.status === 'succeeded';
@@ -158,14 +158,14 @@ export function holds(letter: Letter, now: Date): boolean {
       return true;
     case 'code':
       return letter.dueAt.getTime() + CODE_MINUTES * 60_000 > now.getTime();
-    // More is asked about them (remind.ts).
+    // Reminders have further conditions (remind.ts).
     case 'reminder-hour':
     case 'reminder-days':
       return letter.state !== null && letter.state !== 'paid';
   }
 }
 
-/** What is kept of a rejection in its letter. */
+/** What the letter of a rejection keeps of it. */
 export interface RejectionData {
   reason: RejectionReason;
   isFinal: boolean;

@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** What a link to a contact names: the kind of page and every parameter that the page acts on. */
+/** What a link to a contact names: the kind of page and every parameter that the page uses. */
 export interface LinkTarget {
   kind: 'init' | 'checkout' | 'resume';
   contactId: string;
-  /** mp, usp and c of a checkout link, as in the query; absent ones left out. */
+  /** `mp`, `usp` and `c` of a checkout link, as in the query string. Absent ones are left out. */
   parameters?: Record<string, string>;
 }
 export interface LinkSignature {
@@ -16,8 +16,8 @@ export interface LinkSignature {
 
 export interface Links {
   /**
-   * Throws a {@link Refusal} (403) unless the link may be followed. Returns whether it is signed, which proves the contact's id,
-   * but not that the contact exists.
+   * Throws a {@link Refusal} (403) unless the link may be followed. Returns whether it is signed. A signature proves the contact's
+   * id, but not that the contact exists.
    */
   check(target: LinkTarget, signature: LinkSignature): 'signed' | 'unsigned';
   sign(target: LinkTarget, expires: Date): { exp: string; sig: string };
@@ -27,7 +27,10 @@ export const LINK_INVALID =
   'This link is not valid. Please use the link from your email exactly as it was sent.';
 export const LINK_EXPIRED = 'This link has expired. Please ask us for a new one.';
 
-/** HMAC-SHA-256 over every parameter of the link, its expiry included, by the first of `secrets`; any of them is accepted. Unsigned links pass only when `allowUnsigned`. */
+/**
+ * Signs links with an HMAC-SHA-256 over all parameters and the expiry, keyed by the first of `secrets`; a signature by any of them
+ * is accepted. Unsigned links pass only with `allowUnsigned`.
+ */
 export function signedLinks(secrets: Secrets, allowUnsigned: boolean, now: () => Date): Links {
   const hmac = (secret: string, target: LinkTarget, exp: string) =>
     createHmac('sha256', secret)

@@ -8,21 +8,24 @@ import { readStanding } from '../session/standing.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Whether a pass opens the `session` of a query: its join is there, its membership was not refunded, and staff have not revoked the
- * link since it was made.
+ * Whether a pass opens the `session` of a query: it names this join, the join is not over ({@link hasNotEnded}), and staff have not
+ * revoked the link since it was made.
  */
 export function opens({ sessionUuid, madeAt }: Pass): RawBuilder<boolean> {
   return sql<boolean>`(session.uuid = ${sessionUuid} and ${hasNotEnded}
     and not exists (select from pass as kept where kept.session_uuid = session.uuid and kept.revoked_at >= ${madeAt}))`;
 }
 
-/** Whether the `session` of a query is one that a link may still open: not erased, and not paid yet or paid for something that is held. */
+/**
+ * Whether a link may still open the `session` of a query: it is not erased, and it is unpaid or something that was bought is still
+ * held.
+ */
 export const hasNotEnded = sql<boolean>`(session.erased_at is null and (session.state <> 'paid'
     or exists (select from membership as held where held.session_uuid = session.uuid and held.is_held)))`;
 
 /**
- * What a link opens: for a browser that holds the join where it goes on; for any other the ways to prove that it is the joiner's, and
- * nothing of the join. Changes nothing: mail scanners follow links, too.
+ * What a link opens. A browser that holds the join goes on with it. Any other browser gets the ways to prove that its user is the
+ * joiner, and nothing of the join. Changes nothing, since mail scanners follow links, too.
  */
 export async function openPass(
   deps: Deps,

@@ -4,21 +4,21 @@ import { PASS_DAYS } from '#core/pass.ts';
 import type { Secrets } from '../platform/config/secrets.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 
-/** What a link that was read names: a join, and when the link was made. */
+/** What a link names: a join, and when the link was made. */
 export interface Pass {
   sessionUuid: string;
   madeAt: Date;
 }
 
-/** What of a pass needs the server's secret and no database. */
+/** The parts of a pass that need the server's secret but no database. */
 export interface Passes {
-  /** The address that opens the join on any device for {@link PASS_DAYS} days: where it goes on, or at a screen. */
+  /** The address that opens the join on any device for {@link PASS_DAYS} days: at `screen`, or where the join goes on. */
   address(sessionUuid: string, screen?: LinkedScreen): string;
-  /** Throws a {@link Refusal} (403) for what is no link of ours, or has expired. */
+  /** Reads a token. Throws a {@link Refusal} (403) if it is not of ours, or has expired. */
   read(token: string): Pass;
-  /** The six digits that are mailed for a join. `salt` makes them others each time; alone it says nothing of them. */
+  /** The six digits that are mailed for a join. `salt` changes them each time; the salt alone does not reveal them. */
   code(sessionUuid: string, salt: string): string;
-  /** What is kept of a text that is to be recognized and not known: a code, an email that is counted. */
+  /** The keyed hash of a text that has to be recognised but not stored: a code, or an email that is counted. */
   hash(purpose: 'code' | 'email', text: string): Buffer;
 }
 
@@ -30,12 +30,13 @@ const DAY_MS = 86_400_000;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A uuid and a time in ms. */
+/** The size of the sealed content: a uuid and a time in ms. */
 const SEALED_BYTES = 16 + 6;
 
 /**
- * Links are sealed (AES-256-GCM, keyed by the first link secret; any of them opens one) and not only signed: before payment a session's uuid opens the join, so
- * a link that is forwarded must not tell it. The token is behind the address's `#`, which no server and no log is sent.
+ * Links are encrypted (AES-256-GCM, with the first link secret; any of the secrets opens them), not only signed: before payment a
+ * session's uuid opens the join, so a forwarded link must not reveal it. The token is in the address's fragment, which browsers do
+ * not send to servers, so it is in no log.
  */
 export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Date): Passes {
   const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', 'induct pass', 32));
@@ -55,7 +56,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
 
   function unseal(token: string): Buffer | null {
     const sealed = Buffer.from(token, 'base64url');
-    // Not every text that reads as the same bytes: a link has one spelling.
+    // Only the canonical base64url spelling of the bytes is accepted, so that a link has one spelling.
     if (sealed.length !== NONCE_BYTES + SEALED_BYTES + TAG_BYTES || sealed.toString('base64url') !== token)
       return null;
     for (const each of keys) {
@@ -66,7 +67,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       try {
         return Buffer.concat([cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), cipher.final()]);
       } catch {
-        // Not by this one.
+        // This key does not open it: the next one is tried.
       }
     }
     return null;
@@ -84,7 +85,7 @@ export function sealedPasses(secrets: Secrets, publicUrl: string, now: () => Dat
       const hex = plain.toString('hex', 0, 16);
       return { sessionUuid: hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'), madeAt };
     },
-    // 48 bits for 20: what the remainder prefers cannot be noticed.
+    // A remainder of 48 bits by a million (20 bits) has no noticeable bias.
     code: (sessionUuid, salt) =>
       String(hmac('digits', sessionUuid, salt).readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
     hash: (purpose, text) => hmac(purpose, text),

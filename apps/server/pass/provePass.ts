@@ -14,8 +14,8 @@ import { opens } from './openPass.ts';
 import { PASS_INVALID, type Pass } from './passes.ts';
 
 /**
- * Takes the code that was mailed, from the browser that asked for it, once. A try is counted in the statement that judges it, so that
- * no number of servers or of calls at once has more. Answers the join's uuid; throws a {@link Refusal}.
+ * Takes the code that was mailed, once, from the browser that asked for it. The statement that judges a try also counts it, so that
+ * concurrent calls, on however many servers, get no more tries. Returns the join's uuid; throws a {@link Refusal}.
  */
 export async function proveByCode(
   deps: Deps,
@@ -42,12 +42,12 @@ export async function proveByCode(
   throw wrong('code', CODE_WRONG, judged.tries);
 }
 
-/** A part of a statement. From then on these joins go on only where somebody has proven to be the joiner: session/holding.ts. */
+/** A part of a statement. From then on these joins go on only where somebody has proven to be the joiner (session/holding.ts). */
 function keepProven(uuids: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`update join_session set proven_at = now() where uuid in ${uuids} and proven_at is null`;
 }
 
-/** What is kept of a join's code. */
+/** The keyed hash that is stored of a join's code. */
 export function codeHash(deps: Deps, { sessionUuid }: Pass, code: string): Buffer {
   return deps.passes.hash('code', `${sessionUuid} ${code}`);
 }
@@ -64,8 +64,8 @@ async function whyNotJudged(deps: Deps, pass: Pass): Promise<Refusal> {
 }
 
 /**
- * Takes the last name and ZIP code that were given in the join's details; those of a contact prove nothing, since a link with a
- * contact's id is no proof either. Wrong ones count until a code has proven the joiner: a new code does not open more tries.
+ * Takes the last name and ZIP code of the join's details. Those of a contact prove nothing, since a link with a contact's id is no
+ * proof either. Wrong tries count until a code has proven the joiner; asking for a new code does not give more of them.
  */
 export async function proveByName(
   deps: Deps,
@@ -94,7 +94,7 @@ export async function proveByName(
   const known = { lastName: row.last_name ?? '', zipcode: row.zipcode ?? '' };
   if (!isSamePerson({ lastName, zipcode }, known))
     throw wrong('lastName', NAME_WRONG, Math.max(row.tries, row.name_tries ?? 0));
-  // A right one is no try.
+  // A right answer does not count as a try.
   await sql`
     with proven as (${keepProven(sql`(${pass.sessionUuid}::uuid)`)})
     update pass set tries = greatest(tries - 1, 0), name_tries = greatest(name_tries - 1, 0)

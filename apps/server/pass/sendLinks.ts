@@ -11,14 +11,18 @@ import { hasNotEnded } from './openPass.ts';
 
 const INTERVAL_MS = 2_000;
 const BATCH = 20;
-/** Whoever asked longer ago has asked again, or the row was restored from a backup: it is forgotten, and nothing is sent. */
+/**
+ * A request older than this many minutes is deleted, and nothing is sent: its sender has asked again, or it was restored from a
+ * backup.
+ */
 const LASTS_MINUTES = 60;
-/** A family may share an email. */
+/** How many joins one email gets links for: a family may share an email. */
 const MOST_JOINS = 4;
 
 /**
- * Notes that somebody asks for the links of their joins. The same for every email, in what is answered and what is done: whether there
- * is a join is looked up in the background. What is over the limit of an email is not noted, and answered alike.
+ * Notes that somebody asks for the links of their joins. Answer and work are the same for every email, so that they do not reveal
+ * whether there is a join: that is looked up in the background. Requests over the limit of an email are not noted, but answered
+ * alike.
  */
 export async function requestLinks(
   deps: Deps,
@@ -41,7 +45,9 @@ export function startSendingLinks(deps: Deps): () => Promise<void> {
   return repeat('send links', INTERVAL_MS, deps.log, async () => (await sendDueLinks(deps)) === BATCH);
 }
 
-/** One round: makes a letter due for each join of those who asked, and forgets that they did. Returns how many it took. */
+/**
+ * One round: makes a letter due for each join of those who asked, and deletes their requests. Returns how many requests it took.
+ */
 export function sendDueLinks(deps: Deps): Promise<number> {
   return deps.database.transaction().execute(async (trx) => {
     const { rows: requests } = await sql<{ id: string; email: string; isRecent: boolean }>`
@@ -64,8 +70,9 @@ export function sendDueLinks(deps: Deps): Promise<number> {
 }
 
 /**
- * The joins of an email that a link can open, one of each person: of several the paid one, or the newest. By the email of the details,
- * or where there are none of the receipt. An email that only a contact has leads to none: anybody can begin a join of a contact.
+ * The joins of an email that a link can open, one for each person: the paid one, or else the newest. The email is that of the
+ * details, or of the receipt if there are no details. A contact's email does not count, since anybody can begin a join of a
+ * contact.
  */
 async function joinsOf(
   trx: Kysely<Tables>,

@@ -21,9 +21,9 @@ const PERHAPS_PAID =
 const AGREE_FIRST = 'You must agree to the policies.';
 
 /**
- * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent is
- * for exactly that revision: a change of it that has not been answered lets nobody begin. Another revision is 409: the
- * page shows the new total first.
+ * Freezes the order at the revision on the screen until its payment succeeds, fails or is abandoned. Stripe's intent must be for
+ * exactly that revision: while Stripe has not answered a change of the intent, nobody can begin. Answers 409 for another revision,
+ * so that the page shows the new total first.
  */
 export async function beginPayment(
   deps: Deps,
@@ -48,14 +48,17 @@ export async function beginPayment(
 type Asked = Parameters<typeof beginPayment>[2];
 
 interface Frozen {
-  /** Another join of this browser has bought a membership for the same person, as far as name and email say. */
+  /**
+   * Whether another join of this browser has bought a membership for the same name and email: the joiner is asked whether this is
+   * somebody else.
+   */
   asks: boolean;
   has_agreed: boolean;
   refusal: SaleRefusal | null;
   frozen: boolean;
 }
 
-/** Undefined when the session is not in a state to be paid. One contact pays in one place at a time. */
+/** Undefined when the session's state does not allow it to be paid. A contact can pay in one place at a time. */
 async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | undefined> {
   try {
     return await tryToFreeze(deps, uuid, asked);
@@ -64,7 +67,7 @@ async function freeze(deps: Deps, uuid: string, asked: Asked): Promise<Frozen | 
     const { rows } = await sql<{ uuid: string }>`
       select other.uuid from join_session other join join_session own using (contact_id)
       where own.uuid = ${uuid} and other.state = 'paying' and other.uuid <> own.uuid`.execute(deps.database);
-    // A payment that was begun there and left does not stand in the way here.
+    // If a payment was begun in the other join and left, it does not block this one.
     const other = rows[0] ? await settlePaying(deps, rows[0].uuid, 'change') : 'ordering';
     if (other === 'paying') throw new Refusal(409, PAYING_ELSEWHERE);
     return freeze(deps, uuid, asked);

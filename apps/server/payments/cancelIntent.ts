@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, UnexpectedState } from '../providers/stripe/failures.ts';
 
-/** Cancels an intent in Stripe and then here. False when it was paid in this very moment, or is with the bank. */
+/** Cancels an intent at Stripe and then in our database. False when it has just been paid, or when the bank is deciding on it. */
 export async function cancelIntent(deps: Deps, intentId: string): Promise<boolean> {
   try {
     await deps.payments.cancelIntent(intentId);
@@ -16,7 +16,7 @@ export async function cancelIntent(deps: Deps, intentId: string): Promise<boolea
   return true;
 }
 
-/** An intent counts as cancelled only when Stripe says so. */
+/** Marks an intent as cancelled. Call it only when Stripe says that the intent is cancelled, or does not know it. */
 export async function markCanceled(database: Kysely<Tables>, intentId: string): Promise<void> {
   await database
     .updateTable('payment')
@@ -26,7 +26,7 @@ export async function markCanceled(database: Kysely<Tables>, intentId: string): 
     .execute();
 }
 
-/** Cancels an intent whose join was erased while it was made, and takes the person out of what it notes. */
+/** Cancels an intent whose join was erased while the intent was made, and removes the personal data from its metadata at Stripe. */
 export async function cancelErased(deps: Deps, intentId: string): Promise<void> {
   await cancelIntent(deps, intentId);
   await deps.payments.forgetNotes(intentId, personKeys);

@@ -8,14 +8,14 @@ import { countingFailures } from './providerFailures.ts';
 
 /** The card that paid for a membership, kept for the upgrade. */
 export interface SavedCard {
-  /** Null: nobody's yet, as since it paid for the membership. */
+  /** Null while the card belongs to no customer at Stripe, as after it paid for the membership. */
   customerId: string | null;
   paymentMethodId: string | null;
   email: string | null;
   name: string | null;
 }
 
-/** Who pays, how often Stripe failed, and for how many seconds no card may be tried. */
+/** Reads who pays, how often calls to Stripe have failed, and for how many seconds no card may be tried. */
 export async function readPayer(
   deps: Deps,
   uuid: string,
@@ -46,10 +46,9 @@ export async function readPayer(
 }
 
 /**
- * Stripe's customer to whom the card belongs that paid for the membership, made with the card in it: a card that was kept
- * without a customer can be given to one afterwards
- * (https://docs.stripe.com/api/payment_intents/create, setup_future_usage). The key is the join's, so however many presses and
- * crashes there are, there is one.
+ * Makes sure that the card that paid for the membership belongs to a customer at Stripe, which is made with the card in it: a card
+ * that was saved without a customer can be given to one afterwards (https://docs.stripe.com/api/payment_intents/create,
+ * setup_future_usage). The idempotency key is the join's, so that repeated presses and crashes make only one customer.
  */
 export async function ensureCustomer(
   deps: Deps,
@@ -77,20 +76,20 @@ export async function ensureCustomer(
       deps,
       uuid,
       failures,
-      // A try that failed may have made one all the same.
+      // A failed call may have made the customer all the same.
       async () => (failures > 0 && (await deps.payments.customerOfCard(paymentMethodId!))) || create(),
     );
     if (await noteCustomer(deps, uuid, paymentIntent, customerId)) return { customerId };
     await deps.payments.deleteCustomer(customerId);
     throw await refusalFor(deps, 'upgrade', uuid);
   } catch (error) {
-    // Stripe may ask the bank when a card is kept.
+    // Stripe may ask the bank when a card is saved.
     if (error instanceof Declined) return { declined: error.message };
     throw error;
   }
 }
 
-/** False when the join was erased meanwhile: nothing is noted then. */
+/** Returns false, and notes nothing, when the join was erased meanwhile. */
 async function noteCustomer(
   { database }: Deps,
   uuid: string,
@@ -108,8 +107,8 @@ async function noteCustomer(
 }
 
 /**
- * Makes the customer while the member reads what the upgrade is, so that buying it does not wait for that; servers of the
- * version before need it, too. What fails here is tried again when the upgrade is bought, and is told then.
+ * Makes the customer while the member reads about the upgrade, so that buying it does not have to wait for that. Servers of the
+ * previous version need the customer, too. A failure here is only logged: the upgrade's purchase tries again and reports it.
  */
 export function prepareCustomer(deps: Deps, uuid: string, paymentIntent: string): void {
   const prepare = async () => {

@@ -7,16 +7,17 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { cancelIntent } from './cancelIntent.ts';
 import { namedOrder } from './namedOrder.ts';
 
-/** A failed charge that an event names, by Stripe's id of it. */
+/** A failed charge that an event names, by Stripe's id of the charge. */
 export interface FailedCharge {
   id: string;
   at: Date;
 }
 
 /**
- * Counts declined cards, each once by Stripe's id of the failed charge, whoever reports it: the intent's last charge, and
- * the one that an event names, since an intent that was tried forty times shows the last of them alone. After too many
- * the intent is cancelled in Stripe: whoever tests stolen cards talks to Stripe with its secret and not to us.
+ * Counts declined cards. Each counts once, by Stripe's id of the failed charge, whoever reports it: the intent's last charge and
+ * the one that an event names, since an intent that was tried forty times shows only its last charge. After too many failures the
+ * intent is cancelled at Stripe, because somebody who tests stolen cards talks to Stripe directly with the client secret, not to
+ * us.
  */
 export async function noteFailure(
   deps: Deps,
@@ -41,7 +42,7 @@ export async function noteFailure(
     await cancelIntent(deps, intent.id);
 }
 
-/** What a session reads while it has to wait, `seconds` as {@link pauseSeconds} counts them. */
+/** The refusal that a session gets while it has to wait, with `seconds` from {@link pauseSeconds}. */
 export function tooManyDeclined(seconds: number): Refusal {
   const minutes = Math.ceil(seconds / 60);
   return new Refusal(
@@ -52,9 +53,9 @@ export function tooManyDeclined(seconds: number): Refusal {
 }
 
 /**
- * Seconds until a card may be tried again, by a session or by anybody at the address that it came from: until the oldest
- * of the failures that fill the limit leaves its window; 0 for most. A part of a larger statement over
- * `join_session as session`, so that ordinary calls pay no statement for it.
+ * Seconds until the session, or anybody at its counted address, may try a card again: until the oldest of the failures that reach
+ * the limit leaves the time window. 0 for most. It is part of a larger statement over `join_session as session`, so that ordinary
+ * calls need no statement of their own for it.
  */
 export function pauseSeconds(deps: Deps): RawBuilder<number> {
   const { limits } = deps.config;

@@ -11,8 +11,8 @@ import { intentRequest } from './intentRequest.ts';
 import type { Order } from './readOrder.ts';
 
 /**
- * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision.
- * Answers the mark; null when the order is another one, or somebody is at it.
+ * Marks the order's intent as being changed, before Stripe is asked, and only while the order is open at this revision. Returns the
+ * mark; null when the order has another revision, or another change is running.
  */
 export async function beginChange(deps: Deps, uuid: string, revision: number): Promise<string | null> {
   const mark = randomUUID();
@@ -24,8 +24,8 @@ export async function beginChange(deps: Deps, uuid: string, revision: number): P
 }
 
 /**
- * All that follows from the order, on the open intent in Stripe and then here. False when the intent has ended meanwhile.
- * When Stripe does not answer, nobody knows whether and when the change arrives: the mark stays, and the intent is replaced.
+ * Writes what follows from the order to the open intent, first at Stripe and then in our database. False when the intent has ended
+ * meanwhile. When Stripe does not answer, nobody knows whether the change will arrive: the mark stays, and the intent is replaced.
  */
 export async function changeIntent(
   deps: Deps,
@@ -36,7 +36,7 @@ export async function changeIntent(
   try {
     await deps.payments.updateIntent(intentId, intentRequest(deps, uuid, order, email));
   } catch (error) {
-    // Out of reach: an answer that was refused has changed nothing.
+    // Stripe did not answer. A change that Stripe refused has changed nothing.
     if (error instanceof Refusal && !(error instanceof ProviderRefused)) {
       await sql`update join_session set intent_changing_since = '-infinity' where uuid = ${uuid} and intent_change = ${mark}`.execute(
         deps.database,
@@ -44,7 +44,7 @@ export async function changeIntent(
       throw error;
     }
     await endChange(deps, uuid, mark);
-    // Another account's, as after a change of keys: nothing can ever be paid by it here.
+    // The intent belongs to another Stripe account, as after a change of keys: it can never be paid here.
     if (error instanceof NotAtStripe) {
       await markCanceled(deps.database, intentId);
       return false;
@@ -54,7 +54,7 @@ export async function changeIntent(
     if (status === 'succeeded' || status === 'processing') throw await refusalFor(deps, 'changeOrder', uuid);
     return false;
   }
-  // Only together with the mark: one that was given up meanwhile has been replaced, with its intent.
+  // Written only while the mark is still ours: if the change was given up meanwhile, its intent has been replaced.
   const { rows } = await sql`
     with ended as (
       update join_session set intent_change = null, intent_changing_since = null
@@ -67,7 +67,10 @@ export async function changeIntent(
   return rows.length > 0;
 }
 
-/** A change that is still on its way finds the intent cancelled: the next one is for the order as it is. */
+/**
+ * Cancels the intent, so that a change that is still on its way cannot reach a payable one. The next intent is for the order as it
+ * is now.
+ */
 export async function replace(
   deps: Deps,
   uuid: string,
@@ -81,7 +84,7 @@ export async function replace(
   await endChange(deps, uuid, mark);
 }
 
-/** Removes the mark of a change that has ended or was given up, and no other one. */
+/** Removes the mark of a change that has ended or was given up, but not another change's mark. */
 export async function endChange(deps: Deps, uuid: string, mark: string | null): Promise<void> {
   await sql`
     update join_session set intent_change = null, intent_changing_since = null

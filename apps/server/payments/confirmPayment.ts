@@ -22,10 +22,10 @@ import { type NamedOrder, namedOrder } from './namedOrder.ts';
 import { insertSuccess, recordSuccess } from './paymentRow.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** What became of the intent: Stripe's status, or that it is not ours, or that its money goes back. */
+/** What became of the intent: Stripe's status, or `foreign` if it is not ours, or `refunded` if its money goes back. */
 export type PaymentOutcome = Intent['status'] | 'foreign' | 'refunded';
 
-/** What was paid for is not in this database, as after a restore. */
+/** What was paid for is not in this database, as after a restore from a backup. */
 export class NotInDatabase extends Error {
   constructor() {
     super(
@@ -34,7 +34,7 @@ export class NotInDatabase extends Error {
   }
 }
 
-/** What was received buys nothing that is sold here, and does not go back by itself: staff give it back. */
+/** The payment buys nothing that is sold here, and its money does not go back by itself: staff have to give it back. */
 export class NotConfirmable extends Error {
   constructor(intentId: string, why: string) {
     super(`Payment ${intentId} ${why}. To give it back: npm run operator -- refund ${intentId}`);
@@ -42,18 +42,18 @@ export class NotConfirmable extends Error {
 }
 
 /**
- * The only way to paid. The return page, the webhook and the sweep all call it, in any order and any number of times.
- * Asks Stripe, checks that the intent is ours and that what was received is what its snapshot says, then writes
- * payment, membership and what must follow in one transaction under a row lock. What is confirmed is the snapshot
- * that was paid, whatever happened to the session since. Another amount than the one on the screen goes back in full.
+ * The only way to `paid`. The return page, the webhook and the sweep all call it, in any order and any number of times. It asks
+ * Stripe, checks that the intent is ours and that the amount received is that of its snapshot, and writes payment, membership and
+ * what follows in one transaction under a row lock. It confirms the snapshot that was paid, whatever happened to the session since.
+ * If the amount is not the one that was on the screen, all of it goes back.
  */
 export async function confirmPayment(deps: Deps, intentId: string): Promise<PaymentOutcome> {
   return confirmIntent(deps, await deps.payments.retrieveIntent(intentId));
 }
 
 /**
- * {@link confirmPayment} with the intent as Stripe has just answered it. `madeAgain`, after a restore: nothing is given back by
- * itself, and nobody but staff hears that it bought nothing.
+ * {@link confirmPayment} with the intent as Stripe has just answered it. `madeAgain` after a restore: nothing is given back by
+ * itself, and only staff are told if the payment bought nothing.
  */
 export async function confirmIntent(
   deps: Deps,
@@ -75,7 +75,7 @@ export async function confirmIntent(
     const read = paid ?? (shown && (await readBeside(trx, intentId, shown, session)));
     if (!read || !shown) throw new NotInDatabase();
     const { snapshot, begunCents, facts, others } = read;
-    // What is made again was shown by the database that is lost.
+    // For a payment that is made again, the total on the screen was in the database that is lost.
     const shownCents = (madeAgain === null ? begunCents : null) ?? snapshot.amount_cents;
     const isAsShown =
       shown === named &&
@@ -123,7 +123,7 @@ export async function confirmIntent(
     payments.inc({ kind: named.kind, outcome: wrote });
     if (wrote === 'succeeded') joins.inc({ stage: named.kind === 'join' ? 'paid' : 'upgraded' });
   }
-  // The payment stands as it is written; what goes back, or went back meanwhile, is done again by the sweep if it fails.
+  // The payment is written by now. If returning money, or taking in what went back, fails here, the sweep does it again.
   const { charge } = intent;
   try {
     if (outcome === 'refunded') await giveBack(deps, intentId);
@@ -141,15 +141,15 @@ interface LockedSession {
   programme: string;
   origin: Origin;
   revision: number;
-  /** Null while it is not being paid. */
+  /** Null while the order is not being paid. */
   paying_since: Date | null;
   /** {@link payer} */
   payer: string | null;
 }
 
 /**
- * The join, then its contact: two joins of one contact are two rows, and the second one is to see what the first bought.
- * Then its payer, who may have another join that names no contact.
+ * Locks the join, then its contact, so that of two joins of one contact the second one sees what the first one bought. Then locks
+ * the payer, who may have another join that names no contact.
  */
 async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSession | undefined> {
   const { rows } = await sql<LockedSession & { contact_of_join: string | null }>`
@@ -162,15 +162,15 @@ async function lock(trx: Transaction<Tables>, uuid: string): Promise<LockedSessi
         ${payer} as payer from session left join contact on true) as locked`.execute(trx);
   const [session] = rows;
   if (!session || session.contact_id === session.contact_of_join) return session;
-  // The mirror takes in a contact that a join has created when somebody asks for it.
+  // The contact that a join created is read into the mirror only on demand, so it may be missing here.
   await sql`insert into contact (id) values (${session.contact_of_join}) on conflict do nothing`.execute(trx);
   return lock(trx, uuid);
 }
 
 /**
- * The order that was on the screen, where the one that the intent is for is not here: a database that has lost the last changes, as
- * by a failover, shows the order as it was before them, while Stripe's intent has them. Null where the card was charged before this
- * order was begun to be paid: then the one that was lost was on the screen.
+ * Finds the order that was on the screen when the intent's order is missing here. A database that has lost the last changes, as by
+ * a failover, showed the order as it was before them, while Stripe's intent has them. Null when the card was charged before this
+ * order's payment was begun: then the lost order was on the screen.
  */
 async function shownInstead(
   trx: Transaction<Tables>,
@@ -191,7 +191,10 @@ async function shownInstead(
   return named.kind === 'join' && isBegunHere ? { ...named, revision: session.revision } : null;
 }
 
-/** What was paid for and what stands beside it. A statement of its own: it is to see what was written before the lock was had. */
+/**
+ * Reads what was paid for and what stands beside it. It is a statement of its own, so that it sees what was written before the lock
+ * was taken.
+ */
 async function readBeside(
   trx: Transaction<Tables>,
   intentId: string,
@@ -243,7 +246,7 @@ async function readBeside(
   );
 }
 
-/** Nothing of what was shown is bought by another amount: all of it goes back, and the order is open again. */
+/** Another amount than the one shown buys nothing: all of it goes back, and the order is open again. */
 async function writeOtherAmount(
   trx: Transaction<Tables>,
   intent: Intent,
@@ -285,13 +288,14 @@ async function writeUnwanted(
       'duplicate_payment',
       `Payment ${intent.id} of ${displayPrice(intent.amountReceivedCents)} ${why} ${goesBack}`,
     );
-  // The order is open again; whoever tries to pay it learns that the membership is held.
+  // The order is open again. Somebody who tries to pay it is told that the membership is already held.
   await reopenFrozen(trx, sql<boolean>`uuid = ${named.uuid}`);
 }
 
 /**
- * Payment, membership, its letters while it is held, and the join, in one statement. `isHereAgain`: it had bought its membership before, and was
- * taken for no payment meanwhile: that membership is held again, by its number. `paidAt`: when it was paid, if not now.
+ * Writes the payment, the membership, its letters while it is held, and the join, in one statement. `isHereAgain`: the payment
+ * bought its membership before and was then taken for unpaid; that membership is held again, with its number. `paidAt`: when it was
+ * paid, if not now.
  */
 async function writeWanted(
   deps: Deps,
@@ -339,7 +343,7 @@ function isMembershipLine(
   return isMembershipType(line.type);
 }
 
-/** What staff are told of a join that was paid by who has already paid for others. Nothing is given back by itself. */
+/** Tells staff of a join that was paid by somebody who has already paid for other joins. Nothing is given back by itself. */
 function perhapsTwice(uuid: string, others: readonly string[]): string {
   return `Join ${uuid} was paid by somebody of the same name and email as join ${others.join(' and join ')}. If it is one person, give one of them back: npm run operator -- refund ${uuid} --upgrade --items all`;
 }

@@ -11,14 +11,18 @@ import { beginChange, changeIntent, endChange, replace } from './changeIntent.ts
 import { openIntent } from './openIntent.ts';
 import { type Order, readOrder, totalChanged } from './readOrder.ts';
 
-/** How long a change of the intent may take before it is given up (ms), and how often one looks. */
+/**
+ * How long (ms) a change of the intent may take before it is given up, and how often (ms) another caller checks whether it has
+ * ended.
+ */
 const CHANGE_PATIENCE_MS = 3_000;
 const LOOK_MS = 50;
 const MOST_ROUNDS = 20;
 
 /**
- * The session's one live payment intent, for the order as it is now: created late, reused, updated when the total
- * changes (same client secret). The amount that the caller names is only compared: another one is 409.
+ * Returns the session's one open payment intent, for the order as it is now: it is made late, reused, and updated when the total
+ * changes (the client secret stays the same). The amount that the caller names is only compared: a different one is refused with
+ * 409.
  */
 export async function createPaymentIntent(
   deps: Deps,
@@ -40,13 +44,13 @@ export async function createPaymentIntent(
     if (open && (order.state === 'paying' || (isReady && !change)))
       return { clientSecret: open.clientSecret, revision: open.revision, amount: open.amountCents };
     if (!open) {
-      // Left by a change of an intent that has ended since.
+      // This mark was left by a change of an intent that has ended since.
       if (change) await endChange(deps, uuid, change.mark);
       const intent = await openIntent(deps, uuid, order, email);
       return { clientSecret: intent.clientSecret, revision: order.revision, amount: order.totalCents };
     }
     if (change) {
-      // Another tab is at it, and mostly done in a moment.
+      // Another tab is changing the intent, which mostly takes only a moment.
       if (change.ms < CHANGE_PATIENCE_MS && performance.now() < waitsUntil) await pause(LOOK_MS);
       else await replace(deps, uuid, open.intentId, change.mark);
       continue;
@@ -60,8 +64,8 @@ export async function createPaymentIntent(
 }
 
 /**
- * The lines of a revision never change. What it is sold with beside them is what Checkout shows as it is opened now, until a payment
- * of it has begun.
+ * Keeps what the order is sold as. The lines of a revision never change. The goods and the processing fee are updated to what
+ * Checkout shows now, until a payment of the revision has begun.
  */
 async function keepSnapshot(deps: Deps, uuid: string, order: Order): Promise<void> {
   const beside = promised(deps.society, order.identity.programme, order.lines);

@@ -7,11 +7,11 @@ export interface Duplicate {
   why: 'held' | 'other_amount';
   amount: number;
   card: { brand: string; last4: string } | null;
-  /** All of it has gone back, as far as Stripe has told, or was taken by a lost dispute; otherwise it is about to. */
+  /** Whether all of it has gone back, as far as Stripe has told, or was taken by a lost dispute. Otherwise it will go back soon. */
   isReturned: boolean;
 }
 
-/** The one of this intent, or those of a join and of all other joins of its contact; the oldest first. */
+/** The duplicate of an intent, or the duplicates of a join and of all other joins of its contact; the oldest first. */
 export async function duplicatesOf(
   deps: Deps,
   by: { intentId: string } | { uuid: string },

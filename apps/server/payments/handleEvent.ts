@@ -32,8 +32,9 @@ const handlers: Record<WebhookEvent, Handler> = {
 };
 
 /**
- * Acts on what Stripe reports, by webhook or fetched. Whether the event is about a payment of ours; those of other apps
- * or environments on the same account are none of our business. Throws when it could not be acted on: try it again.
+ * Acts on an event of Stripe, which came by webhook or was fetched. Returns whether the event is about a payment of ours: events of
+ * other apps or environments on the same Stripe account are ignored. Throws when the event could not be acted on and has to be
+ * tried again.
  */
 export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boolean> {
   const { id, type, intentId } = event;
@@ -45,7 +46,7 @@ export async function handleEvent(deps: Deps, event: ProviderEvent): Promise<boo
   return true;
 }
 
-/** Refunds and disputes do not carry the intent's metadata: known payments are ours. */
+/** Events about refunds and disputes do not carry the intent's metadata, so they are ours when we know the payment. */
 async function isOurs(deps: Deps, event: ProviderEvent, intentId: string): Promise<boolean> {
   if (event.type.startsWith('payment_intent.')) return namedOrder(deps, event) !== null;
   const { rows } = await sql`select from payment where intent_id = ${intentId}`.execute(deps.database);
@@ -60,7 +61,7 @@ async function noteFailedCard(deps: Deps, event: ProviderEvent, intentId: string
   if (order.kind === 'join') await settlePaying(deps, order.uuid, 'failed', createdAt);
 }
 
-/** An event is not acted on again, whoever reports it. */
+/** Notes that an event was acted on, so that nobody acts on it again. */
 export async function noteHandled({ database }: Deps, id: string): Promise<void> {
   await database
     .insertInto('stripe_event')

@@ -11,8 +11,9 @@ import { lookAtPayment, recordedEnd } from './lookAtPayment.ts';
 const UNKNOWN_PAYMENT = 'This payment does not belong to this join.';
 
 /**
- * The return page's report. What it says of the outcome is not believed: Stripe is asked. Who brings the client secret is the
- * browser that paid (`isItsBrowser`), unless somebody has proven to be the joiner elsewhere: the secret was to be had before.
+ * Handles the return page's report. The outcome that it reports is not trusted: Stripe is asked. A browser that brings the client
+ * secret is the one that paid (`isItsBrowser`), unless somebody has proven elsewhere to be the joiner: anybody could have had the
+ * secret before.
  */
 export async function handlePaymentReturn(
   deps: Deps,
@@ -26,7 +27,7 @@ export async function handlePaymentReturn(
     .where('intent_id', '=', paymentIntent)
     .where('session_uuid', '=', uuid)
     .executeTakeFirst();
-  // The secret of an erased join is empty, and opens nothing.
+  // The secret of an erased join is empty and must not match.
   if (!payment?.client_secret || !isSame(payment.client_secret, paymentIntentClientSecret))
     throw new Refusal(404, UNKNOWN_PAYMENT);
   const status =

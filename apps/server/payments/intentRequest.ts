@@ -2,7 +2,10 @@ import { identityMetadata, lineMetadata, orderDescription } from '#core/intentTe
 import type { Deps } from '../deps.ts';
 import type { Order } from './readOrder.ts';
 
-/** What Stripe is asked for an order: amount, what names it, and whether the card is kept. */
+/**
+ * The parameters of a payment intent for an order: the amount, the metadata that identifies the order, and whether the card is
+ * saved.
+ */
 export function intentRequest(deps: Deps, uuid: string, order: Order, email: string | null) {
   return {
     amountCents: order.totalCents,

@@ -7,21 +7,21 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { confirmIntent, type PaymentOutcome } from './confirmPayment.ts';
 
 /**
- * So often at most Stripe is asked how an open intent stands, whoever wants to know and on however many servers: reads are
- * cheap for whoever makes them, and all joins share Stripe's limit (https://docs.stripe.com/rate-limits). Milliseconds.
+ * The shortest time (ms) between two questions to Stripe about one open intent, whoever asks and on however many servers: anybody
+ * can cause such reads, and all joins share Stripe's rate limit (https://docs.stripe.com/rate-limits).
  */
 const EVERY_MS = 1_000;
-/** How often one looks whether somebody else's look has been answered (ms). */
+/** How often (ms) a caller checks whether another caller's question to Stripe has been answered. */
 const POLL_MS = 100;
 
-/** What is known of a payment, and Stripe's intent where this very look has asked for it. */
+/** What is known of a payment, and Stripe's intent if this very look has asked for it. */
 export interface Look {
-  /** Null: nobody has heard yet. */
+  /** Null when Stripe has not answered any look yet. */
   outcome: PaymentOutcome | null;
   intent: Intent | null;
 }
 
-/** Whether the payment of a query was looked at so lately that what is recorded answers. */
+/** Whether the query's payment was looked at so recently that its recorded status is used. */
 export const lookedAtJustNow: RawBuilder<boolean> = sql<boolean>`coalesce(payment.looked_at > now() - make_interval(secs => ${sql.lit(EVERY_MS / 1000)}), false)`;
 
 /** What our row says of a payment that has ended; null while it is open. */
@@ -31,9 +31,9 @@ export function recordedEnd(status: PaymentTable['status']): 'succeeded' | 'refu
 }
 
 /**
- * How a payment of ours stands, confirming it if Stripe says that it succeeded. Asks Stripe at most once a second; between
- * those looks `recorded` takes what the last one saw, while `fresh` waits its turn, or for somebody's look that began after
- * it asked: for whoever comes back from paying, and whatever opens an order.
+ * Answers how a payment of ours stands, and confirms it if Stripe says that it succeeded. Asks Stripe at most once a second. In
+ * between, `recorded` returns what the last look saw; `fresh` waits for its turn, or for another caller's look that began after
+ * this call. `fresh` is for somebody who comes back from paying, and for whatever opens an order.
  */
 export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorded' | 'fresh'): Promise<Look> {
   let askedAt: string | null = null;
@@ -43,7 +43,7 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
     if (end) return { outcome: end, intent: null };
     if (!turn || turn.is_taken) {
       const intent = await deps.payments.retrieveIntent(intentId);
-      // A success is written by its confirmation.
+      // A success is written by its confirmation below.
       if (turn && intent.status !== 'succeeded') await recordSeen(deps, intent, turn.at);
       return { outcome: await confirmIntent(deps, intent), intent };
     }
@@ -53,7 +53,7 @@ export async function lookAtPayment(deps: Deps, intentId: string, need: 'recorde
   }
 }
 
-/** Takes the turn to look, for one of all who want to, or says what is recorded. Times are the database's, to the microsecond. */
+/** Takes the turn to look, as one of all callers, or answers what is recorded. Times are the database's, to the microsecond. */
 async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
   const { rows } = await sql<{
     status: PaymentTable['status'];
@@ -76,8 +76,9 @@ async function takeLook(deps: Deps, intentId: string, askedAt: string | null) {
 }
 
 /**
- * A look that is answered late does not replace what a later one saw. Who was told that the bank is still deciding, and may have
- * left, gets a letter when it comes to nothing; whoever leaves a card that failed at once, or its authentication, saw so on the page.
+ * Records what a look saw, unless a later look has already been recorded. If the bank was still deciding, the joiner may have left:
+ * a letter tells when the payment then comes to nothing. A card that failed at once, or whose authentication was left, was reported
+ * on the page.
  */
 async function recordSeen(deps: Deps, { id, status, metadata }: Intent, lookedAt: string): Promise<void> {
   const cameToNothing = status === 'requires_payment_method' || status === 'canceled';

@@ -8,7 +8,9 @@ export interface NamedOrder {
   revision: number;
 }
 
-/** Null when the intent is another app's or another environment's on the same Stripe account. */
+/**
+ * Reads the order from an intent's metadata. Null when the intent belongs to another app or environment on the same Stripe account.
+ */
 export function namedOrder(
   deps: Pick<Deps, 'environment'>,
   { metadata }: Pick<Intent, 'metadata'>,
@@ -19,5 +21,5 @@ export function namedOrder(
   return { uuid: uuid.toLowerCase(), kind, revision: Number(revision) };
 }
 
-/** Whether a text has the form of Stripe's id of a payment intent. */
+/** Whether a text looks like Stripe's id of a payment intent. */
 export const isIntentId = (text: string): boolean => /^pi_[A-Za-z0-9_]+$/.test(text);

@@ -12,10 +12,11 @@ import { countingFailures } from './providerFailures.ts';
 import { type Order, totalChanged } from './readOrder.ts';
 
 /**
- * Keys come from the session, the attempt and what is asked for, so a call repeated after a crash or by a second tab
- * finds the same intent, and one that asks for something else (a corrected email) is not refused for its key. A failure of
- * Stripe's own, which it would repeat for a day, makes the next call another attempt; what it may have made all the same is
- * cancelled when its event is caught up with. One call, which the joiner waits for: a customer is made where an upgrade is bought.
+ * Opens an intent for the order. Its idempotency key is made of the session, the attempt and the request, so that a call that is
+ * repeated after a crash or by a second tab gets the same intent, while a changed request (a corrected email) gets another. Stripe
+ * would repeat a failure of its own for a day, so the next call after one counts as another attempt; an intent that it made all the
+ * same is cancelled when its event is caught up with (catchUp.ts). The joiner waits for this one call: a customer is made only when
+ * an upgrade is bought.
  */
 export async function openIntent(
   deps: Deps,
@@ -45,13 +46,13 @@ export async function openIntent(
     await cancelErased(deps, intent.id);
     throw await refusalFor(deps, 'createPaymentIntent', uuid);
   }
-  // Somebody else opened one meanwhile (another tab, at another revision): theirs is the one that counts.
+  // Another caller has opened an intent meanwhile (another tab, at another revision): that one counts.
   if (rows[0].intent_id === intent.id) return intent;
   await cancelIntent(deps, intent.id);
   throw totalChanged(order.totalCents);
 }
 
-/** Limits on new intents: whoever tests stolen cards needs many. */
+/** Limits new intents, since somebody who tests stolen cards needs many. */
 async function refuseTooMany(deps: Deps, order: Order): Promise<void> {
   if (order.pauseSeconds > 0) throw tooManyDeclined(order.pauseSeconds);
   const { limits } = deps.config;

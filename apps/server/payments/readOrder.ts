@@ -19,22 +19,22 @@ export interface Order {
   revision: number;
   lines: OrderLine[];
   totalCents: number;
-  /** An upgrade will be offered after it: its intent is to save the card. */
+  /** Whether an upgrade will be offered after this order: then the intent is to save the card. */
   saveCard: boolean;
   /** {@link payerEmails} */
   emails: (string | null)[];
   identity: JoinIdentity;
-  /** How many intents this session has had, and how often Stripe failed to make one: parts of the next one's idempotency key. */
+  /** How many intents this session has had, and how often Stripe failed to make one. Both go into the next idempotency key. */
   attempts: number;
   providerFailures: number;
-  /** Of them, those that count for the limit. */
+  /** How many of those intents count for the limit. */
   recentAttempts: number;
   addressHash: string | null;
-  /** Too many cards were declined: seconds to wait. */
+  /** Seconds to wait because too many cards were declined. */
   pauseSeconds: number;
   /**
-   * Its intent is being changed in Stripe, for so many milliseconds; null when it is not. The mark is that change's own: nobody
-   * else's ends with it. Null where a server wrote it that gave none.
+   * How long (ms) a change of the order's intent at Stripe has been running; null when none is. `mark` identifies that change, so
+   * that nobody ends another one's. It is null if it was written by a server that does not set marks.
    */
   change: { mark: string | null; ms: number } | null;
   open: {
@@ -47,7 +47,7 @@ export interface Order {
   } | null;
 }
 
-/** What a refused amount says; the page shows the order again with the new total. */
+/** The refusal of an amount that is not the order's total. The page then shows the order again with the new total. */
 export function totalChanged(totalCents: number): Refusal {
   return new Refusal(
     409,
@@ -55,7 +55,7 @@ export function totalChanged(totalCents: number): Refusal {
   );
 }
 
-/** The order of a session that may be paid for, with the intent that is open for it. Throws when there is nothing to pay. */
+/** Reads the order of a session that may be paid, with the intent that is open for it. Throws when there is nothing to pay. */
 export async function readOrder(deps: Deps, uuid: string, holding: Holding): Promise<Order> {
   const { limits } = deps.config;
   const { rows } = await sql<{

@@ -10,18 +10,19 @@ import { confirmPayment } from './confirmPayment.ts';
 import { lookAtPayment } from './lookAtPayment.ts';
 import { isBefore } from './stripeClock.ts';
 
-/** For this long after Buy Now a payment is under way whatever Stripe says: the page may be about to confirm it. Seconds. */
+/**
+ * For this long (seconds) after Buy Now a payment counts as under way, whatever Stripe says: the page may be about to confirm it.
+ */
 const UNDER_WAY_SECONDS = 15;
 
 /**
- * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order
- * when it came to nothing, still paying while its outcome is open.
- *
- * - `look`: somebody only wants to know. A silent payment stays as it is.
- * - `failed`: the page, or Stripe, has seen it fail: the order opens, and the same intent takes the next card. What
- *   Stripe reports late, of a try before this one (`failedAt`), opens nothing: the next card is on its way.
- * - `change`: the joiner wants another order. A payment that was begun and left is cancelled in Stripe first, so that
- *   no other tab can still finish it at the old total.
+ * Asks Stripe how a begun payment stands and brings the session to that state: paid when it succeeded, an open order when it came
+ * to nothing, still paying while its outcome is open. `why`:
+ * - `look`: somebody only wants to know. A payment of which nothing is heard stays as it is.
+ * - `failed`: the page, or Stripe, has seen the payment fail. The order opens, and the same intent takes the next card. A failure
+ *   that Stripe reports late, of a try before this one (`failedAt`), does not open the order: the next card is being tried.
+ * - `change`: the joiner wants another order. A payment that was begun and left is first cancelled at Stripe, so that no other tab
+ *   can still finish it at the old total.
  */
 export async function settlePaying(
   deps: Deps,
@@ -32,9 +33,9 @@ export async function settlePaying(
   const { rows } = await sql<{
     state: JoinSessionState;
     intent_id: string | null;
-    /** Never null while it is paying. */
+    /** Never null while the state is `paying`. */
     paying_since: Date | null;
-    /** The same to the microsecond, which a Date has not. */
+    /** `paying_since` to the microsecond, which a Date does not hold. */
     begun: string | null;
     seconds: number;
   }>`
@@ -54,9 +55,9 @@ export async function settlePaying(
     );
     if (status === 'succeeded') return 'paid';
     if (status === 'processing') return 'paying';
-    // Where somebody else's look answers, the webhook counts the declined card.
+    // If another caller's look answered, there is no intent here, and the webhook counts the declined card.
     if (why === 'failed' && status === 'requires_payment_method' && intent) await noteFailure(deps, intent);
-    // What bought nothing goes back, and its order has been opened with it.
+    // A payment that bought nothing goes back, and its order has already been reopened.
     const isOver = status === 'canceled' || status === 'refunded';
     const isLeft = !isOver && !(why === 'failed' && status === 'requires_payment_method');
     if (isLeft) {
@@ -69,7 +70,7 @@ export async function settlePaying(
   }
   const isSameTry = sql<boolean>`uuid = ${uuid} and paying_since = ${session.begun}::timestamptz`;
   await reopenFrozen(deps.database, isSameTry);
-  // Somebody else may have opened it before, and begun to pay it again.
+  // Another caller may have opened the order before, and begun to pay it again.
   const now = await deps.database
     .selectFrom('join_session')
     .select('state')
@@ -79,8 +80,8 @@ export async function settlePaying(
 }
 
 /**
- * A change that finds the order frozen is tried once more when the payment turns out to have come to nothing. Nobody ends it from a
- * browser in which the join does not go on.
+ * Runs a change of an order. If the order is frozen and its payment turns out to have come to nothing, runs the change once more. A
+ * browser in which the join may not go on cannot end the payment this way.
  */
 export async function whileFrozen<T>(
   deps: Deps,

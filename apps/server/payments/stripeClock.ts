@@ -1,7 +1,7 @@
-/** Stripe gives whole seconds. */
+/** The precision of Stripe's times: whole seconds. */
 const STRIPE_CLOCK_MS = 1_000;
 
-/** Whether what Stripe dates so was surely before a moment of ours. */
+/** Whether something that Stripe dated was certainly before a time of our clock. */
 export function isBefore(atStripe: Date, moment: Date): boolean {
   return atStripe.getTime() + STRIPE_CLOCK_MS < moment.getTime();
 }

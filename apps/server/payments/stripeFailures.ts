@@ -1,7 +1,7 @@
 import type { CallFailure } from '../providers/stripe/failures.ts';
 import type { TellTrouble } from '../providers/trouble.ts';
 
-/** Logs every call that Stripe did not do, and tells staff of those that it refuses until somebody puts something right. */
+/** Logs every failed call to Stripe. Staff are told of the calls that Stripe refuses until somebody repairs the cause. */
 export function stripeFailures(tell: TellTrouble): (failure: CallFailure) => Promise<void> {
   return (failure) => {
     const { call, status, code, param, requestId, kind } = failure;
@@ -16,7 +16,10 @@ function causeOf({ call, status, code, param, kind }: CallFailure): string {
   return `Stripe refuses ${call} with ${status}${what && ` (${what})`}.`;
 }
 
-/** `said` names the permission that a restricted key lacks. The request's id is in the log. */
+/**
+ * What staff can do about a failure. `said` is Stripe's message, which names a permission that a restricted key lacks. The
+ * request's id is in the log.
+ */
 function remedyOf({ status, said, kind }: CallFailure): string {
   if (kind === 'unreadable')
     return 'Look at what is between this server and api.stripe.com (a proxy, a firewall, DNS), and at https://status.stripe.com. Nobody can pay until it is put right.';

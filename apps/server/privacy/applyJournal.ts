@@ -8,8 +8,8 @@ import { filesAtHubspot, keepIds } from './leftAtHubspot.ts';
 import { reasonOf } from './stoppedErasing.ts';
 
 /**
- * Erases in this database, which was restored from a backup, what the journal says was erased. Money goes first: `settle --missing`
- * before. Returns the exit status: 1 when a line could not be applied, which is told; the others are.
+ * Erases in this database, which was restored from a backup, what the journal says was erased. Run `settle --missing` before it, so
+ * that money comes first. Returns the exit status: 1 when an entry could not be applied, which is printed; the others are applied.
  */
 export async function applyJournal(deps: Deps, path: string): Promise<number> {
   const journal = await readJournal(path);
@@ -36,8 +36,8 @@ export async function applyJournal(deps: Deps, path: string): Promise<number> {
 }
 
 /**
- * Whether the database still had something of it. What came after it stays: its person may have joined anew, and HubSpot, where it was not
- * told, may have told of the contact again.
+ * Erases what one entry names. Returns whether the database still had any of that. What came after the entry stays: its person may
+ * have joined again, and HubSpot, if it was not asked to erase the contact, may have sent it again.
  */
 async function applyEntry(deps: Deps, { at, email, joins, contacts }: JournalEntry): Promise<boolean> {
   const hash = Buffer.from(email, 'hex');
@@ -49,7 +49,7 @@ async function applyEntry(deps: Deps, { at, email, joins, contacts }: JournalEnt
   const left = { joins: rows[0]!.joins, contacts: await contactsOf(deps.database, contacts, before) };
   await prepare(deps, left.joins);
   await deps.database.transaction().execute(async (trx) => {
-    // Whether HubSpot was told is not known here: ids that lead to nothing do no harm.
+    // Whether HubSpot was asked to erase is not known here. Ids that HubSpot no longer has do no harm.
     await keepIds(trx, hash, { contacts: left.contacts, files: await filesAtHubspot(trx, left) });
     await eraseJoins(trx, deps, left.joins);
     await eraseContacts(trx, deps, left.contacts, before);

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { ProviderRefused } from '../providers/stripe/failures.ts';
 
-/** What of a person Stripe has: an intent that notes them, or a customer. */
+/** Something that Stripe has of a person: an intent with the person in its metadata, or a customer. */
 export interface AtStripe {
   kind: 'intent' | 'customer';
   id: string;
@@ -22,7 +22,7 @@ function forget({ payments }: Pick<Deps, 'payments'>, { kind, id }: AtStripe): P
   return kind === 'intent' ? payments.forgetNotes(id, personKeys) : payments.deleteCustomer(id);
 }
 
-/** Deletes the customers, and takes the person out of what the intents note. Returns what it was. */
+/** Deletes the customers of these joins at Stripe, and removes the person from their intents' metadata. Returns what they were. */
 export async function forgetAtStripe(
   deps: Pick<Deps, 'database' | 'payments'>,
   joins: readonly string[],
@@ -33,7 +33,8 @@ export async function forgetAtStripe(
 }
 
 /**
- * Stripe is to forget these joins, but what it was `told` already: in the transaction that removes them. {@link tellStripe} tells it.
+ * Notes, in the transaction that removes these joins, that Stripe is to forget them, except for what Stripe has already been
+ * `told`. {@link tellStripe} then asks Stripe.
  */
 export async function dueAtStripe(
   trx: Kysely<Tables>,
@@ -51,8 +52,8 @@ export async function dueAtStripe(
 }
 
 /**
- * Tells Stripe what is due. What it does not do stays due; throws a `Refusal` then, after the rest where it refuses one alone. Done twice
- * it does no harm.
+ * Asks Stripe to forget what is due. What Stripe does not do stays due, and a `Refusal` is thrown; if Stripe refuses just one, it
+ * is thrown after the others. Safe to repeat.
  */
 export async function tellStripe(deps: Pick<Deps, 'database' | 'payments'>): Promise<void> {
   const rows = await deps.database

@@ -94,7 +94,7 @@ interface Unsent {
   goods: string[];
 }
 
-/** What these joins paid for that was not sent yet. */
+/** The goods that these joins paid for and that were not sent yet. */
 async function unsentOf({ database, society }: Deps, joins: readonly string[]): Promise<Unsent[]> {
   const all: Unsent[] = [];
   for (const uuid of joins) {
@@ -131,7 +131,7 @@ function tellPlan(
 const rowsOfOthers = (number: number) =>
   `${count(number, 'letter or payment', 'letters and payments')} of joins that have another one`;
 
-/** What went, what stays and why. Names nobody but by ids. */
+/** The receipt: what went, what stays and why. It names persons and joins by ids only. */
 function receiptOf(
   deps: Deps,
   { others, ofOthers }: Person,

@@ -3,24 +3,24 @@ import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 import { refusalsOf } from './underWay.ts';
 
-/** Something of these joins is under way; the message says what, a line each. */
+/** Something of these joins is still going on. The message says what, one line for each. */
 export class NotErasable extends Error {}
 
-/** Numbers of rows, and of files. */
+/** How many rows, and files, an erasure concerned. */
 export interface Erased {
-  /** Joins of which no row stays, and those that stay for their money, without the person. */
+  /** `gone`: joins of which no row stays. `stripped`: joins that stay for their money, without the person. */
   gone: number;
   stripped: number;
   documents: number;
   letters: number;
-  /** Of payments, refunds, orders and memberships that stay. */
+  /** Rows of payments, refunds, orders and memberships that stay. */
   money: number;
 }
 
 /**
- * Erases joins, in a transaction of the caller's: every row that hangs on them and the bytes of their documents. One that money was paid
- * for stays as a row that names nobody, with its payments, refunds, orders and memberships; a membership loses its number.
- * `beforeRemoval` runs when nothing can refuse any more, and before anything is gone. Throws {@link NotErasable}.
+ * Erases joins, in the caller's transaction: every row that belongs to them and the bytes of their documents. A join that money was
+ * paid for stays as a row that names nobody, with its payments, refunds, orders and memberships; its memberships lose their
+ * numbers. `beforeRemoval` runs after the last check that can refuse, and before anything is removed. Throws {@link NotErasable}.
  */
 export async function eraseJoins(
   trx: Kysely<Tables>,
@@ -29,7 +29,8 @@ export async function eraseJoins(
   beforeRemoval: () => Promise<void> = async () => {},
 ): Promise<Erased> {
   const these = sql`any(${joins}::uuid[])`;
-  // Sessions before what hangs on them, as a payment writes them: neither waits for the other.
+  // Join sessions are locked before the rows that belong to them, in the order in which a payment does, so that there is no
+  // deadlock.
   await sql`select from join_session where uuid = ${these} order by uuid for update`.execute(trx);
   const open = await sql<{ text: string }>`
     select 'Join ' || session_uuid || ' is not erased: a payment of it is open.' as text
@@ -56,9 +57,9 @@ export async function eraseJoins(
   for (const table of ['order_snapshot', 'payment'])
     await sql`delete from ${sql.table(table)} where session_uuid = any(${gone}::uuid[])`.execute(trx);
   const removed = await sql`delete from join_session where uuid = any(${gone}::uuid[])`.execute(trx);
-  // Last: what was written before has told its story.
+  // This comes last, because the statements above add to the join's story.
   await sql`delete from join_event where session_uuid = ${these}`.execute(trx);
-  // Before the rows are gone for good: a file without a row would never be found again.
+  // Files go before the transaction commits: a file without a row would never be found again.
   for (const { storage_key } of documents) await storage.remove(storage_key);
   return {
     gone: Number(removed.numAffectedRows ?? 0),
@@ -69,10 +70,10 @@ export async function eraseJoins(
   };
 }
 
-/** Leaves of paid joins what an accountant needs. Returns how many rows of money stay. */
+/** Removes the person from joins that were paid, and keeps what an accountant needs. Returns how many rows of money stay. */
 async function strip(trx: Kysely<Tables>, kept: readonly string[]): Promise<number> {
   const these = sql`any(${kept}::uuid[])`;
-  // A trigger empties the rest of the row, now and at each later change (migration 0022).
+  // A trigger empties the other columns of the row, now and at each later change (migration 0022).
   await sql`update join_session set erased_at = coalesce(erased_at, now()) where uuid = ${these}`.execute(
     trx,
   );

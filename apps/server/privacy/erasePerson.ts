@@ -15,20 +15,20 @@ import { type Progress, StoppedErasing } from './stoppedErasing.ts';
 import { refusalsOf } from './underWay.ts';
 
 export interface PersonErased extends Erased {
-  /** Rows of the mirror. */
+  /** Rows of the mirror that were emptied or removed. */
   contacts: number;
-  /** At Stripe. */
+  /** Customers that were deleted at Stripe. */
   customers: number;
-  /** What went at HubSpot; null when nobody asked for it. */
+  /** What was deleted at HubSpot; null when nobody asked for that. */
   atHubspot: AtHubspot | null;
   /** What HubSpot may still have. */
   leftAtHubspot: AtHubspot;
 }
 
 /**
- * Erases a person: at HubSpot first, when `hubspot` is given, since its refusal leaves everything as it was; then at Stripe; then here,
- * in one transaction. Each part may be done again. Nothing is told to HubSpot meanwhile. Throws {@link StillTelling} before it begins, and
- * {@link StoppedErasing} afterwards.
+ * Erases a person: first at HubSpot, if `hubspot` is given, since a refusal there leaves everything as it was; then at Stripe; then
+ * here, in one transaction. Each part may be repeated. Nothing is sent to HubSpot meanwhile. Throws {@link StillTelling} before it
+ * begins, and {@link StoppedErasing} afterwards.
  */
 export async function erasePerson(
   deps: Deps,
@@ -41,7 +41,7 @@ export async function erasePerson(
 async function eraseNow(deps: Deps, shown: Person, hubspot: HubspotClient | null): Promise<PersonErased> {
   const progress: Progress = { at: 'begin', atHubspot: null };
   try {
-    // What was on its way to HubSpot has made contacts since, and retention may have kept ids of files.
+    // Looked up again: calls to HubSpot that were running may have made contacts since, and retention may have kept ids of files.
     const { joins, contacts, atHubspot } = await findPerson(deps, shown.email);
     const begun = joins.filter((uuid) => !shown.joins.includes(uuid));
     if (begun.length > 0)
@@ -77,7 +77,7 @@ async function eraseHere(
     if (atHubspot) await forgetIds(trx, hash);
     else await keepIds(trx, hash, { contacts: person.contacts, files: await filesAtHubspot(trx, person) });
     const erased = await eraseJoins(trx, deps, person.joins, async () => {
-      // What was made there since it was told.
+      // Stripe is also to forget what was made there since it was asked.
       await dueAtStripe(trx, person.joins, atStripe);
       await writeJournal(journalPath(deps), {
         at: deps.now().toISOString(),
@@ -107,8 +107,8 @@ async function eraseHere(
 }
 
 /**
- * Of joins that stay, since they have another email, no row has this one. Letters that were sent stay without it, or they would be
- * sent again.
+ * Removes this email from rows of joins that stay because they have another email. Letters that were sent stay without it, since
+ * they would otherwise be sent again.
  */
 async function forgetEmail(trx: Kysely<Tables>, email: string): Promise<void> {
   await sql`
@@ -127,7 +127,7 @@ export async function noteErasure(trx: Kysely<Tables>, hash: Buffer, at: Date): 
   );
 }
 
-/** Refuses what may not be erased, and cancels the intents that nobody has paid: they could be paid later. */
+/** Refuses joins that may not be erased now, and cancels their open intents, which could otherwise be paid later. */
 export async function prepare(deps: Deps, joins: readonly string[]): Promise<void> {
   const refusals = await refusalsOf(deps.database, joins);
   if (refusals.length > 0) throw new NotErasable(refusals.join('\n'));
@@ -165,7 +165,9 @@ async function eraseAtHubspot(
   return all;
 }
 
-/** Whether a contact was created by a join that is not one of these: its joiner has mistyped the email once, and corrected it. */
+/**
+ * Whether another join, which is not to be erased, created the contact: its joiner once mistyped the email and then corrected it.
+ */
 async function isOfAnother(database: Kysely<Tables>, id: string, joins: readonly string[]): Promise<boolean> {
   const { rows } = await sql`
     select from join_session where hubspot_contact_id = ${id} and owns_hubspot_contact and erased_at is null and uuid <> all(${joins}::uuid[])`.execute(
@@ -174,10 +176,10 @@ async function isOfAnother(database: Kysely<Tables>, id: string, joins: readonly
   return rows.length > 0;
 }
 
-/** That a row of `contact` is of before a time: HubSpot has not told of it since. */
+/** Whether a row of `contact` is older than a time, and HubSpot has not told of it since. */
 const isBefore = (before: Date) => sql<boolean>`coalesce(fetched_at, created_at) < ${before}`;
 
-/** Those of these contacts of which there is something from before a time. */
+/** Those of these contacts of which we have something from before a time. */
 export async function contactsOf(
   database: Kysely<Tables>,
   contacts: readonly string[],
@@ -192,8 +194,8 @@ export async function contactsOf(
 }
 
 /**
- * Their invitations and resumes go, and the row of the mirror with them; where something else names it, its id alone stays. What is not
- * of `before` stays as it is.
+ * Erases contacts: their invitations, resumes and rows of the mirror. A row that something else refers to keeps only its id. With
+ * `before`, anything newer stays as it is.
  */
 export async function eraseContacts(
   trx: Kysely<Tables>,
@@ -203,7 +205,7 @@ export async function eraseContacts(
 ): Promise<{ rows: number; documents: number }> {
   const these = sql`any(${contacts}::text[])`;
   const isOld = before === null ? sql`true` : sql`created_at < ${before}`;
-  // A resume that is just being kept holds its contact: it is there to be found afterwards.
+  // Whoever stores a resume locks its contact, so a resume that is being stored now is either found below or is refused afterwards.
   await sql`select from contact where id = ${these} order by id for update`.execute(trx);
   await sql`delete from invitation where contact_id = ${these} and ${isOld}`.execute(trx);
   const { rows: documents } = await sql<{ storage_key: string }>`
@@ -224,7 +226,7 @@ export async function eraseContacts(
   return { rows: Number(emptied.numAffectedRows ?? 0), documents: documents.length };
 }
 
-/** First and last name as notices may have them. */
+/** First and last names together, as notices may contain them. */
 async function namesOf(trx: Kysely<Tables>, { joins, contacts }: Person): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct concat_ws(' ', btrim(person ->> 'firstName'), btrim(person ->> 'lastName')) as name from (

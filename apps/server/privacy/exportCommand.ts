@@ -52,7 +52,7 @@ export const personExportCommand: Command = {
   },
 };
 
-/** Makes it when it is not there. False for what is a file, or has something in it. */
+/** Makes the folder if it does not exist. Returns false for a file, or a folder that is not empty. */
 async function isEmptyFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

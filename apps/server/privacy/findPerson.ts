@@ -6,29 +6,32 @@ import { sharedSecret } from '../platform/database/secrets.ts';
 import { type AtHubspot, leftAtHubspot } from './leftAtHubspot.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** What Induct has of an email: joins by uuid, contacts of the mirror by HubSpot's id. */
+/** What Induct has for an email: joins by uuid, contacts of the mirror by HubSpot's id. */
 export interface Person {
-  /** Trimmed, in small letters. */
+  /** Trimmed and in lower case. */
   email: string;
   joins: string[];
   contacts: string[];
-  /** Contacts that these joins name and that have another email: perhaps another person's. They stay. */
+  /** Contacts that these joins name but that have another email, so they may be another person's. They stay. */
   others: string[];
-  /** Rows of other tables that have the email itself. */
+  /** How many rows of other tables contain the email itself. */
   requests: number;
-  /** Of them those about joins that have another email: it was corrected before anything was paid, or a letter went there by mistake. */
+  /**
+   * How many of those rows are about joins with another email: the email was corrected before anything was paid, or a letter went
+   * there by mistake.
+   */
   ofOthers: number;
   erasedAt: Date | null;
-  /** What HubSpot may still have, since it was not told of an erasure. */
+  /** What HubSpot may still have of an earlier erasure, because it was not asked to erase that. */
   atHubspot: AtHubspot;
 }
 
 /**
- * Contacts with the email, and those merged into them; joins of these contacts, and joins that have the email (that of a payment
- * where they have no details), or had it when they were paid; and contacts that such a join created. A contact of another email is
- * not theirs: anybody can begin a join of a contact, and give an email of their own. Nor is one that a join of another email has created,
- * which had this one before its joiner corrected it, or a join of which a letter once went to
- * the email: it may have been a slip that the joiner has corrected, and is another person's.
+ * Finds what belongs to an email: contacts with it, and those merged into them; joins of these contacts; joins that have the email
+ * in their details (or, without details, in a payment), or had it when they were paid; and contacts that such a join created. A
+ * contact with another email does not belong to it, since anybody can begin a join of a contact and give an email of their own.
+ * Neither does a contact that a join of another email created, even if it once had this one, nor a join of which a letter once went
+ * to this email: it may have been a typing mistake that the joiner has corrected.
  */
 export async function findPerson({ database }: Pick<Deps, 'database'>, typed: string): Promise<Person> {
   const email = typed.trim().toLowerCase();
@@ -81,7 +84,7 @@ export async function findPerson({ database }: Pick<Deps, 'database'>, typed: st
   };
 }
 
-/** What is kept of an email that was erased: keyed by a secret of the database that is never changed, and is in its backups. */
+/** The keyed hash that is kept of an erased email. The key is a secret of the database that never changes and is in its backups. */
 export async function emailHash(database: Database, email: string): Promise<Buffer> {
   return createHmac('sha256', await sharedSecret(database, 'erasures'))
     .update(email.trim().toLowerCase())

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Deps } from '../deps.ts';
 
 /**
- * One erasure, as a line of JSON. It names nobody: the email as a keyed hash (hex), and ids that lead to nothing once they are erased. By
- * it the erasure is made again in a database that was restored from a backup of before.
+ * One erasure, as a line of JSON. It names nobody: it has the email as a keyed hash (hex), and ids that lead to nothing once they
+ * are erased. It serves to repeat the erasure in a database that was restored from an older backup.
  */
 export interface JournalEntry {
   at: string;
@@ -18,7 +18,7 @@ export function journalPath({ config }: Pick<Deps, 'config'>): string {
   return join(config.dataDir, 'erasures.jsonl');
 }
 
-/** Durable when it resolves. */
+/** Appends an entry. The entry is durable when this resolves. */
 export async function writeJournal(path: string, entry: JournalEntry): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a+', 0o600);
@@ -33,7 +33,7 @@ export async function writeJournal(path: string, entry: JournalEntry): Promise<v
   await folder.sync().finally(() => folder.close());
 }
 
-/** Whether the next entry begins on a line of its own. */
+/** Whether the file ends with a line break. If not, the next entry has to begin with one. */
 async function endsWithLine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();
   if (size === 0) return true;
@@ -43,13 +43,13 @@ async function endsWithLine(file: FileHandle): Promise<boolean> {
 
 export interface Journal {
   entries: JournalEntry[];
-  /** A sentence for each line that is none of ours. */
+  /** A sentence for each line that is not a valid entry. */
   faults: string[];
-  /** About a last line that was never finished; null for none. Its erasure did not go on. */
+  /** A sentence about a last line that was only half written; null when there is none. Nothing was erased by that entry. */
   unfinished: string | null;
 }
 
-/** Null: there is no such file. */
+/** Reads a journal. Null when there is no such file. */
 export async function readJournal(path: string): Promise<Journal | null> {
   if (!existsSync(path)) return null;
   const lines = (await readFile(path, 'utf8')).split('\n');

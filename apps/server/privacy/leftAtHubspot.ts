@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** Ids of HubSpot's. */
+/** Contacts and files by HubSpot's ids. */
 export interface AtHubspot {
   contacts: string[];
   files: string[];
@@ -32,7 +32,7 @@ export async function filesAtHubspot(
   return rows.map(({ id }) => id);
 }
 
-/** Keeps what leads to it there, before the rows go that know it. */
+/** Keeps the ids of what HubSpot still has, before the rows that contain them are removed. */
 export async function keepIds(
   trx: Kysely<Tables>,
   emailHash: Buffer,
@@ -45,7 +45,7 @@ export async function keepIds(
     on conflict do nothing`.execute(trx);
 }
 
-/** HubSpot was told. */
+/** Forgets the ids, since HubSpot has deleted what they name. */
 export async function forgetIds(trx: Kysely<Tables>, emailHash: Buffer): Promise<void> {
   await trx.deleteFrom('left_at_hubspot').where('email_hash', '=', emailHash).execute();
 }

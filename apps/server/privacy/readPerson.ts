@@ -3,20 +3,20 @@ import type { Deps } from '../deps.ts';
 import type { Person } from './findPerson.ts';
 import { noticesNaming } from './noticesNaming.ts';
 
-/** Rows of one kind, each as its columns. */
+/** Rows of one kind, each with all of its columns. */
 export interface Section {
   title: string;
   rows: Record<string, unknown>[];
 }
 
-/** A document, and under which name it is written beside the page. */
+/** A document, and the name under which it is written beside the page. */
 export interface ExportedDocument {
   storageKey: string;
   sha256: Buffer;
   fileName: string;
 }
 
-/** What hangs on a join by `session_uuid`. */
+/** The tables that refer to a join by `session_uuid`. */
 const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['order_snapshot', 'Orders'],
   ['payment', 'Payments'],
@@ -30,10 +30,13 @@ const ofJoins: readonly (readonly [table: string, title: string])[] = [
   ['join_event', 'What happened, step by step'],
 ];
 
-/** They open something, and tell nothing of the person. */
+/** Columns that are left out because they are secrets, and say nothing about the person. */
 const secrets = ['client_secret', 'code_hash', 'code_browser', 'token_hash'];
 
-/** Of a letter that is not about a join of theirs: what names or opens a join, which may be another person's. */
+/**
+ * Columns that are left out of letters that are not about one of the person's joins: they name or open a join that may be another
+ * person's.
+ */
 const aboutOthers = ['session_uuid', 'occasion', 'data', 'refusal'];
 
 /** Everything that the database has about a person, with times in ISO 8601 and amounts in cents; and their documents. */
@@ -60,9 +63,9 @@ export async function readPerson(
     .filter(({ removed_at }) => removed_at === null)
     .map(({ storage_key, sha256, name }) => ({
       storageKey: String(storage_key),
-      // As JSON has it: \x and hexadecimal digits.
+      // In JSON, PostgreSQL writes bytes as \x and hexadecimal digits.
       sha256: Buffer.from(String(sha256).slice(2), 'hex'),
-      // The id keeps two of one name apart; what a file system may not take is left out.
+      // The id tells two documents of the same name apart. Characters that a file system may not accept are replaced.
       fileName: `${String(storage_key).slice(0, 8)}-${String(name).replace(/[^\p{L}\p{N}. _-]/gu, '_')}`,
     }));
   const sections: Section[] = [
@@ -115,13 +118,13 @@ function shown(value: unknown): string {
   return escaped(String(value));
 }
 
-/** What is empty is left out. */
+/** A table of one row. Empty values are left out. */
 function tableOf(row: Record<string, unknown>): string {
   const lines = Object.entries(row).filter(([, value]) => value !== null && value !== '');
   return `<table>${lines.map(([name, value]) => `<tr><th>${escaped(name.replaceAll('_', ' '))}</th><td>${shown(value)}</td></tr>`).join('\n')}</table>`;
 }
 
-/** One page that needs nothing else to be read. */
+/** The page as HTML. It needs no other file. */
 export function pageOf(
   { society, email, at }: { society: string; email: string; at: Date },
   sections: readonly Section[],

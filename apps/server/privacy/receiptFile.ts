@@ -1,13 +1,13 @@
 import { open, rm } from 'node:fs/promises';
 
-/** A new file for the receipt of an erasure, which only its owner reads. */
+/** A new file for the receipt of an erasure, which only its owner can read. */
 interface ReceiptFile {
-  /** Null, or a sentence when it could not be written; there is no half a receipt then. */
+  /** Returns null, or a sentence when the receipt could not be written. A half-written receipt is removed. */
   write(receipt: string): Promise<string | null>;
   discard(): Promise<void>;
 }
 
-/** Opened before anything is erased; a sentence when it cannot be. */
+/** Opens the file before anything is erased. Returns a sentence if it cannot be opened. */
 export async function openReceipt(path: string): Promise<ReceiptFile | string> {
   const fault = (error: unknown) => `${path} cannot be written (${(error as Error).message}).`;
   try {

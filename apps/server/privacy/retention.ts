@@ -11,13 +11,16 @@ import { underWay } from './underWay.ts';
 
 const LOOK_MS = 600_000;
 const DAY_SECONDS = 86_400;
-/** What one night takes of each stage, so that it ends; the rest is the next night's. */
+/** How many joins or documents one night removes at most of each stage. The rest is left to the next night. */
 const MOST = 500;
 
 export const stages = ['abandoned', 'rejected', 'paid', 'documents'] as const;
 export type Stage = (typeof stages)[number];
 
-/** What the `session` of a query has to be to be over its time, at a time `before`. */
+/**
+ * For each stage, whether the `session` of a query is past its time: its last activity, final rejection or payment lies before
+ * `before`.
+ */
 const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => RawBuilder<boolean>> = {
   abandoned: (before) => sql`session.state <> 'paid' and session.updated_at < ${before}
     and not exists (select from payment where session_uuid = session.uuid and status = 'open')`,
@@ -27,13 +30,19 @@ const isOver: Record<Exclude<Stage, 'documents'>, (before: RawBuilder<Date>) => 
   paid: (before) => sql`session.state = 'paid' and session.paid_at < ${before}`,
 };
 
-/** How long each stage is kept, as the society says; null: for ever. */
+/**
+ * The time before which a join or document of a stage is past its time, by the society's days. Null when the stage is kept for
+ * ever.
+ */
 function beforeOf({ society, now }: Pick<Deps, 'society' | 'now'>, stage: Stage): RawBuilder<Date> | null {
   const days = society.retention[`${stage}Days`];
   return days === undefined ? null : sql<Date>`(${now()}::timestamptz - make_interval(days => ${days}))`;
 }
 
-/** The joins, or for `documents` the documents, that are over their time and have no money or decision under way: {@link MOST} at most. */
+/**
+ * The joins, or for `documents` the documents, that are past their time and have no money or decision under way: at most {@link
+ * MOST}.
+ */
 export async function overdue(
   deps: Pick<Deps, 'database' | 'society' | 'now'>,
   stage: Stage,
@@ -42,7 +51,7 @@ export async function overdue(
   if (before === null) return [];
   const ids =
     stage === 'documents'
-      ? // A resume is not decided on: its time begins when it came.
+      ? // Nobody decides on a resume, so its time begins when it was uploaded.
         sql`select id from document where removed_at is null
           and case kind when 'resume' then created_at else reviewed_at end < ${before}
           order by created_at limit ${MOST}`
@@ -54,8 +63,8 @@ export async function overdue(
 }
 
 /**
- * Removes what is over its time, a join a transaction, by the same code as erases a person. Returns how many of each stage went;
- * {@link tellStripe} comes afterwards.
+ * Removes what is past its time, each join in a transaction of its own, by the same code that erases a person. Returns how many of
+ * each stage went. {@link tellStripe} is to be called afterwards.
  */
 export async function applyRetention(deps: Deps): Promise<Record<Stage, number>> {
   const counts: Record<Stage, number> = { abandoned: 0, rejected: 0, paid: 0, documents: 0 };
@@ -67,11 +76,11 @@ export async function applyRetention(deps: Deps): Promise<Record<Stage, number>>
   return counts;
 }
 
-/** False when something began with it since it was looked for. */
+/** Returns false when the join is no longer due, because something has happened to it since. */
 async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documents'>): Promise<boolean> {
   try {
     return await deps.database.transaction().execute(async (trx) => {
-      // Again, and now nobody can change it before it is gone.
+      // Checked again under a lock, so that nobody can change the join before it is gone.
       await sql`select from join_session where uuid = ${uuid} for update`.execute(trx);
       const { rows } = await sql`
         select from join_session session where uuid = ${uuid} and ${isOver[stage](beforeOf(deps, stage)!)}`.execute(
@@ -89,7 +98,10 @@ async function eraseOne(deps: Deps, uuid: string, stage: Exclude<Stage, 'documen
   }
 }
 
-/** HubSpot is left alone, and keeps the files: whoever asks to be erased there later is known by an email that the join has. */
+/**
+ * HubSpot is not asked to delete, and keeps the files. Their ids are kept under the join's emails, so that an erasure asked for
+ * later finds them.
+ */
 async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   const files = await filesAtHubspot(trx, { joins: [uuid], contacts: [] });
   if (files.length === 0) return;
@@ -100,7 +112,7 @@ async function keepFiles(trx: Kysely<Tables>, uuid: string): Promise<void> {
   for (const { email } of rows) await keepIds(trx, await emailHash(trx, email), { contacts: [], files });
 }
 
-/** The file goes, and its name; of a transcript the decision stays, so that nobody owes it again. */
+/** Removes a document's file and name. A transcript's decision stays, so that its member does not owe it again. */
 function removeDocument({ database, storage }: Deps, id: string): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     const { rows } = await sql<{ storage_key: string }>`
@@ -114,12 +126,12 @@ function removeDocument({ database, storage }: Deps, id: string): Promise<boolea
   });
 }
 
-/** Looks now and then whether the night's turn is due. */
+/** Checks regularly whether the nightly run is due. */
 export function startForgetting(deps: Deps): () => Promise<void> {
   return repeat('retention', LOOK_MS, deps.log, () => forgetNightly(deps));
 }
 
-/** Once a day, by one of all processes. What went is a line in the log, by numbers alone. Stripe is told each time of what is due. */
+/** Runs once a day, in one of all processes. Logs what went, as numbers only. Stripe is asked each time to forget what is due. */
 export async function forgetNightly(deps: Deps): Promise<void> {
   const isOn = stages.some((stage) => beforeOf(deps, stage) !== null);
   if (isOn && (await takeTurn(deps.database, 'retention', DAY_SECONDS))) {

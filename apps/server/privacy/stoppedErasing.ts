@@ -6,15 +6,15 @@ import { counted } from './counted.ts';
 import { NotErasable } from './eraseJoins.ts';
 import type { AtHubspot } from './leftAtHubspot.ts';
 
-/** How far an erasure has come. */
+/** How far an erasure got. */
 export interface Progress {
-  /** What it is about to do. */
+  /** The part that it was doing. */
   at: 'begin' | 'hubspot' | 'stripe' | 'here';
-  /** What has gone at HubSpot, when it was asked. */
+  /** What was deleted at HubSpot, if that was asked for. */
   atHubspot: AtHubspot | null;
 }
 
-/** An erasure that stopped on its way; `cause` is why. */
+/** An erasure that stopped half-way; `cause` says why. */
 export class StoppedErasing extends Error {
   readonly progress: Progress;
   constructor(cause: unknown, progress: Progress) {
@@ -22,13 +22,13 @@ export class StoppedErasing extends Error {
     this.progress = progress;
   }
 
-  /** For staff: why, what is done and what is not. Without the reason when it is a fault of the program. */
+  /** For staff: the reason, what is done and what is not. The reason is left out when it is a fault of the program. */
   get sentences(): string {
     const reason = reasonOf(this.cause);
     return [...(reason === null ? [] : [reason]), standingOf(this), 'The same command goes on.'].join(' ');
   }
 
-  /** Nobody expects its cause: it is to be thrown. */
+  /** Whether the cause is unexpected, so that it should be thrown. */
   get isFault(): boolean {
     return reasonOf(this.cause) === null;
   }
@@ -46,7 +46,7 @@ function standingOf({ cause, progress: { at, atHubspot } }: StoppedErasing): str
   return `${done}Erased at Stripe. ${here}`;
 }
 
-/** Null for what nobody expects. */
+/** The reason as a sentence; null for an unexpected error. */
 export function reasonOf(cause: unknown): string | null {
   if (cause instanceof NotErasable) return cause.message;
   if (cause instanceof CrmDenied)
@@ -56,7 +56,7 @@ export function reasonOf(cause: unknown): string | null {
     return cause.status === 503 ? 'Stripe does not answer.' : `Stripe refuses it: ${cause.message}`;
   if (cause instanceof StorageDown) return 'The storage of the documents does not answer.';
   if (cause instanceof DatabaseUnavailable) return `The database does not do it: ${cause.message}.`;
-  // A call of the operating system about a file: the journal, or a document.
+  // An error of the operating system about a file: the journal, or a document.
   const { syscall, code } = cause as NodeJS.ErrnoException;
   if (syscall === undefined) return null;
   return code === 'ENOSPC'

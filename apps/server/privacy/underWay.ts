@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../platform/database/types.ts';
 
-/** So long a change of an intent may be on its way to Stripe. */
+/** How long (minutes) a change of an intent may be on its way to Stripe. */
 const CHANGE_MINUTES = 5;
 
 /**
- * Why the `session` of a query may not be erased now: an array of what is under way with its money or its documents, empty for nothing. An
- * intent that is open is not among it: it is cancelled first.
+ * Why the `session` of a query may not be erased now: an array of what is under way with its money or documents, empty if there is
+ * nothing. An open intent does not count, since it is cancelled first.
  */
 export const underWay: RawBuilder<string[]> = sql`array_remove(array[
   case when session.state = 'paying' or session.intent_changing_since > now() - make_interval(mins => ${sql.lit(CHANGE_MINUTES)})
@@ -23,7 +23,7 @@ export const underWay: RawBuilder<string[]> = sql`array_remove(array[
       where event ->> 'intentId' = intent_id)
     then 'an event of Stripe about it was not acted on yet' end], null)`;
 
-/** A sentence for each join that may not be erased now. */
+/** One sentence for each reason why one of these joins may not be erased now. */
 export async function refusalsOf(database: Kysely<Tables>, joins: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ uuid: string; reasons: string[] }>`
     select uuid, ${underWay} as reasons from join_session session where uuid = any(${joins}::uuid[]) order by uuid`.execute(

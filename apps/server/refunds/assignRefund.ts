@@ -8,8 +8,8 @@ import { paidOrders } from './paidOrders.ts';
 import { NotRefundable } from './refundJoin.ts';
 
 /**
- * Writes what staff say a refund from outside was for, by our uuid of it or Stripe's id, also in the place of what its
- * amount seemed to say. The membership's standing follows. Throws {@link NotRefundable} when that cannot be.
+ * Writes what staff say a refund from outside was for, even if its amount seemed to say something else. `refund` is our uuid or
+ * Stripe's id. The membership's standing follows. Throws {@link NotRefundable} when that cannot be.
  */
 export async function sayWhatFor(
   deps: Deps,

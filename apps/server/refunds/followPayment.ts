@@ -20,13 +20,13 @@ import type { MoneyBack } from '../providers/stripe/provider.ts';
 import { bringStanding } from './membershipStanding.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** More often than this an answer is not overtaken by another one. */
+/** How often an answer of Stripe may be outdated by another writer before this gives up. */
 const ROUNDS = 10;
 
 /**
- * Takes in what Stripe says has gone back of a payment, by refund or dispute, wherever it was made, and brings the
- * membership's standing to it. Level-triggered: what is asked is how it stands, so events may come in any order, twice
- * or not at all. Does nothing for an intent that is not ours or has not succeeded.
+ * Takes in what Stripe says has gone back of a payment, by refund or dispute, wherever it was made, and updates the membership's
+ * standing. It reads the present state, so events may come in any order, twice or not at all. Does nothing for an intent that is
+ * not ours or has not succeeded.
  */
 export async function followPayment(deps: Deps, intentId: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -43,7 +43,7 @@ export async function followPayment(deps: Deps, intentId: string): Promise<void>
   throw new Error(`what went back of payment ${intentId} changes faster than it can be written`);
 }
 
-/** False when somebody wrote a later answer meanwhile: then this one is old. */
+/** Returns false when another caller wrote a later answer meanwhile: then this one is outdated. */
 async function write(
   deps: Deps,
   intentId: string,
@@ -60,14 +60,14 @@ async function write(
       .returning('status')
       .executeTakeFirst();
     if (!payment) return false;
-    // Stripe lists the newest first; what they were for is read in the order in which they were made. Those that we asked for
-    // first: one of the dashboard then replaces none of them.
+    // Stripe lists the newest first, while the purpose of refunds is derived in the order in which they were made. Refunds that we
+    // asked for come first, so that a refund from the dashboard does not take the place of one of them.
     const made: string[] = [];
     const oldestFirst = [...refunds].reverse();
     for (const refund of oldestFirst.sort((a, b) => Number(a.uuid === null) - Number(b.uuid === null))) {
       const { uuid, reason, isNew, isMadeNow } = await takeIn(trx, session.uuid, intentId, refund);
       if (isNew) made.push(uuid);
-      // Who paid twice was told when it was decided that all of it goes back.
+      // Somebody who paid twice was told when it was decided that all of it goes back.
       if (isMadeNow && (payment.status === 'succeeded' || reason === 'unconfirmed'))
         await dueLetters(trx, deps, [{ kind: 'refund', sessionUuid: session.uuid, occasion: uuid }]);
     }
@@ -80,8 +80,9 @@ async function write(
 export type LockedSession = Pick<Selectable<JoinSessionTable>, 'uuid'>;
 
 /**
- * Locks joins, and the others of their payers, of which HubSpot may have to hear as well ({@link bringStanding}): by uuid, so that two
- * who lock several never wait for each other. A notice about one that has become theirs since is written beside whoever has locked it.
+ * Locks joins and the other joins of their payers, which HubSpot may have to hear of as well ({@link bringStanding}). Locks in the
+ * order of uuids, so that two callers who lock several joins do not deadlock. A notice about a join that has become the same
+ * payer's since does not have to wait for whoever has locked that join.
  */
 export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): Promise<void> {
   const these = sql`any(${uuids}::uuid[])`;
@@ -91,7 +92,7 @@ export async function lockJoins(trx: Kysely<Tables>, uuids: readonly string[]): 
     order by uuid for no key update`.execute(trx);
 }
 
-/** The join session of a payment, locked: everything about its money is written one after the other. */
+/** Locks the join session of a payment, so that everything about its money is written one after the other. */
 export async function lockSession(trx: Kysely<Tables>, intentId: string): Promise<LockedSession> {
   const { session_uuid: uuid } = await trx
     .selectFrom('payment')
@@ -103,8 +104,8 @@ export async function lockSession(trx: Kysely<Tables>, intentId: string): Promis
 }
 
 /**
- * Brings what hangs on a payment's refunds and dispute to how they are written now. Staff are told of each refund from
- * outside that is new (`made`) or now counts for something else.
+ * Updates what follows from a payment's refunds and dispute as they are written now. Staff are told of each refund from outside
+ * that is new (`made`) or now counts for something else.
  */
 export async function recount(
   deps: Deps,
@@ -124,7 +125,7 @@ export async function recount(
     })
     .where('intent_id', '=', intentId)
     .execute();
-  // A payment that bought nothing has nothing that a refund could be for.
+  // If the payment bought nothing, there is nothing that a refund could be for.
   const refunds =
     order.status === 'succeeded'
       ? withLines(order, order.processingFeeCents)
@@ -149,7 +150,7 @@ export async function recount(
   await tellHubspot(trx, session.uuid);
 }
 
-/** The rest of a sentence: what a refund was for, or how to say so; of a payment that bought nothing, what is still owed. */
+/** The end of a sentence: what a refund was for, or how staff can say so; for a payment that bought nothing, what is still owed. */
 function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): string {
   if (order.status === 'duplicate')
     return isDispute && leftCents(order) > 0
@@ -160,7 +161,10 @@ function purpose(order: SettledOrder, { uuid, lines, isDispute }: GivenBack): st
   return `, and its amount does not say what for: everybody keeps what they have until you do. ${assignCommand(uuid)}`;
 }
 
-/** Stripe's refund into our row for it, or a new row when it was made elsewhere. `isMadeNow`: until now Stripe had not made it. */
+/**
+ * Writes Stripe's refund into our row for it, or into a new row when it was made elsewhere. `isMadeNow`: this answer is the first
+ * to say that it succeeded.
+ */
 async function takeIn(
   trx: Kysely<Tables>,
   sessionUuid: string,
@@ -216,7 +220,9 @@ async function takeIn(
   return { uuid: made.uuid, reason: 'dashboard', isNew: true, isMadeNow: status === 'succeeded' };
 }
 
-/** Lost disputes into our rows for them; one that is lost no more took nothing. Returns the uuids of those that are new. */
+/**
+ * Writes lost disputes into our rows for them. A dispute that no longer counts as lost took nothing. Returns the uuids of new rows.
+ */
 async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack['lost']): Promise<string[]> {
   const known = await trx
     .selectFrom('refund')
@@ -253,7 +259,10 @@ async function takeInLost(trx: Kysely<Tables>, intentId: string, lost: MoneyBack
   return made;
 }
 
-/** A refund of ours that a restored database has lost is decided again, as its metadata tells; null for all others. */
+/**
+ * Writes a refund of ours that a restored database has lost as decided again, from its metadata at Stripe. Null for all other
+ * refunds.
+ */
 async function decidedBefore(
   trx: Kysely<Tables>,
   intentId: string,
@@ -276,8 +285,8 @@ async function decidedBefore(
 }
 
 /**
- * The due refund that one from outside replaces: Stripe has not made it yet, or did not answer, and staff made it in the
- * dashboard meanwhile. Both would give the money back twice.
+ * Finds the due refund that a refund from outside replaces: Stripe has not made ours yet, or did not answer, and staff made it in
+ * the dashboard meanwhile. Making ours as well would give the money back twice.
  */
 async function madeInItsPlace(trx: Kysely<Tables>, intentId: string, amountCents: number) {
   return trx

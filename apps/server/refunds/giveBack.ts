@@ -9,16 +9,16 @@ import type { Tables } from '../platform/database/types.ts';
 import { NotAtStripe, ProviderFailed, RefundRefused } from '../providers/stripe/failures.ts';
 import { followPayment } from './followPayment.ts';
 
-/** What became of refunds that were decided, once Stripe was asked. */
+/** What became of decided refunds after Stripe was asked. */
 export interface Given {
-  /** Of those that Stripe has made, in cents. */
+  /** The sum, in cents, of the refunds that Stripe has made. */
   cents: number;
-  /** Sentences for staff on what it does not make yet, and on what it refuses for good. */
+  /** Sentences for staff: `waits` on what Stripe does not make yet, `refused` on what it refuses for good. */
   waits: string[];
   refused: string[];
 }
 
-/** Decides a refund, in the transaction of what it follows from, and returns its uuid. Stripe is asked after the commit: {@link giveBack}. */
+/** Decides a refund, in the transaction of its cause, and returns its uuid. Stripe is asked after the commit: {@link giveBack}. */
 export async function promiseRefund(
   trx: Kysely<Tables>,
   refund: {
@@ -42,7 +42,7 @@ export async function promiseRefund(
   return uuid;
 }
 
-/** Decides that all that is left of a payment goes back, since it bought nothing; its payer is told. */
+/** Decides that all that is left of a payment goes back, since it bought nothing. A letter tells its payer. */
 export async function promiseReturn(
   trx: Kysely<Tables>,
   deps: Pick<Deps, 'config'>,
@@ -55,15 +55,15 @@ export async function promiseReturn(
 }
 
 /**
- * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: what Stripe already has is
- * taken in first, by our uuid in its metadata, and the idempotency key is the row's and the attempt's. One that Stripe
- * refuses for good is failed, and staff are told; one that it refuses for now stays due for the sweep. What became of them:
- * {@link givenOf}, {@link watchRefunds}.
+ * Makes the due refunds of a payment at Stripe. Safe to repeat after a crash at any point: refunds that Stripe already has are
+ * recognised first by our uuid in their metadata, and the idempotency key consists of the row and the attempt. A refund that Stripe
+ * refuses for good is written as failed, and staff are told; one that Stripe refuses for now stays due for the sweep. For the
+ * outcome see {@link givenOf} and {@link watchRefunds}.
  */
 export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   const due = await dueRefunds(deps, intentId);
   if (due.length === 0) return;
-  // Asked before: an earlier round may have been cut off after Stripe made it, longer ago than Stripe keeps its keys.
+  // An earlier round may have been cut off after Stripe made the refund, longer ago than Stripe keeps idempotency keys.
   if (due.some(({ isOld, attempts }) => isOld || attempts > 0)) await followPayment(deps, intentId);
   for (const refund of await dueRefunds(deps, intentId)) {
     try {
@@ -88,7 +88,7 @@ export async function giveBack(deps: Deps, intentId: string): Promise<void> {
   await followPayment(deps, intentId);
 }
 
-/** What became of these refunds of ours. */
+/** What became of these refunds of ours, by their uuids. */
 export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly string[]): Promise<Given> {
   const given: Given = { cents: 0, waits: [], refused: [] };
   if (uuids.length === 0) return given;
@@ -113,7 +113,10 @@ export async function givenOf(deps: Pick<Deps, 'database'>, uuids: readonly stri
   return given;
 }
 
-/** The answer tells what became of the refunds of a payment that are due now, or are decided until it is called. */
+/**
+ * Returns a function that answers what became of the refunds of a payment that are due now, or that are decided before it is
+ * called.
+ */
 export async function watchRefunds(deps: Deps, intentId: string): Promise<() => Promise<Given>> {
   const ours = (now: 'over' | 'all') =>
     deps.database
@@ -178,7 +181,7 @@ async function refuse(deps: Deps, intentId: string, refund: DueRefund, error: Er
   });
 }
 
-/** Staff hear of each reason once a day, however many refunds wait for it. */
+/** Counts the attempt and leaves the refund due. Staff hear of each reason once a day, however many refunds it affects. */
 async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Promise<void> {
   await countAttempt(deps, refund, message);
   await tellStaff(
@@ -189,7 +192,7 @@ async function leaveDue(deps: Deps, refund: DueRefund, { message }: Error): Prom
   );
 }
 
-/** The next attempt goes under a key of its own: Stripe keeps what it has answered, an error too, under the last one's. */
+/** The next attempt has its own idempotency key, since Stripe repeats its answer under a key, even an error. */
 async function countAttempt(
   deps: Deps,
   { uuid, attempts }: DueRefund,

@@ -15,7 +15,7 @@ const because: Record<MembershipStanding, string> = {
   void: 'has ended: nothing was paid for it.',
 };
 
-/** Writes how the membership of a payment stands now, when that has changed. HubSpot and staff are told. */
+/** Writes the standing of a payment's membership, if it has changed. HubSpot and staff are told. */
 export async function bringStanding(
   trx: Kysely<Tables>,
   session: LockedSession,
@@ -58,7 +58,9 @@ export async function bringStanding(
   if (what === 'membership' && !isHeld(standing)) await tellOfUpgrades(trx, session.uuid);
 }
 
-/** Joins of the same payer that have ended: HubSpot was told `member` of them while this one was held (contacts/dueJoins.ts). */
+/**
+ * Makes ended joins of the same payer due again: HubSpot was told `member` for them while this one was held (contacts/dueJoins.ts).
+ */
 async function tellHubspotOfEnded(trx: Kysely<Tables>, sessionUuid: string): Promise<void> {
   await sql`
     update join_session ended set profile_revision = ended.profile_revision + 1, crm_next_try_at = now(), updated_at = now()
@@ -77,8 +79,8 @@ async function tellOfUpgrades(trx: Kysely<Tables>, sessionUuid: string): Promise
 export const UPGRADE_ALONE = 'An upgrade is still paid and held, though the membership below it has ended.';
 
 /**
- * The joins of upgrades that are active while their holder's membership, of the same join or contact, has ended: above that of
- * one join, or of all.
+ * The joins whose upgrades are active though the membership of their holder, by the same join or contact, has ended: for the
+ * membership of one join (`baseSession`), or for all.
  */
 export async function upgradesAlone(
   database: Kysely<Tables>,
@@ -100,7 +102,7 @@ export async function upgradesAlone(
   return rows.map(({ session_uuid }) => session_uuid);
 }
 
-/** The command of staff that gives back an upgrade, which may have been bought by a join of its own. */
+/** The operator command that gives back an upgrade, which may have been bought by a join of its own. */
 export function giveUpgradeBack(uuid: string): string {
   return giveBackCommand(uuid, ['membership_upgrade']);
 }

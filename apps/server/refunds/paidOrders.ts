@@ -3,14 +3,17 @@ import type { GivenBack, PaidOrder } from '#core/refunds.ts';
 import type { Deps } from '../deps.ts';
 import type { Tables } from '../platform/database/types.ts';
 
-/** A payment that succeeded, as the rules of refunds want to see it. `kind`: of the join itself, or the upgrade after it. */
+/**
+ * A payment that succeeded, in the form that the rules of refunds use. `kind`: the join's own payment, or that of the upgrade after
+ * it.
+ */
 export interface SettledOrder extends PaidOrder {
   sessionUuid: string;
   kind: 'join' | 'upgrade';
   status: 'succeeded' | 'duplicate';
 }
 
-/** Those of these payments that succeeded. One that bought nothing has no lines where a restore has lost its order. */
+/** Reads those of these payments that succeeded. A payment that bought nothing has no lines if a restore has lost its order. */
 export async function paidOrders(
   { society }: Pick<Deps, 'society'>,
   database: Kysely<Tables>,

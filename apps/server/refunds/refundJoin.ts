@@ -9,12 +9,12 @@ import { followPayment, type LockedSession, lockJoins, recount } from './followP
 import { type Given, giveBack, givenOf, promiseRefund } from './giveBack.ts';
 import { paidOrders, type SettledOrder } from './paidOrders.ts';
 
-/** Why nothing is refunded, for staff. */
+/** Why nothing is refunded, as a sentence for staff. */
 export class NotRefundable extends Error {}
 
 /**
- * Takes in what has gone back of a join's payments in Stripe's dashboard and was not reported yet: whatever is planned
- * without that may be given twice. Throws {@link NotRefundable} when Stripe does not answer.
+ * Takes in what has gone back of a join's payments in Stripe's dashboard and was not reported yet: a plan made without that may
+ * give money back twice. Throws {@link NotRefundable} when Stripe does not answer.
  */
 export async function followJoin(deps: Deps, uuid: string): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
@@ -67,7 +67,7 @@ export async function lockPaid(
   return { sessions, orders };
 }
 
-/** Writes the refunds of a plan as due, and what follows from them, in the transaction in which it was planned. Returns their uuids. */
+/** Writes the refunds of a plan as due, and what follows from them, in the transaction that planned them. Returns their uuids. */
 export async function decideRefunds(
   deps: Deps,
   trx: Kysely<Tables>,
@@ -82,7 +82,8 @@ export async function decideRefunds(
   const isBase = ({ order }: (typeof decided)[number]) =>
     order.lines.some(({ type }) => type === 'membership');
   const promised: string[] = [];
-  // Upgrades first: a membership that ends after its upgrade leaves none behind that staff would be told of.
+  // Upgrades go first: when the membership ends, its upgrade has ended, so that staff are not told of an upgrade that is left
+  // alone.
   for (const { intentId, amountCents, lines, order } of decided.sort(
     (a, b) => Number(isBase(a)) - Number(isBase(b)),
   )) {
@@ -94,9 +95,9 @@ export async function decideRefunds(
 }
 
 /**
- * Gives back what staff ask for, across both payments of a join: decided and written in one transaction, so that asked
- * twice it is given once; then made at Stripe, and by the sweep if that fails now. `given`: what Stripe made of it; null with
- * `isTrial`, which decides nothing.
+ * Gives back what staff ask for, across both payments of a join. Everything is decided and written in one transaction, so that a
+ * repeated request gives nothing twice; then it is made at Stripe, or by the sweep if that fails now. `given`: what Stripe made;
+ * null with `isTrial`, which decides nothing.
  */
 export async function refundJoin(
   deps: Deps,

@@ -3,7 +3,7 @@ import type { RefundPlan } from '#core/refunds.ts';
 import type { Given } from './giveBack.ts';
 
 /**
- * Says line by line what goes back, or would, and in the end how much Stripe has made. Returns the exit status: 1 when Stripe
+ * Prints line by line what goes back, or would go back, and then how much Stripe has made. Returns the exit status: 1 when Stripe
  * refuses something for good.
  */
 export function tellPlan(

@@ -3,7 +3,7 @@ import type { Tables } from '../platform/database/types.ts';
 import { Refusal } from '../platform/http/refusal.ts';
 import { hasLine } from './orderLines.ts';
 
-/** Told to people who came by code or signed link, instead of charging them again. */
+/** Told to people who came by an invite code or a signed link, instead of charging them again. */
 export const ALREADY_MEMBER =
   'This invitation belongs to someone who is already a member, so there is nothing to pay. Please contact us if you think this is a mistake.';
 /** Told instead of selling a membership upgrade to somebody who is not a member. */
@@ -12,21 +12,22 @@ const UPGRADE_FOR_MEMBERS =
 
 type MembershipType = 'membership' | 'membership_upgrade';
 
-/** Of a query: the name of a column, or a value. */
+/** A column's name, or a value, in a query. */
 type Column = string | RawBuilder<unknown>;
 
 function inQuery(column: Column): RawBuilder<unknown> {
   return typeof column === 'string' ? sql.ref(column) : column;
 }
 
-/** The contact that an id stands for: the one that it was merged into, or itself. */
+/** The contact that an id stands for now: the one that it was merged into, or itself. */
 export function presentId(contactId: string | RawBuilder<unknown>): RawBuilder<string> {
   return sql<string>`coalesce((select merged_into from contact as merged where merged.id = ${contactId}), ${contactId})`;
 }
 
 /**
- * The contact that was proven to be the joiner's, of a join session that the query has by this name: the one that the join has created in
- * HubSpot, or the one that an invitation, a signed link or staff named. Null for none; one with the same email alone is not proven.
+ * The contact that was proven to be the joiner's: the one that the join created in HubSpot, or the one that an invitation, a signed
+ * link or staff named. Null for none. A contact that only has the same email is not proven. `session` is the name of the join
+ * session in the query.
  */
 export function contactOfJoin(session: string): RawBuilder<string | null> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
@@ -35,7 +36,10 @@ export function contactOfJoin(session: string): RawBuilder<string | null> {
   );
 }
 
-/** Whether the contact in a column is that of a join session which the query has by this name: {@link contactOfJoin}, by index. */
+/**
+ * Whether the contact in a column is the join session's {@link contactOfJoin}, in a form that uses indexes. `session` is the name
+ * of the join session in the query.
+ */
 export function isContactOfJoin(contactId: string, session: string): RawBuilder<boolean> {
   const of = (column: string) => sql.ref(`${session}.${column}`);
   return sql`(${of('contact_id')} = ${sql.ref(contactId)}
@@ -47,7 +51,7 @@ export function holdsBought(contactId: Column, type: MembershipType): RawBuilder
   return isHeld('contact_id', contactId, type);
 }
 
-/** Whether a membership, or an upgrade, is held that the join in a column bought. */
+/** Whether the join in a column bought a membership, or an upgrade, that is held. */
 export function joinHolds(sessionUuid: string, type: MembershipType): RawBuilder<boolean> {
   return isHeld('session_uuid', sessionUuid, type);
 }
@@ -63,8 +67,8 @@ function isHeld(
 }
 
 /**
- * The membership that a join is about, beside the `session` of a query: the one that it bought, or for a join that bought an
- * upgrade alone the one that its contact holds. To be joined laterally.
+ * The membership that a join is about, for the `session` of a query: the one that the join bought, or, for a join that bought only
+ * an upgrade, the one that its contact holds. Use it as a lateral join.
  */
 export const baseMembership: RawBuilder<unknown> = sql`(
   select * from (
@@ -75,14 +79,17 @@ export const baseMembership: RawBuilder<unknown> = sql`(
     where contact_id = ${contactOfJoin('session')} and type = 'membership' and is_held and session_uuid <> session.uuid
   ) as memberships order by place limit 1)`;
 
-/** Whether there is a membership below an upgrade, a row of the table `upgrade`: its join holds one, or its contact is a member. */
+/**
+ * Whether the membership that an upgrade needs is there: the upgrade's join holds one, or its contact is a member. `upgrade` is the
+ * query's name of the upgrade's row of `membership`.
+ */
 export function holdsBase(upgrade: string): RawBuilder<boolean> {
   return sql<boolean>`(${joinHolds(`${upgrade}.session_uuid`, 'membership')} or ${isMemberNow(`${upgrade}.contact_id`)})`;
 }
 
 /**
- * Whether the membership below an upgrade, a row of the table `upgrade`, has ended and none has taken its place. One that was
- * not bought here ends unseen.
+ * Whether the membership that an upgrade needs has ended and no other has replaced it. `upgrade` is the query's name of the
+ * upgrade's row of `membership`. The end of a membership that was not bought here is not seen.
  */
 export function hasLostBase(upgrade: string): RawBuilder<boolean> {
   const session = sql.ref(`${upgrade}.session_uuid`);
@@ -92,31 +99,31 @@ export function hasLostBase(upgrade: string): RawBuilder<boolean> {
     or exists (select from membership as base where base.contact_id = ${contact} and base.type = 'membership')))`;
 }
 
-/** Whether the membership that the join in a column bought was refunded: its payer has, or gets, its money back. */
+/** Whether the membership that the join in a column bought was refunded: its payer has the money back, or will get it. */
 export function isReturned(sessionUuid: string): RawBuilder<boolean> {
   return sql<boolean>`exists (select from membership as returned
     where returned.session_uuid = ${sql.ref(sessionUuid)} and returned.type = 'membership' and returned.standing = 'refunded')`;
 }
 
 /**
- * Whether the contact in a column is a member: holds a membership that was bought here, or HubSpot says so. Whatever
- * asks this question asks it by this fragment. What HubSpot says is the mirror's `is_member`, which contacts/ keeps
- * from saying what we know to have ended since.
+ * Whether the contact in a column is a member: the contact holds a membership that was bought here, or HubSpot says so. Every query
+ * that asks this uses this fragment. What HubSpot says is the mirror's `is_member`; contacts/ keeps it false where we know that the
+ * membership has ended since.
  */
 export function isMemberNow(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} or ${holdsBought(contactId, 'membership')})`;
 }
 
 /**
- * Whether who joins is a member, of a join session that the query has by this name. What HubSpot says counts of a contact that was named:
- * of the one that a join has created it may speak of a sibling with the same email, who has paid first.
+ * Whether the joiner is a member. What HubSpot says counts only for a contact that was named: for a contact that the join created,
+ * it may be about a sibling with the same email who paid first. `session` is the name of the join session in the query.
  */
 export function isJoinerMember(session: string): RawBuilder<boolean> {
   const named = presentId(sql.ref(`${session}.contact_id`));
   return sql<boolean>`(${isMemberByMirror(named)} or ${holdsBought(contactOfJoin(session), 'membership')})`;
 }
 
-/** A member, and nobody but the mirror says so: HubSpot may have changed its mind. */
+/** Whether a contact is a member only because the mirror says so: HubSpot may say otherwise by now. */
 export function isMemberByMirrorAlone(contactId: string): RawBuilder<boolean> {
   return sql<boolean>`(${isMemberByMirror(contactId)} and not ${holdsBought(contactId, 'membership')})`;
 }
@@ -132,7 +139,9 @@ export function saleRefusal(type: MembershipType, contactId: string): RawBuilder
   return refusalOf(type, holdsBought(contactId, 'membership_upgrade'), isMemberNow(contactId));
 }
 
-/** Why the order in `lines` may not be sold to who joins, of a join session that the query has by this name; null when it may. */
+/**
+ * Why the order in `lines` may not be sold to the joiner; null when it may. `session` is the name of the join session in the query.
+ */
 export function orderRefusal(session: string): RawBuilder<SaleRefusal | null> {
   const holdsUpgrade = holdsBought(contactOfJoin(session), 'membership_upgrade');
   const refusal = (type: MembershipType) => refusalOf(type, holdsUpgrade, isJoinerMember(session));
@@ -155,8 +164,8 @@ export function refusedSale(refusal: SaleRefusal): Refusal {
 }
 
 /**
- * Brings the mirror to what the contact holds, in the transaction that began or ended a membership of theirs: HubSpot is
- * told later, and what it says until then is old.
+ * Sets the mirror's `is_member` by what the contact holds, in the transaction that began or ended a membership of that contact.
+ * HubSpot is told later, and what it says until then is out of date.
  */
 export async function mirrorBought(trx: Kysely<Tables>, contactId: string): Promise<void> {
   await sql`update contact set is_member = ${holdsBought('contact.id', 'membership')} where id = ${contactId}`.execute(

@@ -3,10 +3,10 @@ import type { ContactField } from '#core/contact.ts';
 import { providerEmail } from '#core/providerEmail.ts';
 import type { StudentDetailsField } from '#core/studentDetails.ts';
 
-/** Whose the `session` of a query is that has its `contact` beside it: what was given in the details, or what HubSpot told. */
+/** The personal data of the `session` of a query that joins its `contact`: the student details, or what HubSpot told. */
 const person = sql`coalesce(session.details, contact.profile)`;
 type PersonField = Extract<StudentDetailsField & ContactField, string>;
-/** A field of theirs that details and contacts have under one name; null when it is empty. */
+/** A field that details and contacts have under the same name; null when it is empty. */
 export const personField = (name: PersonField) =>
   sql<string | null>`nullif(btrim(${person} ->> ${sql.lit(name)}), '')`;
 export const firstName = personField('firstName');
@@ -17,19 +17,19 @@ export const fullName = sql<
   string | null
 >`nullif(concat_ws(' ', ${firstName}, ${personField('middleName')}, ${lastName}), '')`;
 
-/** What is known of their email, the best first: texts of people and of HubSpot. */
+/** All known emails of the person, the best first, as people or HubSpot have given them. */
 export const payerEmails: RawBuilder<(string | null)[]> = sql`array[
     session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email]`;
 
 /**
- * Who pays: email and name in small letters, null when one of them is not known. Siblings who share a parent's email are two by
- * their names.
+ * Who pays: email and name in lower case; null when one of them is not known. The name tells siblings apart who share a parent's
+ * email.
  */
 export const payer: RawBuilder<string | null> = sql`lower(
     nullif(btrim(coalesce(session.details ->> 'personalEmail', contact.profile ->> 'personalEmail', contact.email)), '')
     || ' ' || ${firstName} || ' ' || ${lastName})`;
 
-/** Where Stripe's receipt goes: the best email that Stripe takes. */
+/** The address for Stripe's receipt: the first email that Stripe accepts. */
 export function receiptEmail(
   emails: readonly (string | null)[],
   billingEmail: string | null = null,

@@ -3,8 +3,7 @@ import type { OrderLine } from '#core/orderLine.ts';
 import type { Society } from '../society/society.ts';
 
 /**
- * What an order is sold with beside its lines, as its snapshot keeps it: what each line sends by post, and the processing fee of
- * its programme in cents.
+ * What a snapshot keeps of an order beside its lines: what each line sends by post, and the programme's processing fee in cents.
  */
 export function promised(
   society: Pick<Society, 'product' | 'programme'>,
@@ -17,7 +16,7 @@ export function promised(
   };
 }
 
-/** What each line sends by post, or null, as the society's file says now. */
+/** What each line sends by post, or null, according to the society file now. */
 export function goodsPromised(
   society: Pick<Society, 'product'>,
   lines: readonly OrderLine[],

@@ -8,7 +8,7 @@ import { Refusal, sessionNotFound } from '../platform/http/refusal.ts';
 import type { CatalogueProduct } from '../society/society.ts';
 import { contactOfJoin, holdsBought } from './members.ts';
 
-/** Where a join stands: all that decides which screen comes next. */
+/** Where a join stands: everything that decides which screen comes next. */
 export interface JoinStanding {
   state: JoinSessionState;
   programme: string;
@@ -16,13 +16,13 @@ export interface JoinStanding {
   isCheckoutOnly: boolean;
   paymentIntent: string | null;
   /**
-   * What may still be offered, or null: none is on sale, it was decided, the window has closed, the membership has ended, or
-   * the card that paid for it was not saved.
+   * The upgrade that may still be offered. Null when none is on sale, the joiner has decided, the window has closed, the membership
+   * has ended, or the card that paid for it was not saved.
    */
   upgrade: CatalogueProduct | null;
   hasTranscript: boolean;
   isSelfNomination: boolean;
-  /** Somebody has proven to be the joiner. */
+  /** Whether somebody has proven to be the joiner. */
   isProven: boolean;
   goOn: string;
 }
@@ -79,7 +79,7 @@ export async function readStanding(deps: Deps, uuid: string): Promise<JoinStandi
   };
 }
 
-/** What a bought membership is offered as an upgrade: the link's own (usp), or the catalogue's. */
+/** The upgrade that is offered with a bought membership: the one that the link names (`usp`), or the catalogue's. */
 export function upgradeOffer(
   deps: Pick<Deps, 'society'>,
   membershipId: number | null,
@@ -94,8 +94,9 @@ export function upgradeOffer(
 const CHANGED_MEANWHILE = 'This join has changed meanwhile. Please try again.';
 
 /**
- * Why an action did not find a session in a state that allows it. For the rare path, after the one statement found nothing.
- * `otherwise` is what is told when the state allows it; `holding` is of a browser in which the join may not go on.
+ * Explains why an action found no session in a state that allows it. Called only after the action's one statement found nothing.
+ * `otherwise` is the message for when the state allows the action. `holding` says how the browser holds the join, which may not go
+ * on in every browser.
  */
 export async function refusalFor(
   deps: Deps,

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts';
 import { tellStaff } from '../notices/tellStaff.ts';
 
 /**
- * What failed in one turn of a background task, by its cause: a line in the log for each cause and turn, and a notice to staff
- * for each cause and day, however many payments it hits.
+ * Collects what failed in one turn of a background task, by cause. Writes one log line for each cause and turn, and one notice to
+ * staff for each cause and day, however many payments are affected.
  */
 export class BackgroundFailures {
   private readonly causes = new Map<string, { error: unknown; subjects: string[] }>();
@@ -16,7 +16,7 @@ export class BackgroundFailures {
     else this.causes.set(cause, { error, subjects: [subject] });
   }
 
-  /** `what` failed, as "a payment could not be settled". */
+  /** `what`: what failed, as in "a payment could not be settled". */
   async tell({ log, database }: Deps, what: string): Promise<void> {
     for (const [cause, { error, subjects }] of this.causes) {
       log.error({ err: error, count: subjects.length, first: subjects[0] }, what);
@@ -30,7 +30,10 @@ export class BackgroundFailures {
   }
 }
 
-/** An error's sentence without what makes it one payment's: ids of ours and of Stripe's, and amounts. */
+/**
+ * An error's message without the parts that differ between payments (our ids, Stripe's ids, numbers), so that equal causes compare
+ * equal.
+ */
 function causeOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const general = message

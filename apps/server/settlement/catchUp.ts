@@ -12,29 +12,28 @@ import type { ProviderEvent } from '../providers/stripe/provider.ts';
 import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import { BackgroundFailures } from './backgroundFailures.ts';
 
-/** An event as JSON keeps it. */
+/** A provider's event as the database keeps it in JSON. */
 type StoredEvent = Omit<ProviderEvent, 'createdAt'> & { createdAt: string };
 
-/** Its row in `schedule`. */
+/** The name of this task's row in `schedule`. */
 export const EVENTS_TASK = 'events';
 const EVERY_SECONDS = 120;
-/** Events may show up a little out of the order of their times. */
+/** How far (ms) each turn looks back before the last one: events may appear a little out of the order of their times. */
 const OVERLAP_MS = 600_000;
-/** How far back the first turn looks: as long as Stripe itself tries to deliver. */
+/** How far back (ms) the first turn looks: as long as Stripe itself tries to deliver. */
 const FIRST_MS = 3 * 86_400_000;
-/** Younger than this, the call that makes an intent may still be about to write its row. */
+/** While an intent is younger than this (ms), the call that makes it may still be about to write our row. */
 const UNWRITTEN_MS = 300_000;
-/** An event that cannot be acted on is tried again after this, doubled each time, at most hourly, for so many days. */
+/** An event that cannot be acted on is tried again after this many minutes, doubled each time up to an hour, for this many days. */
 const RETRY_MINUTES = 2;
 const RETRY_MINUTES_AT_MOST = 60;
 const RETRY_DAYS = 3;
 const RETRIES_A_TURN = 100;
 
 /**
- * Fetches what a lost webhook would have told, every two minutes by one of all processes: payments, refunds and
- * disputes. And gives up intents whose making was cut off between Stripe and our row. An event that cannot be acted on,
- * or is to be looked at later, becomes a row of its own, and the listing goes on from where it got to. Returns how many
- * it acted on.
+ * Fetches events that a lost webhook would have told, every two minutes in one of all processes: about payments, refunds and
+ * disputes. Also gives up intents that were made at Stripe but whose row was never written. An event that cannot be acted on, or
+ * has to be looked at later, is kept in a row of its own, so that the listing can go on. Returns how many events it acted on.
  */
 export async function catchUpOnEvents(deps: Deps): Promise<number> {
   const turn = await takeTurn(deps.database, EVENTS_TASK, EVERY_SECONDS);
@@ -84,7 +83,7 @@ async function keepForLater(deps: Deps, event: ProviderEvent, attempts: number, 
     .execute();
 }
 
-/** Tries again what could not be acted on; after days of trying staff are told, once, and it is left. */
+/** Tries again the events that could not be acted on. After days of trying, staff are told once, and the event is dropped. */
 async function tryAgain(deps: Deps, failures: BackgroundFailures): Promise<number> {
   const { rows } = await sql<{ id: string; event: StoredEvent; is_last: boolean }>`
     with due as (
@@ -128,14 +127,14 @@ async function tellGivenUp(
 }
 
 async function tryOnce(deps: Deps, event: ProviderEvent): Promise<boolean> {
-  // The row of the intent may have been written meanwhile: then there is nothing to give up.
+  // If the row of the intent was written meanwhile, there is nothing to give up.
   if (event.type === 'payment_intent.created' && (await writtenOf(deps, [event])).size > 0) return false;
   return act(deps, event);
 }
 
 /**
- * An intent of ours at Stripe that no row names: its maker died in between, and nobody has its secret. One that was
- * charged (an upgrade) is confirmed; any other is written as cancelled, so that its attempt counts, and cancelled.
+ * Handles an intent of ours at Stripe that no row names: its process died in between, and nobody has its client secret. If it was
+ * charged (an upgrade), it is confirmed. Otherwise it is written as cancelled, so that its attempt counts, and cancelled at Stripe.
  */
 export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boolean> {
   const intent = await deps.payments.retrieveIntent(intentId);
@@ -159,7 +158,7 @@ export async function giveUpUnwritten(deps: Deps, intentId: string): Promise<boo
   return true;
 }
 
-/** Events that were acted on, or are tried again by their own rows. */
+/** The ids of those events that were acted on, or that have rows of their own to be tried again. */
 async function knownOf(deps: Deps, events: readonly ProviderEvent[]): Promise<Set<string>> {
   const ids = events.map(({ id }) => id);
   const rows = await deps.database

@@ -42,7 +42,7 @@ export const reconcileCommand: Command = {
   },
 };
 
-/** Prints each difference with its repair, and the sums. */
+/** Prints each difference with its repair, and the totals. */
 export function tellReconciliation({ counts, differences }: Reconciliation): void {
   for (const { subject, text, repair } of differences) console.log(`${subject}\n  ${text}\n  ${repair}`);
   console.log(

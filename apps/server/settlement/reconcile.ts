@@ -12,7 +12,7 @@ import type { Intent } from '../providers/stripe/provider.ts';
 import { giveUpgradeBack, UPGRADE_ALONE, upgradesAlone } from '../refunds/membershipStanding.ts';
 import { refundsOfPayment } from '../refunds/paidOrders.ts';
 
-/** Cents are named so; the rest are numbers of things. */
+/** Names that end in `Cents` are money; the others are counts. */
 export interface Reconciliation {
   counts: {
     intents: number;
@@ -27,16 +27,16 @@ export interface Reconciliation {
 
 const PAGE = 100;
 const NIGHT_HOUR = 8;
-/** One that was cut off or failed is tried again after this. */
+/** A run that was cut off or failed is tried again after this many seconds. */
 const TURN_SECONDS = 3600;
 const LOOK_MS = 600_000;
 
-/** What is younger may be on its way: the sweep settles it within ten minutes. */
+/** What is younger than this many minutes is no difference yet: the sweep settles it within ten minutes. */
 const GRACE_MINUTES = 10;
 
 /**
- * Lays Stripe's intents, our payments, joins and memberships side by side: money equals members. Reads only. What does
- * not agree is looked at a second time, by itself, so that what moved while it was being read is no difference.
+ * Compares Stripe's intents with our payments, joins and memberships: the money must match the members. Only reads. A difference is
+ * looked at a second time by itself, so that something that changed while it was being read does not count.
  */
 export async function reconcile(
   deps: Deps,
@@ -87,12 +87,12 @@ export async function reconcile(
   return { counts, differences: [...differences, ...joins.differences] };
 }
 
-/** Looks now and then whether the night's turn is due. */
+/** Checks regularly whether the nightly run is due. */
 export function startReconciling(deps: Deps): () => Promise<void> {
   return repeat('reconcile', LOOK_MS, deps.log, () => reconcileNightly(deps));
 }
 
-/** Once a day, by one of all processes; the result is kept, and differences are told to staff. */
+/** Runs once a day, in one of all processes. The result is kept, and staff are told of differences. */
 export async function reconcileNightly(deps: Deps): Promise<void> {
   if (!(await takeTurn(deps.database, 'reconcile', TURN_SECONDS))) return;
   const { differences } = await keepReconciliation(deps, await reconcile(deps), deps.now());
@@ -124,7 +124,7 @@ export async function keepReconciliation(
   return result;
 }
 
-/** Seconds to the next time that it is {@link NIGHT_HOUR} o'clock UTC: night in America. */
+/** Seconds until it is next {@link NIGHT_HOUR} o'clock UTC, which is night in America. */
 function secondsToNight(now: Date): number {
   const next = new Date(now);
   next.setUTCHours(NIGHT_HOUR, 0, 0, 0);
@@ -139,7 +139,7 @@ interface Entry {
   intent: Intent | null;
 }
 
-/** As both sides have it at this moment. */
+/** Reads an intent from Stripe and our database as they have it now. */
 async function entryOf(deps: Deps, intentId: string): Promise<Entry> {
   try {
     const intent = await deps.payments.retrieveIntent(intentId);
@@ -215,7 +215,7 @@ async function stripeSide(
   hasSession: boolean,
 ): Promise<NonNullable<Sides['stripe']>> {
   const { charge } = intent;
-  // A charge remembers that it was disputed, not how that ended.
+  // A charge tells that it was disputed, but not how the dispute ended.
   const disputed = charge?.isDisputed ? await deps.payments.moneyBack(intent.id) : null;
   const at = charge && !charge.isDeclined ? charge.createdAt : intent.createdAt;
   return {
@@ -248,7 +248,10 @@ async function* paymentIds(deps: Deps, since: Date | null): AsyncGenerator<strin
   }
 }
 
-/** What no single payment shows: joins that are paid by none or by two, frozen for none, rejected and held, and contacts who hold two. */
+/**
+ * Differences that no single payment shows: joins that are paid by no payment or by two, orders frozen for too long, joins whose
+ * document was rejected though the membership is held, and contacts who hold two.
+ */
 async function joinsApart(
   deps: Deps,
   graceMinutes: number,
@@ -308,8 +311,8 @@ async function joinsApart(
 }
 
 /**
- * Joins whose documents were rejected finally, and whose membership did not end by that: giving it back was cut off, or came to
- * nothing. While it is disputed its bank has the money.
+ * Joins whose documents were rejected finally while the membership is still active: giving it back was cut off, or came to nothing.
+ * A disputed membership does not count, since the bank has its money.
  */
 async function rejectedAndHeld(
   deps: Deps,

@@ -43,7 +43,7 @@ export const refundCommand: Command = {
       return tellPlan([await refundJoin(deps, subject, wish, { isTrial })], isTrial);
     } catch (error) {
       if (error instanceof Refusal && !(error instanceof NotAtStripe)) {
-        // Before anything was decided it would be NotRefundable.
+        // Something was decided by now: before that, the error would be NotRefundable.
         console.error(
           'Stripe does not answer. What was decided and is not made yet stays due, and is tried again: npm run operator -- reconcile lists it.',
         );

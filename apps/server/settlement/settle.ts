@@ -17,15 +17,15 @@ import { transitions } from '../session/states.ts';
 import { giveUpUnwritten } from './catchUp.ts';
 import { madeAgainOf, NotRebuilt, rebuildJoin } from './rebuildJoin.ts';
 
-/** There is nothing to settle; the message says why. */
+/** There is nothing to settle. The message says why. */
 export class NotSettled extends Error {}
 
 /**
- * Brings one payment to what Stripe says of it, whatever we held: what succeeded is confirmed, what is cancelled or
- * unknown there buys nothing here, what is open and abandoned is cancelled. The repair that `reconcile` names. Returns
- * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when its join is not here and Stripe does not tell enough,
- * and {@link NotSettled} when there is no such payment of ours.
- * `isMadeAgain`: it was confirmed before a restore, though its join is here.
+ * Brings one payment to what Stripe says of it, whatever we held before: a success is confirmed; an intent that is cancelled or
+ * unknown at Stripe buys nothing here; an open and abandoned one is cancelled. `reconcile` names this as the repair. Returns
+ * sentences on what Stripe does not do yet, or refuses. Throws NotRebuilt when the join is missing here and Stripe does not know
+ * enough, and {@link NotSettled} when we have no such payment. `isMadeAgain`: the payment was confirmed before a restore, though
+ * its join is here.
  */
 export async function settlePayment(
   deps: Deps,
@@ -75,15 +75,15 @@ export async function settlePayment(
   return [];
 }
 
-/** Confirms a payment as it was confirmed before a restore, with its join when that is lost. Throws NotRebuilt. */
+/** Confirms a payment as it was confirmed before a restore, and makes its join again if that is lost. Throws NotRebuilt. */
 async function makeAgain(deps: Deps, intent: Intent): Promise<void> {
   await rebuildJoin(deps, intent);
   await confirmIntent(deps, intent, await madeAgainOf(deps, intent));
 }
 
 /**
- * Settles every payment of a join, its upgrade's after its own; one that turns out to be paid by nothing is an open order again. Returns what
- * {@link settlePayment} does; null when there is no such join.
+ * Settles every payment of a join: the join's own payment first, then the upgrade's. If no payment turns out to have paid the join,
+ * its order is open again. Returns what {@link settlePayment} returns; null when there is no such join.
  */
 export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | null> {
   const { rows } = await sql<{ intent_id: string | null }>`
@@ -109,11 +109,12 @@ export async function settleJoin(deps: Deps, uuid: string): Promise<string[] | n
 }
 
 /**
- * After a restore, before servers start: makes again, from what Stripe knows, the payments that were made since, the oldest first;
- * then takes in what went back of those that this database has. In this order a membership whose refund has failed since does not
- * come back before the one that its contact has bought instead. An intent that is open at Stripe for another order than here is
- * closed: its page would show this one, and charge that one. Nothing is given back by itself: what is left for staff, `reconcile`
- * names. Returns the payments that it settled, how many it closed, and a sentence for each that it could not settle.
+ * Runs after a restore, before servers start. First makes again the payments that were made since the backup, from what Stripe
+ * knows, the oldest first; then takes in what went back of payments that this database has. In this order, a membership whose
+ * refund has failed since does not come back before the one that its contact bought instead. An intent that is open at Stripe for
+ * another order than here is closed, since its page would show one order and charge the other. Nothing is given back by itself:
+ * `reconcile` names what is left to staff. Returns the payments that it settled, how many it closed, and a sentence for each that
+ * it could not settle.
  */
 export async function settleMissing(
   deps: Deps,
@@ -128,7 +129,7 @@ export async function settleMissing(
       const row = here.get(intent.id);
       if (intent.status === 'succeeded') {
         if (row?.status !== 'succeeded' && row?.status !== 'duplicate') missing.push(intent);
-        // What went back may be made up of other refunds than those of the backup.
+        // The refunds at Stripe may be others than those in the backup.
         else if (intent.charge?.isDisputed || intent.charge?.refundedCents || row.refunded_cents > 0)
           wentBack.push(intent.id);
       } else if (mayBePaid(intent) && !(row && isOfSameOrder(intent, row))) closing.push(intent.id);
@@ -137,7 +138,7 @@ export async function settleMissing(
   for (const intentId of closing) await giveUpUnwritten(deps, intentId);
   const settled: string[] = [];
   const notes: string[] = [];
-  // Stripe lists the newest first: of those that were paid in one second the older comes first.
+  // Stripe lists the newest first. Reversed, the older comes first of two that were paid in the same second.
   for (const intent of missing.reverse().sort(byPayment)) {
     try {
       await settlePayment(deps, intent.id, { isMadeAgain: true });
@@ -169,26 +170,26 @@ async function paymentsHere(deps: Deps, intents: readonly Intent[]): Promise<Map
   return new Map(rows.map(({ intent_id, ...row }) => [intent_id, row]));
 }
 
-/** Whoever has its secret may still pay it. */
+/** Whether somebody who has the client secret may still pay the intent. */
 function mayBePaid({ status }: Intent): boolean {
   return status !== 'succeeded' && status !== 'canceled' && status !== 'processing';
 }
 
-/** It is open here for the order that Stripe has it for. */
+/** Whether the intent is open here for the same order as at Stripe. */
 function isOfSameOrder({ metadata, amountCents }: Intent, row: PaymentHere): boolean {
   return (
     row.status === 'open' && row.amount_cents === amountCents && String(row.revision) === metadata.revision
   );
 }
 
-/** In the order in which they were paid; Stripe's time is in seconds, and a join is paid before its upgrade. */
+/** Sorts by the time of payment. Stripe's time is in whole seconds, and a join is paid before its upgrade. */
 function byPayment(one: Intent, other: Intent): number {
   const paidAt = ({ charge, createdAt }: Intent) => (charge?.createdAt ?? createdAt).getTime();
   const isUpgrade = ({ metadata }: Intent) => Number(metadata.kind === 'upgrade');
   return paidAt(one) - paidAt(other) || isUpgrade(one) - isUpgrade(other);
 }
 
-/** What was written beside a payment that Stripe knows as succeeded, as it was when it was confirmed. */
+/** Writes back what belongs to a payment that Stripe knows as succeeded, as it was when it was confirmed. */
 async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promise<void> {
   const session = await lockSession(trx, intentId);
   const [order] = await paidOrders(deps, trx, [intentId]);
@@ -210,7 +211,7 @@ async function restore(deps: Deps, trx: Kysely<Tables>, intentId: string): Promi
   await sql`update join_session set ${paid} where uuid = ${session.uuid}`.execute(trx);
 }
 
-/** What we held as paid, and Stripe does not, buys nothing. */
+/** Voids a payment that we held as paid and that Stripe does not: it buys nothing. */
 async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'upgrade'): Promise<void> {
   const session = await lockSession(trx, intentId);
   await bringStanding(trx, session, intentId, 'void');
@@ -220,7 +221,7 @@ async function takeBack(trx: Kysely<Tables>, intentId: string, kind: 'join' | 'u
     .where('intent_id', '=', intentId)
     .execute();
   const undone = kind === 'join' ? transitions.undoPayment : transitions.reopenUpgrade;
-  // Another payment may have bought the same.
+  // Another payment may have bought the same, so the join stays as it is then.
   await sql`
     update join_session set ${undone} where uuid = ${session.uuid}
       and not exists (select from payment where session_uuid = join_session.uuid and kind = ${kind} and status = 'succeeded')`.execute(

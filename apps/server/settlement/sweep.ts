@@ -12,13 +12,19 @@ import { catchUpOnEvents } from './catchUp.ts';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 20;
-/** A begun payment that nobody reported is asked about this often; one that was never begun, hourly. */
+/**
+ * How often (minutes) Stripe is asked about a begun payment that nobody reported. About one that was never begun it is asked
+ * hourly.
+ */
 const BEGUN_MINUTES = 5;
 const IDLE_MINUTES = 60;
-/** An open intent older than this is given up: cancelled in Stripe. An upgrade is on offer for half an hour only. */
+/**
+ * After how many hours an open intent is given up, and cancelled at Stripe. An upgrade's intent has less time, since an upgrade is
+ * on offer for half an hour only.
+ */
 const ABANDONED_HOURS = 24;
 const UPGRADE_ABANDONED_HOURS = 1;
-/** A due refund is tried again after this, doubled with each time that Stripe would not make it, and at most the other. */
+/** A due refund is tried again after this many minutes, doubled with each try, up to the maximum below. */
 const REFUND_MINUTES = 2;
 const REFUND_MINUTES_AT_MOST = 360;
 
@@ -31,9 +37,8 @@ export function startSweeping(deps: Deps): () => Promise<void> {
 }
 
 /**
- * Settles what nobody reported: a browser closed after paying, a webhook that never came; and cancels what was
- * abandoned. A success always confirms, however late. Returns how many intents it asked Stripe about; another process
- * takes others.
+ * Settles payments that nobody reported, as when a browser was closed after paying or a webhook never came, and cancels abandoned
+ * ones. A success is always confirmed, however late. Returns how many intents it asked Stripe about; other processes take others.
  */
 export async function sweepPayments(deps: Deps): Promise<number> {
   const { rows } = await sql<{
@@ -58,7 +63,7 @@ export async function sweepPayments(deps: Deps): Promise<number> {
   return rows.length;
 }
 
-/** An order that is frozen for a payment which does not exist any more is open again. */
+/** Reopens orders that are frozen for a payment that no longer exists. */
 async function openLeftOrders(deps: Deps): Promise<void> {
   await reopenFrozen(
     deps.database,
@@ -77,7 +82,7 @@ async function settle(
   }: { intent_id: string; session_uuid: string; kind: 'join' | 'upgrade'; is_abandoned: boolean },
 ): Promise<void> {
   const { outcome } = await lookAtPayment(deps, intent_id, 'recorded').catch(async (error: unknown) => {
-    // Another account's, as after a change of keys: nothing can ever be paid by it here.
+    // The intent belongs to another Stripe account, as after a change of keys: it can never be paid here.
     if (!(error instanceof NotAtStripe)) throw error;
     await markCanceled(deps.database, intent_id);
     return { outcome: 'canceled' };
@@ -86,12 +91,12 @@ async function settle(
     outcome === 'requires_payment_method' ||
     outcome === 'requires_confirmation' ||
     outcome === 'requires_action';
-  // Paid in this very moment: the next round confirms it.
+  // If the intent was paid just now, it cannot be cancelled, and the next round confirms it.
   if (isOpen && is_abandoned) await cancelIntent(deps, intent_id);
   if (kind === 'join') await settlePaying(deps, session_uuid, 'look');
 }
 
-/** Makes the refunds that were decided and that a crash or an outage kept from being made. */
+/** Makes refunds that were decided but not made, because of a crash or an outage. */
 export async function sweepRefunds(deps: Deps): Promise<void> {
   const { rows } = await sql<{ intent_id: string }>`
     with due as (
@@ -106,7 +111,7 @@ export async function sweepRefunds(deps: Deps): Promise<void> {
   await each(deps, rows, async (_, { intent_id }) => void (await giveBack(deps, intent_id)));
 }
 
-/** One that cannot be settled now must not keep the others waiting. */
+/** Works on each row, so that one that cannot be settled now does not hold up the others. */
 async function each<T extends { intent_id: string }>(
   deps: Deps,
   rows: readonly T[],

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../platform/database/client.ts';
 
 /**
- * Says on the terminal that a join is erased, by its own id, a payment's or a refund's: what becomes of its membership can be told to
- * HubSpot no more.
+ * Prints that a join is erased, if `subject` is its id, its payment's or its refund's: HubSpot can no longer be told what becomes
+ * of its membership.
  */
 export async function tellErased(database: Database, subject: string): Promise<void> {
   const { rows } = await sql<{ uuid: string }>`

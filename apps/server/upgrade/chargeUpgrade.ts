@@ -30,21 +30,21 @@ const RETURNED =
 
 type Answer = Data<'createUpgradeCharge'>;
 
-/** The session's one intent that can still be paid. `attempt` numbers the next try to charge the saved card with it. */
+/** The session's one intent that can still be paid. `attempt` numbers the next try to charge the saved card with that intent. */
 interface OpenUpgrade {
   intentId: string;
   clientSecret: string;
   amountCents: number;
   attempt: number;
-  /** Null: the bank declined to have the card kept, and it was opened for another one. It cannot take the kept one. */
+  /** Null when the bank declined to save the card, and the intent was opened for another card. It cannot charge the saved card. */
   customerId: string | null;
 }
 
 /**
- * Sells the upgrade with the member present, at the price shown (`amount`, cents): by the card that paid for the
- * membership, or, with `charge: false`, by another card that the page confirms the answered client secret with. Both
- * are the same intent, and an intent is paid once at most: whatever is pressed, in however many tabs, and wherever a
- * process was killed, the upgrade is sold once. Asked again it goes on with that intent.
+ * Sells the upgrade while the member is present, at the price shown (`amount`, cents): by the card that paid for the membership,
+ * or, with `charge: false`, by another card, for which the page confirms the returned client secret. Both use the same intent, and
+ * an intent is paid at most once: so the upgrade is sold once, however many tabs press and wherever a process dies. A repeated call
+ * goes on with that intent.
  */
 export async function chargeUpgrade(
   deps: Deps,
@@ -64,7 +64,7 @@ export async function chargeUpgrade(
   const end = intent && (await endOf(deps, intent));
   if (end) return end;
   if (intent?.status === 'canceled') open = null;
-  // A card typed in the page was declined there: it counts as well.
+  // A card that was typed on the page was declined at Stripe: it counts, too.
   if (intent?.status === 'requires_payment_method') await noteFailure(deps, intent);
 
   const { card, failures, pause } = await readPayer(deps, uuid, paymentIntent);
@@ -92,7 +92,7 @@ export async function chargeUpgrade(
     { ...card, customerId },
     { attempt: charges.attempts + 1, failures },
   );
-  // Skipped in another tab, or paid there with the intent that this one was given too.
+  // The upgrade was skipped in another tab, or bought there with the same intent.
   if (!open) return endedElsewhere(deps, uuid);
   if (open.amountCents !== amountCents) throw priceChanged(amountCents);
 
@@ -112,7 +112,10 @@ function priceChanged(amountCents: number): Refusal {
   );
 }
 
-/** What is believed afterwards is what Stripe says of the intent then, whoever else confirmed or cancelled it meanwhile. */
+/**
+ * Charges the saved card. What counts afterwards is what Stripe says of the intent, whoever else confirmed or cancelled it
+ * meanwhile.
+ */
 async function chargeSavedCard(
   deps: Deps,
   uuid: string,
@@ -121,12 +124,13 @@ async function chargeSavedCard(
 ): Promise<Answer> {
   let message: string | null = null;
   try {
-    // One key for each attempt: two presses at once, or one again after a crash, ask the bank once.
+    // One idempotency key for each attempt: two presses at once, or another after a crash, ask the bank once.
     const idempotencyKey = `${deps.environment}-${uuid}-upgrade-${attempt}-confirm`;
     await deps.payments.confirmWithSavedCard(intentId, { paymentMethodId, idempotencyKey });
   } catch (error) {
     if (error instanceof Declined) message = error.message;
-    // Stripe would repeat its failure, or refusal, for a day. The next press asks first whether this one was charged all the same.
+    // Stripe would repeat its failure, or refusal, for a day, so the attempt ends. The next press first asks whether this one was
+    // charged all the same.
     else if (
       error instanceof ProviderFailed ||
       (error instanceof ProviderRefused && !(error instanceof UnexpectedState))
@@ -162,7 +166,7 @@ async function endedElsewhere(deps: Deps, uuid: string): Promise<Answer> {
   throw new Refusal(409, NOT_OPEN, { goOn: (await readStanding(deps, uuid))?.goOn });
 }
 
-/** How an intent has ended, as far as it has; null while it can be paid, and when it was cancelled. */
+/** How an intent has ended. Null while it can still be paid, and when it was cancelled. */
 async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
   switch (intent.status) {
     case 'succeeded':
@@ -180,8 +184,8 @@ async function endOf(deps: Deps, intent: Intent): Promise<Answer | null> {
 }
 
 /**
- * A new intent, which nobody can pay before our row of it and the snapshot of what it buys are written. Null when the
- * offer was skipped or taken meanwhile; another one when another tab was first.
+ * Opens a new intent. Nobody can pay it before our row and the snapshot of what it buys are written. Returns null when the offer
+ * was skipped or taken meanwhile; another intent when another tab was first.
  */
 async function openUpgrade(
   deps: Deps,
@@ -232,7 +236,7 @@ async function openUpgrade(
   return open;
 }
 
-/** Read together: between two statements an open intent may be paid, and then neither would find it. */
+/** Reads all in one statement: between two statements an open intent may be paid, and then neither would find it. */
 async function readCharges(
   { database }: Deps,
   uuid: string,

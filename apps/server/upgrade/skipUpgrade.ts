@@ -7,13 +7,13 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { stateAllows, transitions } from '../session/states.ts';
 
 /**
- * Skip is honored: the offer does not come back, and an intent that a card form may still hold is cancelled. One that
- * was paid in this very moment confirms. Answers where the join goes on.
+ * Skips the upgrade: the offer does not come back, and an intent that a card form may still hold is cancelled. If that intent was
+ * paid just now, it is confirmed. Returns where the join goes on.
  */
 export async function skipUpgrade(deps: Deps, uuid: string, holding: Holding): Promise<string> {
   const before = await readStanding(deps, uuid);
   if (before && !isOpenIn(holding, before)) throw await refusalFor(deps, 'skipUpgrade', uuid, { holding });
-  // First: from now on no intent is opened. See openUpgrade, which locks the same row.
+  // Written first, so that no intent is opened from now on: openUpgrade locks the same row.
   await sql`
     update join_session set ${transitions.skipUpgrade}
     where uuid = ${uuid} and ${stateAllows('skipUpgrade')} and upgrade = 'open'`.execute(deps.database);

@@ -7,7 +7,10 @@ import { readStanding, refusalFor } from '../session/standing.ts';
 import { fillIn } from '../society/texts.ts';
 import { toWireProduct } from '../society/wire.ts';
 
-/** The upgrade screen: what is offered, and which card it would be charged to. Only the browser that paid is offered any. */
+/**
+ * The data of the upgrade screen: what is offered, and which card would be charged. Only the browser that paid is offered an
+ * upgrade.
+ */
 export async function upgradeDetails(
   deps: Deps,
   uuid: string,
