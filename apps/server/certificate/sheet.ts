@@ -120,7 +120,7 @@ export function shade(colour: string, part: number): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Breaks a text between words into lines that are as wide as `width` at most; a word that is wider has a line of its own. */
+/** Breaks a text between words into lines of at most `width`. A word that is wider gets a line of its own. */
 export function wrap(sheet: Sheet, text: string, width: number, look: TextLook): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

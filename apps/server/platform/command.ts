@@ -12,7 +12,7 @@ export interface Command {
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-/** A command that needs only the settings. It runs without connecting the server's parts, so also before any migration. */
+/** A command that needs only the settings. It gets no database connection, so that it can run before any migration. */
 export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }

@@ -9,8 +9,7 @@ const RESOLUTION_MS = 10;
 /** How much a process has to do. */
 export interface Measured {
   /**
-   * Mean delay of the event loop (ms). It is the lowest of the last three samples, so that a single busy moment, as at a start,
-   * does not count.
+   * Mean delay of the event loop (ms): the lowest of the last three samples, so that one busy moment, as at a start, is ignored.
    */
   eventLoopDelayMs: number;
   heapBytes: number;

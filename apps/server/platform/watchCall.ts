@@ -25,10 +25,7 @@ export interface CallNote {
   requestId: string | null;
 }
 
-/**
- * Makes a call to a provider. `work` reports the result with `note`. Without a report the result is `ok`, or `failed` if `work`
- * threw.
- */
+/** Makes a call to a provider. `work` reports the result with `note`; the default is `ok`, or `failed` if `work` threw. */
 export type WatchCall = <T>(
   /** `operation` has few values and contains no id. */
   call: { provider: 'stripe' | 'hubspot' | 'mail'; operation: string },
@@ -67,10 +64,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
     );
 }
 
-/**
- * Returns the tracer. Called anew for each span, because tracing may start after this file was loaded. Without tracing it does
- * nothing.
- */
+/** Returns the tracer. Must be called for each span, since tracing may start later. Without tracing the tracer does nothing. */
 export function tracer() {
   return trace.getTracer('induct');
 }

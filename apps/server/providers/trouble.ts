@@ -1,7 +1,4 @@
-/**
- * A failed call to a provider, for a reason that is neither the joiner's, the card's nor that of one record. Contains nothing about
- * a person.
- */
+/** A failed call to a provider. The cause is neither the joiner, the card nor one record. Contains nothing about a person. */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
   /** The call's method and address, without ids and query. */

@@ -33,9 +33,7 @@ export interface Config extends WatchSettings {
   /** Whether the pages that document the API are served. */
   apiDocs: boolean;
   storage: StorageSettings;
-  /**
-   * Keys of 64 hexadecimal digits. The first one encrypts documents; each of them decrypts. Null: documents are stored unencrypted.
-   */
+  /** Keys of 64 hexadecimal digits. The first encrypts documents, each of them decrypts. Null: documents are stored unencrypted. */
   documentKeys: Secrets | null;
   /** Null if the society sends its letters by other means. */
   mail: MailSettings | null;
@@ -70,9 +68,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/**
- * Returns the settings for a command. `setup` runs without a webhook secret, because it creates the endpoint that has the secret.
- */
+/** Returns the settings for a command. `setup` needs no webhook secret, because it creates the endpoint that has the secret. */
 export function settingsOf(
   command: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -82,9 +78,7 @@ export function settingsOf(
   return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
 }
 
-/**
- * Returns the environment for PostgreSQL's own programs: PATH, HOME and `more`, but none of our settings, some of which are secret.
- */
+/** Returns the environment for PostgreSQL's own programs: PATH, HOME and `more`, without our settings, some of which are secret. */
 export function environmentOfTool(
   more: NodeJS.ProcessEnv = {},
   { PATH, HOME }: NodeJS.ProcessEnv = process.env,

@@ -30,9 +30,7 @@ export function addressesOf(databaseUrl: string): string[] {
   return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
 }
 
-/**
- * Whether a host may be a standby: if there are several hosts, or if `target_session_attrs` says that the host must accept writes.
- */
+/** Whether a host may be a standby: with several hosts, or if `target_session_attrs` says that the host must accept writes. */
 export function maybeStandby(databaseUrl: string): boolean {
   const addresses = addressesOf(databaseUrl);
   return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');

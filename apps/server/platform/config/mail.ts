@@ -26,10 +26,7 @@ export interface MailAddress {
   address: string;
 }
 
-/**
- * Reads the settings of the mail server, which is a real one or the stand-in. Returns null if the society sends letters by other
- * means.
- */
+/** Reads the settings of the mail server, real or the stand-in. Returns null if the society sends letters by other means. */
 export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailSettings | null {
   const { get, fault, address } = settings;
   const dkimSelector = get('MAIL_DKIM_SELECTOR') ?? null;

@@ -9,11 +9,11 @@ export interface S3Settings {
   bucket: string;
   /** The beginning of every object's name: empty, or ending in a slash. */
   prefix: string;
-  /** Null: where the SDK's own settings say. */
+  /** Null: the SDK's own settings decide. */
   region: string | null;
   /** Null for Amazon S3. */
   endpoint: string | null;
-  /** Null: where the SDK's own settings say. */
+  /** Null: the SDK's own settings decide. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
@@ -27,9 +27,7 @@ export function readDocumentKeys(settings: SettingReader): Secrets | null {
   return keys;
 }
 
-/**
- * Reads where documents are kept: a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…) with or without a pair of keys.
- */
+/** Reads where documents are kept: a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…), perhaps with a pair of keys. */
 export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
   const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
   const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;

@@ -22,8 +22,7 @@ export interface SheddingLimits {
 const MEBIBYTE = 1_048_576;
 
 /**
- * Reads the settings with `settings`' readers, which collect faults. `heapLimitBytes` is V8's own limit; `memoryBytes` is the
- * memory limit of the container, or 0.
+ * Reads the settings and collects faults. `heapLimitBytes` is V8's own limit; `memoryBytes` is the container's memory limit, or 0.
  */
 export function readWatchSettings(
   { integer, address }: SettingReader,

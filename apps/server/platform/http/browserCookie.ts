@@ -5,9 +5,9 @@ import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * An HttpOnly cookie that tells a browser that holds a join from one that only learned the session's uuid. It carries the uuids of
- * the joins that this browser last began, paid or proved, each with an HMAC for each way of holding it, so that no table is needed.
- * The database decides whether a join can still be held in that way: session/holding.ts.
+ * An HttpOnly cookie by which a browser shows that it holds a join; a browser that only learned the session's uuid lacks it. It
+ * carries the uuids of the joins that this browser last began, paid or proved, each with an HMAC for each way of holding it, so
+ * that no table is needed. The database decides whether a join can still be held in that way: session/holding.ts.
  */
 export interface BrowserCookie {
   /** Gives the cookie to a browser that began the join. */

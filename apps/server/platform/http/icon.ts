@@ -16,10 +16,7 @@ const SIDE = 48;
 /** Samples for each pixel and direction, which soften the edges. */
 const SAMPLES = 4;
 
-/**
- * Returns the crest that the pages show (apps/web/components/Crest.tsx) without its finer lines, which would not be visible in a
- * tab.
- */
+/** Returns the crest of the pages (apps/web/components/Crest.tsx) without its finer lines, which a tab is too small to show. */
 function shapesIn({ gold, red }: Colours): Shape[] {
   const shield = [
     [24, 1],

@@ -12,8 +12,8 @@ import { templateOf } from './routes.ts';
 export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
 
 /**
- * The priorities of calls. `from` is the fraction of the limits from which calls are refused; those with least to lose are refused
- * first. `retryAfter` is the shortest time after which they may try again (s).
+ * The priorities of calls. `from` is the multiple of the limits from which calls are refused, first those with least to lose.
+ * `retryAfter` is the shortest time after which they may try again (s).
  */
 const priorities = {
   new: { from: 1, retryAfter: 10 },

@@ -9,23 +9,17 @@ const TOO_SLOW = 'Your request did not arrive in time. Please check your connect
 export interface TimeLimits {
   /** For a request's headers, from its first byte. For the first request of a connection: from the opening of the connection. */
   headersMs: number;
-  /**
-   * For the whole body of a call. An upload has {@link uploadWindowMs} instead, since a phone may need an hour for a large film.
-   */
+  /** For the whole body of a call. Uploads have {@link uploadWindowMs} instead: a phone may need an hour for a large film. */
   bodyMs: number;
   /** In each window of this length an upload must bring at least `uploadWindowBytes`. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
   /** For the rest of a body after the answer was sent: browsers read the answer only after they have sent the whole body. */
   restMs: number;
-  /**
-   * For a connection without traffic in either direction, for example if the client does not read the answer. Longer than any call
-   * takes.
-   */
+  /** For a connection without traffic in either direction, such as an answer that nobody reads. Longer than any call takes. */
   idleMs: number;
   /**
-   * For a connection between requests. Longer than proxies keep a connection, so that none sends a request on one that was just
-   * closed.
+   * For a connection between requests. Longer than a proxy's limit, so that no proxy sends on a connection that was just closed.
    */
   keepAliveMs: number;
 }

@@ -27,7 +27,7 @@ const writeError = z.object({
     .optional(),
 });
 
-/** Answers by what was asked for. */
+/** The schemas by what was asked for. */
 export const answers = {
   contact,
   contactWithNotes: contact.extend({
@@ -66,8 +66,7 @@ export const answers = {
 export type BatchAnswer = z.infer<typeof answers.batch>;
 
 /**
- * Parses the JSON of an answer and removes what PostgreSQL cannot store: NUL, and halves of surrogate pairs. Returns undefined for
- * anything else than JSON.
+ * Parses an answer's JSON and removes what PostgreSQL cannot store: NUL, and halves of surrogate pairs. Undefined for other text.
  */
 export function jsonOf(text: string): unknown {
   const storable = (_: string, value: unknown) =>

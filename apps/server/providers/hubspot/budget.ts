@@ -20,8 +20,8 @@ export type CallKind = keyof typeof BUCKETS;
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * Tokens that `suspect` and `background` must leave for joiners who wait. For searches half a token is enough: while the bucket
- * refills it first reaches the one token that a joiner needs, and while no joiner waits no calls are lost.
+ * Tokens that `suspect` and `background` must leave for joiners who wait. For searches half a token suffices: a joiner, who needs
+ * one token, is served before a caller who needs 1.5, and while no joiner waits no search is lost.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },

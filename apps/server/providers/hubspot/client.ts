@@ -20,7 +20,7 @@ export interface ChangedContact extends CrmContact {
 
 /** A file for HubSpot. */
 export interface CrmFile {
-  /** Folder and name, such as /folder/name.pdf, both in plain ASCII letters. */
+  /** Folder and name, such as /folder/name.pdf, both in ASCII. */
   path: string;
   mediaType: string;
   sizeBytes: number;

@@ -117,7 +117,7 @@ const LIMIT_MS: Record<string, number> = {
   // This limit ends at midnight in the account's time zone, which we do not know. So we try every 15 minutes.
   DAILY: 15 * 60 * SECOND_MS,
 };
-/** A lock lasts two seconds. */
+/** The shortest wait after a 423: HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
 /** How long to wait if HubSpot moves the account between data centres and does not say how long. A move may last a day. */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;

@@ -27,10 +27,7 @@ export interface Mail {
 export class MailRefused extends Error {}
 /** The letter was not sent, but the server may accept it later. */
 export class MailPostponed extends Error {}
-/**
- * No letter can be sent now. `notice` is a sentence for staff, about no single letter, if somebody has to repair something; else
- * null.
- */
+/** No letter can be sent now. `notice` is a sentence for staff, about no single letter; null if nobody has to repair anything. */
 export class MailDown extends Error {
   readonly notice: string | null;
   constructor(message: string, notice: string | null) {

@@ -61,8 +61,7 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // The temporary name is random instead of made from `name`: what a killed process left must not block the next upload of the same
-  // name.
+  // A random name instead of `name`: what a killed process left must not block the next upload of the same name.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };

@@ -71,7 +71,8 @@ export function isEncrypted(head: Buffer): boolean {
 
 /**
  * Returns a function that reads pieces of an encrypted file, from any offset. `sizeBytes` is the unencrypted size; `readStored`
- * reads the encrypted bytes. The last chunk is kept decrypted, so that many small pieces cost no more than one large piece.
+ * reads the encrypted bytes. The chunk that was read last stays decrypted, so that many small pieces cost no more than one large
+ * piece.
  */
 export function pieceReader(
   readStored: (start: number, length: number) => Buffer,

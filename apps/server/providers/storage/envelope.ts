@@ -22,8 +22,8 @@ export interface DocumentKeys {
   /** Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
   /**
-   * Encrypts an envelope's data key again with the current key. Returns null if the envelope already uses that key. Throws {@link
-   * DocumentFault}.
+   * Encrypts an envelope's data key again with the current key. Returns null if the envelope already uses that key. Throws
+   * {@link DocumentFault}.
    */
   rewrap(envelope: string, name: string): string | null;
 }

@@ -73,8 +73,7 @@ export type How = 'plain' | 'current' | 'other';
 
 export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
   /**
-   * As `put` of {@link ByteStore}. With a key, the document is encrypted while it arrives, so that no disk ever holds it
-   * unencrypted.
+   * Like `put` of {@link ByteStore}. With a key, a document is encrypted while it arrives, so that no disk holds it unencrypted.
    */
   put(
     bytes: AsyncIterable<Buffer>,
@@ -82,8 +81,8 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
     expectedBytes?: number | null,
   ): Promise<StoredFile>;
   /**
-   * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. The stream, too, may fail with {@link
-   * DocumentFault}. If it does not have the hash `sha256`, it fails before its last bytes.
+   * Returns the unencrypted document. Throws {@link NotStored} and {@link DocumentFault}. Reading the stream may throw
+   * {@link DocumentFault}, too. If the document does not have the hash `sha256`, this happens before its last bytes.
    */
   read(key: string, sha256?: Buffer): Promise<Readable>;
   /** Removes a document, or any other name that {@link olderThan} lists. A name that does not exist is no error. */
@@ -101,15 +100,9 @@ export interface Storage extends Pick<ByteStore, 'reach' | 'room'> {
    * the document. Throws as `put` and `read` do.
    */
   encrypt(key: string, hold: () => Promise<void>): Promise<void>;
-  /**
-   * Returns a document as it is stored, for a backup. Throws {@link NotStored}, and {@link DocumentFault} if its envelope is
-   * missing.
-   */
+  /** Returns a document as it is stored, for a backup. Throws {@link NotStored}, or {@link DocumentFault} without its envelope. */
   readStored(key: string): Promise<{ bytes: Readable; envelope: string | null }>;
-  /**
-   * Decrypts what {@link readStored} returned. Throws {@link DocumentFault}; the bytes that it returns may also end with this
-   * error.
-   */
+  /** Decrypts what {@link readStored} returned. Throws {@link DocumentFault}, also while the bytes are being read. */
   open(key: string, bytes: AsyncIterable<Buffer>, envelope: string | null): AsyncIterable<Buffer>;
   /**
    * Stores what {@link readStored} returned, and replaces what is stored under the key. `check` gets the hash of the bytes that

@@ -2,10 +2,7 @@ interface Permission {
   /** The name in Stripe's Dashboard. */
   name: string;
   access: 'Read' | 'Write';
-  /**
-   * Stripe's internal word for the permission, which also appears in its refusals. Null if we do not know it; it must then be
-   * ticked by hand.
-   */
+  /** Stripe's internal word for the permission, as in its refusals. Null if we do not know it: staff must then tick it by hand. */
   word: string | null;
   why: string;
 }

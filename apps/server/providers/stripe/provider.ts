@@ -91,8 +91,7 @@ export interface MoneyBack {
 /** Every call throws a `Refusal` if Stripe cannot be reached, or refuses the call for a fault of ours (failures.ts). */
 export interface PaymentProvider {
   /**
-   * Creates a customer with a saved card, which must have been paid with and `saveCard`. Returns the customer's id. Throws {@link
-   * Declined}.
+   * Creates a customer with a card that was saved in a payment (`saveCard`). Returns the customer's id. Throws {@link Declined}.
    */
   createCustomer(customer: {
     email: string | null;
@@ -113,7 +112,7 @@ export interface PaymentProvider {
   /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
   /**
-   * Changes in one call all that follows from the order, so that an amount always stands beside the revision that it is for. Throws
+   * Changes in one call all that follows from the order, so that what is charged always names its revision. Throws
    * {@link UnexpectedState}.
    */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
@@ -122,8 +121,8 @@ export interface PaymentProvider {
   /** Lists all intents of the account since then, newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
   /**
-   * Charges a saved card while the member is present. The bank may ask for authentication. Throws {@link Declined}, {@link
-   * UnexpectedState}.
+   * Charges a saved card while the member is present. The bank may ask for authentication. Throws {@link Declined},
+   * {@link UnexpectedState}.
    */
   confirmWithSavedCard(
     id: string,
@@ -147,8 +146,7 @@ export interface PaymentProvider {
   /** Lists the transactions that belong to the automatic payouts made from `from` to before `until`. */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
   /**
-   * Lists the account's events of these types since then, newest first, including those of other apps. Stripe keeps events for 30
-   * days.
+   * Lists the account's events of these types since then, newest first, also those of other apps. Stripe keeps events for 30 days.
    */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
   /** Verifies the signature over the raw body and reads the event. Returns null if the signature is wrong. */
@@ -184,10 +182,7 @@ export function stripeProvider({
     return thrown;
   };
 
-  /**
-   * Makes one call, and turns an error of Stripe's library into one of ours: a declined card, a changed intent, a refusal or an
-   * outage.
-   */
+  /** Makes one call. Turns an error of Stripe's library into ours: a declined card, a changed intent, a refusal or an outage. */
   async function attempt<T>(
     call: keyof PaymentProvider,
     make: (stripe: Stripe) => Promise<T>,

@@ -9,10 +9,7 @@ export interface StripeRegistry {
   createEndpoint(url: string, events: readonly string[]): Promise<{ id: string; secret: string }>;
   /** Enables an endpoint and sets exactly these events. */
   putEndpointRight(id: string, events: readonly string[]): Promise<void>;
-  /**
-   * Registers a domain for Apple Pay, enables it and lets Stripe check it again. Returns why Apple Pay is not active, or null if it
-   * is.
-   */
+  /** Registers and enables a domain for Apple Pay and has Stripe check it. Returns why Apple Pay is not active, or null. */
   registerDomain(name: string): Promise<string | null>;
 }
 
