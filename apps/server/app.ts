@@ -34,12 +34,15 @@ import { toSite } from './society/wire.ts';
 import { upgradeRoutes } from './upgrade/routes.ts';
 import { welcomeRoutes } from './welcome/routes.ts';
 
-/** Bodies of JSON calls, bytes. Uploads are streams and have their own limit. */
+/** The largest body of a JSON call (bytes). Uploads are streams with a limit of their own. */
 const BODY_LIMIT = 65_536;
-/** The pages about every call. */
+/** The pages that document the API. */
 const DOCS = '/api/docs';
 
-/** The whole HTTP server, not yet listening. `webBuild` is the web app's build folder; without it only the API is served. */
+/**
+ * Builds the whole HTTP server; it does not listen yet. `webBuild` is the folder of the built web app. Without it only the API is
+ * served.
+ */
 export async function buildApp(
   deps: Deps,
   {
@@ -57,7 +60,7 @@ export async function buildApp(
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     ...addressOptions,
-    // What comes on a connection that is there already is answered as ever: `drainOnClose` lets go of the connections.
+    // While the server closes, calls on open connections are answered as usual: `drainOnClose` closes the connections.
     return503OnClosing: false,
     ...serverTimes(times),
   });
@@ -105,7 +108,7 @@ export async function buildApp(
     (isCall ? secureCall : securePage)(request.raw, reply.raw, (error) => done(error as Error | undefined));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // The route's template, not its path: a session uuid is a credential.
+    // Logs the route's template and not the path, since a session's uuid is a credential.
     request.log.info(
       {
         method: request.method,
@@ -145,7 +148,7 @@ export async function buildApp(
   return app;
 }
 
-/** A call without a body may still say that it is JSON: browsers' clients do. */
+/** Accepts an empty body with the content type JSON, which browsers' clients send with calls that have no body. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');

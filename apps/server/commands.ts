@@ -51,7 +51,7 @@ import { refundAssignCommand, refundCommand } from './settlement/refundCommands.
 import { setupCommand } from './setup/setupCommand.ts';
 import { storyCommand } from './story/storyCommand.ts';
 
-/** The commands of staff, in the order of `help`. */
+/** The staff's commands, in the order in which `help` lists them. */
 export const commands: readonly (Command | LoneCommand)[] = [
   importCommand,
   mintCommand,

@@ -15,19 +15,19 @@ import type { Storage } from './providers/storage/storage.ts';
 import type { PaymentProvider } from './providers/stripe/provider.ts';
 import type { Society } from './society/society.ts';
 
-/** Everything a use case may need, wired once in main.ts and in tests. */
+/** Everything that a use case may need. Connected once in wire.ts, and in tests. */
 export interface Deps {
   database: Database;
   payments: PaymentProvider;
   contacts: Contacts;
-  /** What the CRM still lets us ask, for all processes together. */
+  /** How many calls HubSpot still allows, for all processes together. */
   crmBudget: Budget;
   storage: Storage;
-  /** Looks into documents, on threads. */
+  /** Inspects documents outside this process. */
   inspector: Inspector;
   /** Makes certificates and press releases, on a thread. */
   printer: Printer;
-  /** Null: documents are not scanned. */
+  /** Null if documents are not scanned. */
   scanner: Scanner | null;
   links: Links;
   passes: Passes;
@@ -37,14 +37,17 @@ export interface Deps {
   letterTexts: LetterTexts;
   now(): Date;
   config: Config;
-  /** Tells our payments from those of others on one Stripe account: kept in the database, so it outlives addresses and keys. */
+  /**
+   * Distinguishes our payments from those of other installations on the same Stripe account. Stored in the database, so that it
+   * outlives changes of addresses and keys.
+   */
   environment: string;
-  /** For counting by address without keeping addresses: what {@link countedAddress} counts by, keyed. */
+  /** Returns a keyed hash of the {@link countedAddress}, so that callers can be counted without storing addresses. */
   hashAddress(address: string): string;
-  /** Whether a token shows that the doctor asks, who knows this installation's secret. */
+  /** Whether a token proves that the doctor is calling, which knows this installation's secret. */
   isDoctor(token: string): boolean;
   log: Log;
 }
 
-/** Structured logging. Never personal data, client secrets or whole session uuids. */
+/** Structured logging. Never log personal data, client secrets or whole session uuids. */
 export type Log = FastifyBaseLogger;

@@ -14,11 +14,14 @@ import { run } from './run.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { type Wired, wire } from './wire.ts';
 
-/** Codes to try out, beside those of the emulated HubSpot's contacts. */
+/** Invite codes to try out, in addition to those of the emulated HubSpot's contacts. */
 const demoInvitations = join(serverFolder, '../../society/demo-invitations.csv');
 const webBuild = join(serverFolder, '../web/dist');
 
-/** The server process: settings, society, database, providers, then HTTP. A fault in the first two starts nothing. */
+/**
+ * Runs the server process: reads settings and society, connects database and providers, then serves HTTP. With a fault in the
+ * settings or the society's file nothing is started.
+ */
 async function main(): Promise<void> {
   const config = readConfig();
   const telemetry =
@@ -33,7 +36,7 @@ async function main(): Promise<void> {
       delay: stopMs(config),
       logger: log,
       onTimeout: () => log.error('what was under way did not end: stopping without it'),
-      // Node tells them better, and ends.
+      // Node reports these errors better, and ends the process.
       skip: ['uncaughtException', 'unhandledRejection'],
     },
     async () => {
@@ -42,7 +45,7 @@ async function main(): Promise<void> {
       await telemetry?.stop();
     },
   );
-  // Started by a launcher that is gone: nobody would ever stop us.
+  // The launcher that started this process is gone. Stop, since nobody else would stop this server.
   process.once('disconnect', () => closing.close());
 
   const { done: wired, room } = await whenReached(config, log, async () => {
@@ -73,10 +76,10 @@ async function importDemo({ database, deps }: Wired): Promise<void> {
   await importInvitations(database, demoInvitations, Object.keys(deps.society.programmes));
 }
 
-// A process that cannot listen ends with what is wrong.
+// If the server cannot start, prints what is wrong and ends the process.
 await main().catch((error: unknown) => {
   if (error instanceof ConfigFaults || error instanceof SocietyFaults) refuse(error.faults);
-  // A plain Error is one of our own sentences; anything more special needs its stack.
+  // A plain Error is one of our own sentences. Any other error is printed with its stack.
   else if (error instanceof Error && error.constructor === Error) refuse([error.message]);
   else console.error(error);
   process.exit(1);

@@ -10,7 +10,7 @@ import { Refusal } from './platform/http/refusal.ts';
 import { SocietyFaults } from './society/readSociety.ts';
 import { wire } from './wire.ts';
 
-/** The staff command line: a second front door on the same rooms. */
+/** Returns the help text of the staff's command line. */
 function help(): string {
   const described = [...commands, { usage: 'help', summary: 'Show this.' }];
   return [
@@ -19,7 +19,7 @@ function help(): string {
   ].join('\n');
 }
 
-/** Where it is, once the settings were read. */
+/** The database's address, once the settings have been read. */
 let databaseUrl: string | null = null;
 
 async function main(args: string[]): Promise<number> {
@@ -50,8 +50,8 @@ async function main(args: string[]): Promise<number> {
 }
 
 /**
- * Names, reasons and whatever else comes from outside must not tell the terminal anything: all that commands say goes through
- * here. Lines and the indents of ours stay, and so do the line ends of CSV.
+ * Removes control characters from everything that commands print, since names, reasons and other texts come from outside and could
+ * control the terminal. Keeps line breaks, our indents, and the line ends of CSV.
  */
 for (const name of ['log', 'error'] as const) {
   const say = console[name];

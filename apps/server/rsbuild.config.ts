@@ -1,6 +1,9 @@
 import { defineConfig } from '@rsbuild/core';
 
-/** The server in one file; the process that looks into documents and the thread that makes papers in others (docs/decisions/0027). */
+/**
+ * Builds the server as one file. The process that inspects documents and the thread that makes papers are files of their own
+ * (docs/decisions/0027).
+ */
 export default defineConfig({
   root: import.meta.dirname,
   source: {
@@ -13,7 +16,8 @@ export default defineConfig({
   output: {
     target: 'node',
     distPath: { root: 'dist', js: '' },
-    // The first three have files beside them; the last are large and needed for buckets, and where spans are sent, alone.
+    // The first three packages need files beside their code. The last two groups are large, and needed only for buckets and for
+    // sending spans.
     externals: [
       '@fastify/swagger-ui',
       'pdfkit',
@@ -22,7 +26,7 @@ export default defineConfig({
       /^@opentelemetry\/(context|exporter|resources|sdk)/,
     ],
   },
-  // An add-on that `pg` would take instead of itself where somebody has installed it.
+  // An add-on that `pg` would use instead of its own code if somebody had installed it.
   resolve: { alias: { 'pg-native': false } },
   performance: { printFileSize: false },
 });

@@ -17,12 +17,12 @@ import { startSweeping } from './settlement/sweep.ts';
 import { serveMetrics } from './watch/serveMetrics.ts';
 import type { Wired } from './wire.ts';
 
-/** Background work begins so long after the server listens (ms), so that it delays no first answer. */
+/** How long after the server listens background work begins (ms), so that it delays no first answer. */
 const BEGIN_MS = 1_000;
 
 /**
- * Serves, and does in the background what no call waits for. `stop` finishes what is under way: when somebody asks whether the
- * server is ready, they are told no for a while before it takes no more connections.
+ * Serves calls, and runs the background work. `stop` finishes everything that is running. If a load balancer polls /readyz, it
+ * first gets 503 for a while before the server stops accepting connections.
  */
 export async function run(
   { deps, database, background: backgroundDatabase, hubspot }: Wired,

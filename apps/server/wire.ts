@@ -28,23 +28,23 @@ const BACKGROUND_CONNECTIONS = 5;
 
 export interface Wired {
   deps: Deps;
-  /** That of `deps`. */
+  /** The same database as `deps.database`. */
   database: Database;
-  /** For what nobody waits for: it has connections of its own, and statements may take longer. */
+  /** For background work: it has connections of its own, and its statements may take longer. */
   background: Database;
   hubspot: HubspotClient;
 }
 
 /**
- * Connects everything that the configuration names, or nothing when a part of it fails. The database must be migrated. What
- * is written is recorded as done by the `actor`, a member of staff, when there is one.
+ * Connects everything that the configuration names. If a part fails, closes the others and throws. The database must be migrated.
+ * Changes are recorded as made by `actor`, a member of staff, if it is given.
  */
 export async function wire(
   config: Config,
   log: Log,
   { actor = null }: { actor?: string | null } = {},
 ): Promise<Wired> {
-  // Staff at the command line wait for what takes long, too.
+  // Staff at the command line can wait for long statements.
   const database = connect(config.databaseUrl, {
     actor,
     waits: actor === null ? patience.ofCalls : patience.ofWork,
@@ -58,7 +58,7 @@ export async function wire(
 }
 
 async function wireWith(database: Database, config: Config, log: Log): Promise<Wired> {
-  // The file is read while the database is being reached.
+  // Reads the society's file while the database is being reached.
   const [secrets, environment, stopSecret, society] = await Promise.all([
     config.linkSecrets ?? sharedSecret(database, 'link').then((secret) => [secret] as const),
     sharedSecret(database, 'environment', 8),
@@ -96,7 +96,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
     inspector: openInspector(),
     printer: openPrinter(),
     scanner: config.clamdUrl === null ? null : clamd(config.clamdUrl),
-    // With HubSpot emulated there is nobody to protect, and links work unsigned as specified.
+    // With emulated providers there is nobody to protect, and the specification lets links work unsigned.
     links: signedLinks(secrets, config.providers.emulated || config.allowUnsignedLinks, now),
     passes: sealedPasses(secrets, config.publicUrl, now),
     stopLinks: stopLinks(stopSecret, config),
@@ -108,7 +108,7 @@ async function wireWith(database: Database, config: Config, log: Log): Promise<W
         .slice(0, 22),
     isDoctor: (token) => secrets.some((secret) => isDoctorToken(secret, token, now())),
   };
-  // Opens no connection before something is asked.
+  // Opens no connection before its first statement.
   const background = connect(config.databaseUrl, {
     name: 'background',
     connections: BACKGROUND_CONNECTIONS,

@@ -14,20 +14,20 @@ import {
 } from './sheet.ts';
 import type { Typeface } from './typeface.ts';
 
-/** Everything that stands on a certificate, in words. */
+/** Everything that is printed on a certificate. */
 export interface Certificate {
   society: string;
   colours: { gold: string; red: string };
-  /** As given, tidied (typeface.ts); all of it in the typeface. */
+  /** The name as given, after `tidyText`. The typeface has all its characters. */
   name: string;
-  /** What was earned, after the name. */
+  /** The words after the name, which say what the member earned. */
   citation: string;
   programme: string;
-  /** What an upgrade adds, as "Distinguished Member". */
+  /** What an upgrade adds, such as "Distinguished Member". */
   distinction: string | null;
   /** "November 23, 2026" */
   since: string;
-  /** For the file's date. */
+  /** The creation date of the file. */
   sinceTime: Date;
   /** "7K3M-9QXR" */
   number: string;
@@ -35,11 +35,11 @@ export interface Certificate {
   signatures: readonly { title: string; name?: string | undefined }[];
 }
 
-/** Distances from the edge of the paper, for Letter; A4 is drawn a little smaller. */
+/** Distance of the frame from the paper's edge in points, for Letter. A4 is drawn a little smaller. */
 const FRAME = 32;
 const PAPER_WHITE = '#fdfbf4';
 
-/** The certificate as a PDF of one page in landscape. The same certificate gives the same bytes. */
+/** Draws the certificate as a PDF of one page in landscape format. The same certificate gives the same bytes. */
 export async function drawCertificate(
   typeface: Typeface,
   certificate: Certificate,
@@ -57,7 +57,7 @@ export async function drawCertificate(
 }
 
 interface Block {
-  /** Space above its first baseline and below its last one. */
+  /** Space above the block's first baseline and below its last one. */
   above: number;
   below: number;
   draw(baseline: number): void;
@@ -112,7 +112,7 @@ function drawOn(sheet: Sheet, certificate: Certificate): void {
   drawFoot(sheet, unit, certificate);
 }
 
-/** Draws blocks one below the other between two heights, the same space between all of them but `most` at most. */
+/** Draws blocks below each other between two heights, with the same space between all of them, at most `most`. */
 function spread(blocks: readonly Block[], top: number, bottom: number, most: number): void {
   const taken = blocks.reduce((sum, { above, below }) => sum + above + below, 0);
   const free = bottom - top - taken;
@@ -124,7 +124,7 @@ function spread(blocks: readonly Block[], top: number, bottom: number, most: num
   }
 }
 
-/** A double rule in gold, the inner one with its corners taken in. */
+/** Draws a double golden frame, whose inner line has notched corners. */
 function drawFrame({ pdf, width, height }: Sheet, unit: number, gold: string): void {
   const line = shade(gold, 0.82);
   const outer = FRAME * unit;
@@ -167,7 +167,7 @@ function drawOrnament({ pdf }: Sheet, x: number, y: number, unit: number, gold: 
   pdf.polygon([x - half, y], [x, y - half], [x + half, y], [x, y + half]).fill(line);
 }
 
-/** Signatures left and right, the QR code between them. */
+/** Draws the signatures left and right, with the QR code between them. */
 function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certificate): void {
   const { width, pdf } = sheet;
   const ruled = 190 * unit;
@@ -201,7 +201,7 @@ function drawFoot(sheet: Sheet, unit: number, { signatures, verifyUrl }: Certifi
   });
 }
 
-/** The dark modules as one path: each row's runs are rectangles. */
+/** Draws the dark modules as one path, in which each run within a row is a rectangle. */
 function drawQrCode({ pdf }: Sheet, text: string, left: number, top: number, side: number): void {
   const code = generate(text, { minCorrectionLevel: correction.M });
   const module = side / code.size;

@@ -14,10 +14,10 @@ import {
 import type { Typeface } from './typeface.ts';
 
 const MARGIN = 72;
-/** Sizes of the text (points), the first that leaves it on one page. */
+/** Sizes of the text (points). The first size at which the text fits on one page is used. */
 const SIZES = [12, 11, 10, 9, 8, 7, 6];
 
-/** The press release as a PDF of one page, upright. The same release gives the same bytes. */
+/** Draws the press release as a PDF of one page in portrait format. The same release gives the same bytes. */
 export async function drawPressRelease(
   typeface: Typeface,
   written: PressRelease,
@@ -34,7 +34,7 @@ export async function drawPressRelease(
   return sheet.finish();
 }
 
-/** Writes the page, or only measures it; where it ends, from the top. */
+/** Draws the page, or only measures it. Returns where the text ends, measured from the top. */
 function write(sheet: Sheet, written: PressRelease, size: number, isDrawn: boolean): number {
   const { headline, dateline, paragraphs, about, contact, society, colours } = written;
   const width = sheet.width - 2 * MARGIN;

@@ -1,9 +1,12 @@
 import type { Sheet, Style } from './sheet.ts';
 
 const STYLE: Style = 'regular';
-/** The least size of a name on one line and on two, as a part of the largest, before it is broken once more. */
+/**
+ * The smallest size of a name on one and on two lines, as a fraction of the largest size. A name that would be smaller is broken
+ * into one more line.
+ */
 const LEAST = [0.6, 0.42];
-/** The largest size on one line, two and three, as a part of the largest. */
+/** The largest size of a name on one, two and three lines, as a fraction of the largest size. */
 const MOST = [1, 0.7, 0.5];
 
 export interface FittedName {
@@ -13,8 +16,8 @@ export interface FittedName {
 }
 
 /**
- * How a name stands within `width`: as large as it can on one line; when that would make it small, broken between words into
- * two lines or three of about the same width. Never wider than `width`: a single endless word is set as small as it must.
+ * Fits a name into `width`, as large as possible. If it would be small on one line, it is broken between words into two or three
+ * lines of about the same width. A single very long word is made as small as necessary.
  */
 export function fitName(
   sheet: Pick<Sheet, 'widthOf'>,
@@ -35,7 +38,7 @@ export function fitName(
   return tried.reduce((best, next) => (next.size > best.size ? next : best));
 }
 
-/** Words in `count` lines whose widest is as narrow as can be. */
+/** Breaks words into `count` lines so that the widest line is as narrow as possible. */
 export function breakEvenly(
   words: readonly string[],
   count: number,

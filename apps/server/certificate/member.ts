@@ -23,10 +23,10 @@ const NOT_BOUGHT_HERE =
   'The membership below this upgrade was not bought here, so we cannot print its certificate. Please contact us.';
 const NO_NAME = 'We do not know your name, so we cannot print your certificate. Please contact us.';
 
-/** A member, as papers tell of them. */
+/** The facts about a member that papers contain. */
 export interface Member {
   uuid: string;
-  /** As given, tidied. */
+  /** As the member gave it, after `tidyText`. */
   name: string;
   school: string | null;
   city: string | null;
@@ -57,8 +57,9 @@ interface MemberRow {
 }
 
 /**
- * The member that a join made, in one statement that counts the asking. Throws a {@link Refusal}: 404 for an unknown join, 403
- * for another browser than its own, 409 before payment, when the membership has ended, and when there is nothing to print.
+ * Reads the member that a join made, and counts the request, in one statement. Throws a {@link Refusal}: 404 for an unknown join;
+ * 403 for a browser that does not hold the join; 409 before payment, after the membership has ended, and if there is nothing to
+ * print.
  */
 export async function readMember(
   deps: Deps,
@@ -113,7 +114,7 @@ function verifyUrl({ config }: Pick<Deps, 'config'>, { number }: Member): string
   return config.publicUrl + verifyPath(number);
 }
 
-/** What stands on a member's certificate. */
+/** Returns what is printed on a member's certificate. */
 export function certificateOf(deps: Deps, member: Member): Certificate {
   const { society } = deps;
   return {
@@ -131,7 +132,7 @@ export function certificateOf(deps: Deps, member: Member): Certificate {
   };
 }
 
-/** A member's press release. `isPrintable` says of each fact that was given whether it can be told. */
+/** Returns a member's press release. Leaves out given facts for which `isPrintable` returns false. */
 export function pressReleaseOf(
   deps: Deps,
   member: Member,
@@ -163,7 +164,7 @@ export function pressReleaseOf(
   );
 }
 
-/** The characters of a text that cannot be printed. Asks the thread for rare ones alone. */
+/** Returns the characters of a text that cannot be printed. Asks the printer's thread only if the text has rare characters. */
 export async function unprintable({ printer }: Pick<Deps, 'printer'>, text: string): Promise<string[]> {
   return isPlainlyPrintable(text) ? [] : printer.print({ kind: 'missing', text });
 }

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { unprintable } from './member.ts';
 
-/** The kind of the notice about a name that cannot be printed. */
+/** The kind of the staff notice about a name that cannot be printed. */
 const KIND = 'certificate_name';
 const MOST_NAMED = 10;
 
 /**
- * What a member is told whose name has letters that the papers' typeface lacks, or null. Staff are told once for each join: a
- * certificate with boxes for letters is none.
+ * Returns the sentence for a member whose name has letters that the papers' typeface lacks, or null. Tells staff once for each
+ * join. A certificate with boxes instead of letters would be useless.
  */
 export async function nameProblem(
   deps: Deps,

@@ -1,4 +1,4 @@
-/** What a press release is made of, in words; null where it was not given, or cannot be printed. */
+/** The facts in a press release. A fact is null if it was not given or cannot be printed. */
 export interface PressFacts {
   name: string;
   school: string | null;
@@ -8,10 +8,10 @@ export interface PressFacts {
   distinction: string | null;
   /** "November 23, 2026" */
   since: string;
-  /** Where a reader may see that it is true; null when the member does not want that. */
+  /** The address where readers can verify the membership; null if the member does not want that. */
   verifyUrl: string | null;
   society: { name: string; phone: string; email: string; website: string };
-  /** The society's own words; null where it has none. */
+  /** The society's own texts; null for those that it does not have. */
   words: { why: string | null; quote: { text: string; by: string } | null; about: string | null };
 }
 
@@ -24,7 +24,7 @@ export interface PressRelease {
   contact: string[];
   society: string;
   colours: { gold: string; red: string };
-  /** For the file's date. */
+  /** The creation date of the file. */
   sinceTime: Date;
 }
 
@@ -32,7 +32,7 @@ const RELEASE = 'FOR IMMEDIATE RELEASE';
 const END = '###';
 export const release = { top: RELEASE, end: END } as const;
 
-/** Writes the release: headline, place and date, who and what, why it matters, a quote, who the society is, whom to call. */
+/** Writes the release: headline, place and date, the news, why it matters, a quote, about the society, and contact data. */
 export function writeRelease(
   facts: PressFacts,
   { colours, sinceTime }: Pick<PressRelease, 'colours' | 'sinceTime'>,
@@ -60,7 +60,7 @@ export function writeRelease(
   };
 }
 
-/** The release as text to copy: a line for each paragraph, an empty one between them. */
+/** Returns the release as text to copy: a line for each paragraph, with empty lines between them. */
 export function releaseText({ headline, dateline, paragraphs, about, contact }: PressRelease): string {
   const [first, ...others] = paragraphs;
   return [

@@ -3,18 +3,21 @@ import { Worker } from 'node:worker_threads';
 import { isBuilt, serverFolder } from '../platform/serverFolder.ts';
 import type { Answer, Job, Result } from './printerThread.ts';
 
-/** Makes papers on a thread: one takes some 100 ms, for which joiners would wait. */
+/** Makes papers on a thread. A paper takes about 100 ms, during which joiners would otherwise wait. */
 export interface Printer {
-  /** The PDF's bytes, or for the job `missing` the characters that the typeface lacks. */
+  /** Returns the PDF's bytes, or for the job `missing` the characters that the typeface lacks. */
   print<Kind extends keyof Result>(job: Extract<Job, { kind: Kind }>): Promise<Result[Kind]>;
 }
 
 const program = join(serverFolder, isBuilt ? 'dist/printer.js' : 'certificate/printerThread.ts');
 
-/** Heap limit of the thread: left alone, V8 lets a thread with much to do grow to hundreds of megabytes. */
+/** Heap limit of the thread. Without it V8 would let a busy thread grow to hundreds of megabytes. */
 const MOST_HEAP_MB = 96;
 
-/** The thread starts with the first job, and does one after the other. When it fails, so do the jobs that it had. */
+/**
+ * Opens the printer. Its thread starts with the first job, and does one job after the other. If the thread fails, the jobs that
+ * wait for it fail.
+ */
 export function openPrinter(): Printer {
   let thread: Worker | null = null;
   let jobs = 0;
@@ -28,7 +31,7 @@ export function openPrinter(): Printer {
     started.on('message', ({ id, ...answer }: Answer) => {
       const job = waiting.get(id);
       waiting.delete(id);
-      // An idle thread does not keep a process that is done.
+      // An idle thread must not keep the process running.
       if (waiting.size === 0) started.unref();
       if ('failed' in answer) job?.reject(new Error(`A paper could not be made: ${answer.failed}`));
       else job?.resolve(answer.result);

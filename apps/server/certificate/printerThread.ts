@@ -16,7 +16,7 @@ export interface Result {
   missing: string[];
 }
 
-/** The result of a job, or a failure of our own. */
+/** The result of a job, or an unexpected failure. */
 export type Answer = { id: number } & ({ result: Result[keyof Result] } | { failed: string });
 
 parentPort?.on('message', ({ id, job }: { id: number; job: Job }) => {

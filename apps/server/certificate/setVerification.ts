@@ -6,8 +6,8 @@ import { baseMembership } from '../session/members.ts';
 import { readMember } from './member.ts';
 
 /**
- * Lets others verify a membership by its number, or not any more, in one statement. Refused as {@link readMember} refuses. The
- * page that verifies answers at once as told here.
+ * Sets in one statement whether others can verify a membership by its number. Throws the same refusals as {@link readMember}. The
+ * page that verifies follows the change at once.
  */
 export async function setVerification(
   deps: Deps,
@@ -19,7 +19,7 @@ export async function setVerification(
     where id = (select base.id from join_session session cross join lateral ${baseMembership} as base where session.uuid = ${uuid} and ${isHeldBy(holding)})
       and is_held
     returning id`.execute(deps.database);
-  // Says why.
+  // No row was changed: readMember throws the refusal that says why.
   if (rows.length === 0) await readMember(deps, uuid, { holding });
   return { isVerifiable };
 }

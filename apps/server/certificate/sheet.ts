@@ -4,7 +4,7 @@ import { crest } from '#core/crest.ts';
 import type { Paper } from '#core/paper.ts';
 import type { Typeface } from './typeface.ts';
 
-/** Width and height of a paper, upright, in points (1/72 inch). */
+/** Width and height of a paper in portrait format, in points (1/72 inch). */
 export const paperSizes: Record<Paper, [number, number]> = {
   letter: [612, 792],
   a4: [595.28, 841.89],
@@ -20,33 +20,33 @@ export interface TextLook {
   /** Points. */
   size: number;
   color?: string;
-  /** Points between letters. */
+  /** Extra points between letters. */
   spacing?: number;
   smallCaps?: boolean;
 }
 
-/** A page of paper that is being drawn. Lengths are points, from the top left. */
+/** A page that is being drawn. Lengths are points, measured from the top left. */
 export interface Sheet {
   pdf: PDFKit.PDFDocument;
   width: number;
   height: number;
-  /** The width of a line of text. */
+  /** Returns the width of a line of text. */
   widthOf(text: string, look: TextLook): number;
-  /** One line of text; `y` is its baseline. */
+  /** Draws one line of text; `y` is its baseline. */
   line(text: string, x: number, y: number, look: TextLook): void;
   centred(text: string, x: number, y: number, look: TextLook): void;
-  /** What is drawn is one paragraph to who has the page read out, or of another kind of structure (PDF 32000-1, 14.8.4). */
+  /** Marks what `draw` draws as one paragraph or heading for screen readers (PDF 32000-1, 14.8.4). */
   asText(draw: () => void, type?: 'P' | 'H1'): void;
   asPicture(alt: string, draw: () => void): void;
-  /** What is drawn is decoration, which is not read out. */
+  /** Marks what `draw` draws as decoration, which screen readers skip. */
   asDecoration(draw: () => void): void;
   crest(x: number, y: number, height: number, colours: { gold: string; red: string }): void;
   finish(): Promise<Buffer>;
 }
 
 /**
- * Opens a PDF of one page, whose fonts are embedded with the letters that it uses. The same drawing gives the same bytes:
- * `date` stands for the time at which it is made, and its id is made of what stands here.
+ * Opens a PDF of one page, with fonts that contain only the letters that it uses. The same drawing gives the same bytes: `date`
+ * stands for the time of its creation, and the file's id is derived from the values given here.
  */
 export function openSheet(
   typeface: Typeface,
@@ -65,7 +65,7 @@ export function openSheet(
     tagged: true,
     displayTitle: true,
     info: { Title: title, Author: author, CreationDate: date, Producer: 'Induct', Creator: 'Induct' },
-    // Else it opens a font that is not embedded.
+    // Otherwise pdfkit opens a font that is not embedded.
     font: typeface.regular as unknown as string,
   });
   for (const style of ['regular', 'italic', 'semibold'] as const) pdf.registerFont(style, typeface[style]);
@@ -73,7 +73,7 @@ export function openSheet(
   pdf.addStructure(root);
   const set = ({ style, size: points, color = INK, spacing = 0, smallCaps = false }: TextLook) => {
     pdf.font(style).fontSize(points).fillColor(color);
-    // Without the list pdfkit keeps the layout of each word.
+    // `features` only for small capitals: without it pdfkit caches the layout of each word.
     return { lineBreak: false, characterSpacing: spacing, ...(smallCaps && { features: ['smcp' as const] }) };
   };
   const sheet: Sheet = {
@@ -112,7 +112,7 @@ export function openSheet(
   return sheet;
 }
 
-/** A colour, "#RRGGBB", at a part of its light. */
+/** Returns a colour, "#RRGGBB", with its brightness multiplied by `part`. */
 export function shade(colour: string, part: number): string {
   const channels = [1, 3, 5].map((start) =>
     Math.round(Number.parseInt(colour.slice(start, start + 2), 16) * part),
@@ -120,7 +120,7 @@ export function shade(colour: string, part: number): string {
   return `#${channels.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Breaks a text between words into lines that are as wide as `width` at most; a word that is wider has a line of its own. */
+/** Breaks a text between words into lines of at most `width`. A word that is wider gets a line of its own. */
 export function wrap(sheet: Sheet, text: string, width: number, look: TextLook): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -131,7 +131,7 @@ export function wrap(sheet: Sheet, text: string, width: number, look: TextLook):
   return lines;
 }
 
-/** The look of a line with its size made smaller until it fits. */
+/** Returns the look of a line, with its size reduced until the line fits. */
 export function fitted(sheet: Sheet, text: string, width: number, look: TextLook): TextLook {
   const wide = sheet.widthOf(text, look);
   if (wide <= width) return look;

@@ -9,14 +9,14 @@ export interface Typeface {
   regular: Buffer;
   italic: Buffer;
   semibold: Buffer;
-  /** The characters of a text that it has no letters for, or has no place for their accents; each once. */
+  /** Returns the characters of a text that the typeface lacks or whose accents it cannot place, without repetitions. */
   missing(text: string): string[];
 }
 
 const PACKAGE = '@expo-google-fonts/eb-garamond';
 let opened: Promise<Typeface> | undefined;
 
-/** The files are read when the first paper is asked for, and kept: 1.4 MB. */
+/** Reads the font files when the first paper is requested, and keeps them (1.4 MB). */
 export function openTypeface(): Promise<Typeface> {
   opened ??= open().catch((error) => {
     opened = undefined;
@@ -26,7 +26,7 @@ export function openTypeface(): Promise<Typeface> {
 }
 
 async function open(): Promise<Typeface> {
-  // By its path: in the built server this module is in another folder.
+  // Resolves from apps/server, since in the built server this module is in another folder.
   const packages = createRequire(join(serverFolder, 'main.ts'));
   const [regular, italic, semibold] = await Promise.all(
     ['400Regular', '400Regular_Italic', '600SemiBold'].map((style) =>
@@ -38,7 +38,7 @@ async function open(): Promise<Typeface> {
   const missingOf = (letter: string): string[] => {
     const absent = [...letter].filter((character) => !font.hasGlyphForCodePoint(character.codePointAt(0)!));
     if (absent.length > 0 || letter.length === 1) return absent;
-    // An accent that has no anchor on its letter would stand beside it.
+    // An accent without an anchor on its letter would be drawn beside the letter.
     const [, ...accents] = font.layout(letter).positions;
     return accents.some(({ xOffset, yOffset }) => xOffset === 0 && yOffset === 0) ? [letter] : [];
   };

@@ -8,8 +8,8 @@ import { Refusal } from '../platform/http/refusal.ts';
 import { dateOf } from '../society/texts.ts';
 
 /**
- * Whether a typed number is of a member, in one statement. Nothing of the person is told. Numbers that open nothing, and those
- * whose members do not want it, are counted by address; beyond the limit right ones are refused like wrong ones.
+ * Finds out in one statement whether a typed number is that of a member. The answer says nothing about the person. Numbers that do
+ * not exist or are unlisted are counted by address. Beyond the limit valid numbers are refused like others.
  */
 export async function verifyNumber(
   deps: Deps,

@@ -6,21 +6,21 @@ import { nothingHere } from '../platform/http/errors.ts';
 import type { Answer } from '../providers/answer.ts';
 
 /**
- * How a call arrived at a server: who is believed to call, whose connection it came by (the caller's own, or a proxy's), and
- * X-Forwarded-For as it arrived.
+ * How a call arrived at a server: `address` is the caller that the server believes in, `peer` the other end of the connection (the
+ * caller itself or a proxy), and `forwarded` the X-Forwarded-For header as it arrived.
  */
 const arrivalShape = z.object({ address: z.string(), peer: z.string(), forwarded: z.string().nullable() });
 export type Arrival = z.infer<typeof arrivalShape>;
 
 const PATH = '/api/doctor/arrival';
 const HEADER = 'x-induct-doctor';
-/** For so long before and after its time a token holds (ms). */
+/** How far a token's time may be from the server's clock, in either direction (ms). */
 const TOKEN_MS = 120_000;
 const TIMEOUT_MS = 5_000;
-/** An address for documentation (RFC 5737), which nobody calls from: what a stranger might claim to be. */
+/** An address for documentation (RFC 5737), from which nobody calls. The doctor claims it, as a stranger might. */
 export const CLAIMED_ADDRESS = '192.0.2.1';
 
-/** Proves knowledge of the installation's secret, for two minutes. */
+/** Returns a token that proves knowledge of the installation's secret for two minutes. */
 export function doctorToken(secret: string, at: Date): string {
   const time = String(at.getTime());
   return `${time}.${createHmac('sha256', secret).update(`doctor\n${time}`).digest('base64url')}`;
@@ -34,7 +34,7 @@ export function isDoctorToken(secret: string, token: string, now: Date): boolean
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-/** Tells the doctor how its call arrived; for everybody else there is nothing at this address. */
+/** Tells the doctor how its call arrived. Answers everybody else as if the address did not exist. */
 export function serveArrival(app: FastifyInstance, deps: Deps): void {
   app.get(PATH, { schema: { hide: true } }, (request, reply) => {
     const token = request.headers[HEADER];
@@ -48,7 +48,7 @@ export function serveArrival(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Calls the public address as anybody would who claims to be somewhere else. */
+/** Calls the public address with a false X-Forwarded-For, as a stranger could, and returns how the call arrived. */
 export async function askArrival(publicUrl: string, secret: string): Promise<Answer<Arrival>> {
   try {
     const response = await fetch(publicUrl + PATH, {

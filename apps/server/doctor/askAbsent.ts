@@ -3,16 +3,16 @@ import type { Answer } from '../providers/answer.ts';
 import type { Society } from '../society/society.ts';
 import { askOnce } from './askDatabase.ts';
 
-/** What orders that were paid, or are open, name and the society's file does not have. */
+/** Products and programmes that paid or open orders name but the society's file lacks. */
 export interface Absent {
   products: { id: number; name: string; orders: number }[];
   programmes: { key: string; joins: number }[];
 }
 
-/** Every order is read. */
+/** The query may take long, because it reads every order. */
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 60_000 };
 
-/** Looks through paid and open orders for what the society's file does not have. Changes nothing. */
+/** Finds what paid and open orders name but the society's file lacks. Changes nothing. */
 export function askAbsent(
   databaseUrl: string,
   { catalogue, programmes }: Pick<Society, 'catalogue' | 'programmes'>,
@@ -41,7 +41,7 @@ export function askAbsent(
   );
 }
 
-/** For whoever edits the society's file: a sentence for each programme and product that it lacks. */
+/** Returns a sentence for each missing programme and product, for the person who edits the society's file. */
 export function absentSentences({ products, programmes }: Absent): string[] {
   const several = (count: number, what: string) =>
     count === 1 ? `1 ${what} that was paid or is open` : `${count} ${what}s that were paid or are open`;
@@ -56,7 +56,10 @@ export function absentSentences({ products, programmes }: Absent): string[] {
   ];
 }
 
-/** Writes to the server's log what {@link askAbsent} finds. A database that does not answer is told elsewhere. */
+/**
+ * Writes what {@link askAbsent} finds to the server's log. Ignores a database that does not answer, since that is reported
+ * elsewhere.
+ */
 export async function logAbsent(
   log: Log,
   { databaseUrl, societyFile }: { databaseUrl: string; societyFile: string },

@@ -4,19 +4,19 @@ import { connectToPrimary } from '../platform/database/primary.ts';
 import type { Answer } from '../providers/answer.ts';
 
 export interface DatabaseState {
-  /** Migrations that the next start of the server runs. */
+  /** The number of migrations that the next start of the server will run. */
   waiting: number;
-  /** The last migration that a newer version ran there; null when there is none. */
+  /** The last migration that only a newer version knows; null if there is none. */
   newer: string | null;
-  /** Whether its user may make tables, which a migration does. */
+  /** Whether our database user may create tables, which migrations need. */
   mayMigrate: boolean;
-  /** Why this program must not run on it; null when it may. */
+  /** Why this program must not run on the database; null if it may. */
   foreign: string | null;
 }
 
 const TIMES = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 
-/** Looks at the database and changes nothing, least of all its tables. */
+/** Reads the state of the database. Changes nothing. */
 export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>> {
   return askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<{ may: boolean }>(
@@ -27,7 +27,7 @@ export function askDatabase(databaseUrl: string): Promise<Answer<DatabaseState>>
   });
 }
 
-/** What is asked on a connection of its own, or why the database does not say. */
+/** Runs `ask` on a connection of its own. Returns the result, or why the database did not answer. */
 export async function askOnce<Said>(
   databaseUrl: string,
   ask: (client: pg.Client) => Promise<Said>,
@@ -45,7 +45,10 @@ export async function askOnce<Said>(
   }
 }
 
-/** The secret that signs links where none is set; null when there is none yet, or no database that answers. */
+/**
+ * Returns the secret from the database, which signs links if no setting has one. Null if there is none yet or the database does not
+ * answer.
+ */
 export async function askLinkSecret(databaseUrl: string): Promise<string | null> {
   const answer = await askOnce(databaseUrl, async (client) => {
     const { rows } = await client.query<{ value: string }>("select value from secret where name = 'link'");
@@ -54,7 +57,7 @@ export async function askLinkSecret(databaseUrl: string): Promise<string | null>
   return 'said' in answer ? answer.said : null;
 }
 
-/** Where a name leads to several addresses, Node reports one error for each, under one that says nothing. */
+/** If a host name has several addresses, Node throws an AggregateError without a message that holds one error for each address. */
 function sentenceOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);

@@ -7,31 +7,34 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from '../providers/hubspot/erro
 import { tellNobody } from '../providers/trouble.ts';
 
 export interface HubspotAccount {
-  /** Names of the account's contact properties; null when HubSpot does not know the API version. */
+  /** The names of the account's contact properties; null if HubSpot does not know the API version. */
   properties: Answer<ReadonlySet<string> | null>;
   /** Whether a contact may be read. */
   contacts: Answer<unknown>;
-  /** Null when HubSpot does not tell them for this kind of token: it does of a private app's, and not of a service key. */
+  /**
+   * The scopes of the token. Null if HubSpot does not list them: it does so for the token of a private app, but not for a service
+   * key.
+   */
   scopes: Answer<ReadonlySet<string> | null>;
-  /** What came of a harmless call that wants each scope; null where the scopes are told. */
+  /** The results of calls that change nothing and need one scope each; null if HubSpot lists the scopes. */
   tried: { write: Answer<unknown>; files: Answer<unknown> } | null;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks about the account behind the token. Changes nothing. Never throws for what HubSpot answers. */
+/** Asks HubSpot about the account behind the token. Changes nothing. An error that HubSpot answers is returned and not thrown. */
 export async function askHubspot(settings: Providers['hubspot'], rules: FieldRules): Promise<HubspotAccount> {
   const client = hubspotClient(settings, rules, noBudget, 'joiner', tellNobody);
   const [properties, contacts, scopes] = await Promise.all([
     ask(() => client.getPropertyNames()),
-    // Whether there is such a contact does not matter.
+    // It does not matter whether this contact exists.
     ask(() => client.getContact('1', TIMEOUT_MS).then(() => null)),
     ask(() => client.getScopes()),
   ]);
   if ('said' in scopes && scopes.said !== null) return { properties, contacts, scopes, tried: null };
   const [write, files] = await Promise.all([
     ask(() => client.mayWrite()),
-    // Whether there is such a file does not matter.
+    // It does not matter whether this file exists.
     ask(() => client.findFile('/induct/doctor')),
   ]);
   return { properties, contacts, scopes, tried: { write, files } };

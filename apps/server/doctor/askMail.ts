@@ -3,30 +3,30 @@ import type { MailSettings } from '../platform/config/mail.ts';
 import type { Answer } from '../providers/answer.ts';
 import { MailDown, openMail } from '../providers/mail/client.ts';
 
-/** The TXT records at a name; rejects as node:dns does. */
+/** Returns the TXT records at a name; rejects as node:dns does. */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
-/** What was found of the mail server, and of who may send for the sender's domain. */
+/** What was found out about the mail server, and about who may send for the sender's domain. */
 export interface MailState {
   server: string;
   isStandIn: boolean;
-  /** What came of connecting and logging in, as before letters are sent. */
+  /** The result of connecting and logging in, as before letters are sent. */
   connection: Answer<null>;
-  /** Of the sender; null where a stand-in takes the letters. */
+  /** The sender's domain; null if the stand-in takes the letters. */
   domain: {
     name: string;
-    /** All SPF records: there must be one. */
+    /** All SPF records. There must be exactly one. */
     spf: Answer<readonly string[]>;
-    /** Selectors that were asked for, and the first that has a key. */
+    /** The selectors that were tried, and the first of them that has a key. */
     dkim: { selectors: readonly string[]; isSet: boolean; found: Answer<string | null> };
-    /** The DMARC record that holds for it, its own or that of a domain above. */
+    /** The DMARC record that applies to the domain: its own, or that of a domain above it. */
     dmarc: Answer<string | null>;
   } | null;
 }
 
 /**
- * DNS does not list selectors: these are what Google Workspace, Microsoft 365, Mailchimp, SendGrid, Mailgun, Zoho, Fastmail and
- * many others use by default.
+ * DNS cannot list selectors. These are the defaults of Google Workspace, Microsoft 365, Mailchimp, SendGrid, Mailgun, Zoho,
+ * Fastmail and many others.
  */
 export const USUAL_SELECTORS = [
   'default',
@@ -49,7 +49,10 @@ export const USUAL_SELECTORS = [
 
 const TIMEOUT_MS = 3_000;
 
-/** Connects and logs in, and looks up what mail servers look up about the sender. Sends nothing. Never throws. */
+/**
+ * Connects to the mail server, logs in, and looks up the DNS records by which mail servers judge the sender. Sends no letter.
+ * Returns failures of the mail server and of DNS instead of throwing them.
+ */
 export async function askMail(
   settings: MailSettings,
   sender: string,
@@ -87,7 +90,7 @@ async function askDomain(
   const [spf, keys, dmarc] = await Promise.all([
     look(resolveTxt, name, /^v=spf1( |$)/i),
     Promise.all(
-      // A key that was taken back is there without its value (RFC 6376, 3.6.1).
+      // A revoked key is a record with an empty value (RFC 6376, 3.6.1), so a value is required.
       selectors.map((each) => look(resolveTxt, `${each}._domainkey.${name}`, /(^|;)\s*p=\s*[A-Za-z0-9+/]/)),
     ),
     askDmarc(name, resolveTxt),
@@ -106,7 +109,7 @@ async function askDomain(
   };
 }
 
-/** Its own record, or that of the organization's domain above it (RFC 7489, 6.6.3). */
+/** Finds the domain's own DMARC record, or that of a domain above it (RFC 7489, 6.6.3). */
 async function askDmarc(name: string, resolveTxt: ResolveTxt): Promise<Answer<string | null>> {
   for (let labels = name.split('.'); labels.length > 1; labels = labels.slice(1)) {
     const found = await look(resolveTxt, `_dmarc.${labels.join('.')}`, /^v=DMARC1\s*;/i);

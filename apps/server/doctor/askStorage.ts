@@ -8,17 +8,17 @@ import { DocumentFault, NotStored, type Storage, StorageFull } from '../provider
 
 const PROBE = 'written by the doctor, and removed again';
 
-/** Of so many documents it is looked whether their keys are there. */
+/** For this many documents the doctor checks whether their keys are there. */
 const SAMPLE = 10;
 
 export interface StorageState {
-  /** Why a document of a few that were looked at cannot be read; null when each can. */
+  /** Why one of the documents in the sample cannot be read; null if all can. */
   unreadable: string | null;
 }
 
 /**
- * Keeps a small file as a document is kept, reads it and removes it, and looks whether a few documents could be read. Never throws for
- * what the storage does.
+ * Stores a small file as a document, reads it and removes it, and checks whether a sample of documents can be read. Returns
+ * failures of the storage instead of throwing them.
  */
 export async function askStorage(config: Config): Promise<{ place: string; answer: Answer<StorageState> }> {
   const { storage: settings } = config;

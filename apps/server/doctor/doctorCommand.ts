@@ -16,7 +16,7 @@ export const doctorCommand: LoneCommand = {
   },
 };
 
-/** The whole check as it is printed, with the exit status: 0 when nothing is missing, 1 otherwise. */
+/** Runs all checks. Returns the report to print, and the exit status: 0 if nothing is missing, else 1. */
 export async function diagnose(
   config: Config,
   standIns: StandIns = standInsOf(config),
@@ -27,7 +27,9 @@ export async function diagnose(
   return { report: written(findings, standIns), status };
 }
 
-/** A line for each finding, under one that says which providers are stand-ins, and above one that counts. */
+/**
+ * Writes a line for each finding. A line before them says which providers are stand-ins; a line after them counts what is missing.
+ */
 function written(findings: readonly Finding[], standIns: StandIns): string {
   const width = Math.max(...findings.map(({ standing }) => standing.length));
   const count = (standing: Finding['standing']) =>

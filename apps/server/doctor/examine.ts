@@ -14,47 +14,47 @@ import { askMail, type MailState, type ResolveTxt } from './askMail.ts';
 import { askRuleRefusals, type RuleRefusal } from './askRuleRefusals.ts';
 import { askStorage, type StorageState } from './askStorage.ts';
 
-/** Which providers are emulators. */
+/** Which providers are stand-ins. */
 export interface StandIns {
   stripe: boolean;
   hubspot: boolean;
 }
 
-/** All that the findings rest on. */
+/** Everything that the findings are derived from. */
 export interface Facts {
   standIns: StandIns;
   mode: 'local' | 'live';
   publicUrl: string;
-  /** Where the server takes webhooks, the preferred address first. */
+  /** The addresses at which the server receives webhooks, the preferred one first. */
   webhookUrls: readonly string[];
   hasLinkSecret: boolean;
   hasDocumentKey: boolean;
-  /** Whose X-Forwarded-For is believed. */
+  /** The proxies whose X-Forwarded-For is believed. */
   trustProxy: Config['trustProxy'];
-  /** How a call to the public address arrives, whose caller claims to be at {@link CLAIMED_ADDRESS}. */
+  /** How a call to the public address arrives whose X-Forwarded-For claims {@link CLAIMED_ADDRESS}. */
   arrival: Answer<Arrival>;
-  /** What the keys say of themselves. */
+  /** What the prefixes of Stripe's keys say. */
   keys: { live: boolean; restricted: boolean; publishableLive: boolean };
   hubspotVersion: string;
   societyFile: string;
-  /** Mistakes in it, a sentence each. */
+  /** Mistakes in the society's file, one sentence for each. */
   societyFaults: readonly string[];
   database: Answer<DatabaseState>;
-  /** What orders name and the file does not have; null when the file has mistakes. */
+  /** What orders name but the society's file lacks; null if the file has mistakes. */
   absent: Answer<Absent> | null;
   stripe: StripeAccount;
   hubspot: HubspotAccount;
-  /** Joins that HubSpot refuses by a rule of the account, by its reason, the most frequent first. */
+  /** Joins that HubSpot refuses by a rule of the account, counted by reason, the most frequent first. */
   ruleRefusals: Answer<readonly RuleRefusal[]>;
-  /** Where documents are kept, and what came of keeping one, reading it and removing it. */
+  /** Where documents are stored, and the result of storing, reading and removing one. */
   storage: { place: string; answer: Answer<StorageState> };
-  /** Null: letters are sent by other means. */
+  /** Null if letters are sent by other means. */
   mail: MailState | null;
   /** Whether uploaded documents go to HubSpot as well. */
   attachDocuments: boolean;
   /** Contact properties that the society's table of fields names. */
   neededProperties: readonly string[];
-  /** Of them, those without which joins are told all the same. */
+  /** Those of the needed properties without which joins are still sent to HubSpot. */
   laterProperties: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export function standInsOf({ providers }: Config): StandIns {
   return { stripe: providers.stripe.url !== null, hubspot: !providers.hubspot.url.startsWith('https:') };
 }
 
-/** Gathers the facts, all at once. Nothing is changed anywhere, but for a file in the storage that is removed again. */
+/** Gathers all facts concurrently. Changes nothing, except for a file in the storage that is removed again. */
 export async function examine(config: Config, standIns: StandIns, resolveTxt?: ResolveTxt): Promise<Facts> {
   const { stripe, hubspot } = config.providers;
   const { society, faults } = readOrFaults(config.societyFile);

@@ -6,7 +6,7 @@ import { ofHubspot } from './hubspotFindings.ts';
 import { ofMail } from './mailFindings.ts';
 import { ofStripe } from './stripeFindings.ts';
 
-/** What the facts mean, in the order in which one would put things right. Pure. */
+/** Derives the findings from the facts, in the order in which a person would repair things. Pure. */
 export function findingsOf(facts: Facts): Finding[] {
   return [...ofSettings(facts), ...ofStripe(facts), ...ofHubspot(facts), ...ofMail(facts)];
 }
@@ -44,7 +44,7 @@ function ofSettings(facts: Facts): Finding[] {
   ];
 }
 
-/** By what address callers are counted. */
+/** Reports by which address callers are counted. */
 function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
   const callers = about("Callers' addresses");
   if ('down' in arrival)
@@ -77,7 +77,10 @@ function ofArrival({ arrival, publicUrl, trustProxy }: Facts): Finding {
   );
 }
 
-/** Nothing where the database says nothing: that is a finding of its own. */
+/**
+ * Reports products and programmes that the society's file lacks. Empty if the database does not answer, since that is a finding of
+ * its own.
+ */
 function ofAbsent({ absent, societyFile }: Facts): Finding[] {
   if (absent === null || !('said' in absent)) return [];
   const sold = about('What was sold');

@@ -5,7 +5,7 @@ import { about, type Finding, isForbidden, list, reasonOf } from './finding.ts';
 const HUBSPOT_KEY = 'HubSpot: Development, Keys, Service keys, the key';
 const HUBSPOT_PROPERTIES = 'HubSpot: Settings, Properties, Contact properties';
 
-/** The scopes that the join needs of its HubSpot token; the last one where documents are attached. */
+/** The scopes that the server needs of its HubSpot token. `files` is needed only if documents are attached. */
 const SCOPES = ['crm.objects.contacts.read', 'crm.objects.contacts.write', 'files'];
 
 export function ofHubspot({
@@ -81,7 +81,9 @@ export function ofHubspot({
   ];
 }
 
-/** Rules that administrators set: HubSpot does not list them, and refuses by them since version 2026-09. */
+/**
+ * Reports rules that administrators have set. HubSpot does not list them; since version 2026-09 it refuses records that break them.
+ */
 function ofRules(refusals: Facts['ruleRefusals']): Finding {
   const rules = about('HubSpot rules');
   if (!('said' in refusals))
@@ -96,7 +98,7 @@ function ofRules(refusals: Facts['ruleRefusals']): Finding {
   );
 }
 
-/** What becomes of joins until the properties are made. */
+/** Returns what happens to joins until the missing properties exist. */
 function lackingMeans(absent: readonly string[], later: readonly string[]): string {
   return absent.every((name) => later.includes(name))
     ? `Until then joins are told without ${absent.length === 1 ? 'it' : 'them'}.`

@@ -3,7 +3,7 @@ import type { MailState } from './askMail.ts';
 import type { Facts } from './examine.ts';
 import { about, type Finding, list, reasonOf } from './finding.ts';
 
-/** Whether letters are taken, and whether those who get them will believe whose they are. */
+/** Reports whether the mail server accepts letters, and whether recipients will trust their sender. */
 export function ofMail({ mail }: Facts): Finding[] {
   const server = about('Mail server');
   if (mail === null)

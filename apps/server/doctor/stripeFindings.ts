@@ -94,7 +94,9 @@ function ofPermissions({ keys, stripe: { reads, writes } }: Facts): Finding[] {
   return findings;
 }
 
-/** Further off than this (ms) the times of webhooks and links are taken for wrong. Stripe's own limit is five minutes. */
+/**
+ * If the clock is off by more than this (ms), webhooks and links may be refused for their time. Stripe's own limit is five minutes.
+ */
 const CLOCK_MS = 60_000;
 
 function ofClock({ stripe: { clockAheadMs } }: Facts): Finding {
@@ -175,7 +177,7 @@ function ofApplePay({ standIns, publicUrl, stripe: { domain } }: Facts): Finding
     : applePay.missing(`${host} ${trouble}. npm run operator -- setup, or by hand: ${DOMAINS_PAGE}.`);
 }
 
-/** Both card forms switch Link off, whatever the account says (docs/integrations.md). */
+/** Reports whether the account offers Link. Both card forms switch Link off in any case (docs/integrations.md). */
 function ofLink({ stripe: { offersLink } }: Facts): Finding {
   const link = about('Link');
   if ('down' in offersLink) return link.unknown(`Stripe does not answer (${offersLink.down}). Try again.`);

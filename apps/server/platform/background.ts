@@ -4,8 +4,9 @@ import { backgroundRounds } from './metrics.ts';
 import { tracer } from './watchCall.ts';
 
 /**
- * Repeats a task: first after `firstAfterMs`, then `intervalMs` after each end, or at once when it returns `true` (more is due).
- * Failures are logged and retried. Returns the function that stops it, which resolves when the current run has ended.
+ * Repeats a task. The first run starts after `firstAfterMs`, each further one `intervalMs` after the end of the last, or at once if
+ * the task returned `true` (more is due). Logs failures and tries again. Returns a function that stops the task and resolves when
+ * the current run has ended.
  */
 export function repeat(
   name: string,
@@ -36,7 +37,7 @@ export function repeat(
   };
 }
 
-/** Counts a round, and makes a span of it: one without any other span in it is not sent (telemetry.ts). */
+/** Marks the span of a round. telemetry.ts does not send such a span if it contains no other span. */
 export const ROUND = 'induct.round';
 function watched<T>(task: string, work: () => Promise<T>): Promise<T> {
   return tracer().startActiveSpan(task, { attributes: { [ROUND]: true } }, async (span) => {

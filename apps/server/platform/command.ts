@@ -4,27 +4,27 @@ import { csvLine } from '#core/csv.ts';
 import type { Wired } from '../wire.ts';
 import type { Config } from './config/config.ts';
 
-/** One command of staff. Exit status 0: done; 1: not, or not all; 2: not understood. */
+/** A command for staff. Exit status 0: done; 1: failed or not all done; 2: wrong arguments. */
 export interface Command {
-  /** The words that name it, then its arguments. */
+  /** The words that name the command, then its arguments. */
   usage: string;
   summary: string;
   run(args: string[], wired: Wired): Promise<number>;
 }
 
-/** A command that needs only the settings: it runs without a database, and before any migration. */
+/** A command that needs only the settings. It gets no database connection, so that it can run before any migration. */
 export interface LoneCommand extends Omit<Command, 'run'> {
   runAlone(args: string[], config: Config): Promise<number>;
 }
 
-/** Text from outside without characters that a terminal acts on: control characters, line ends, and bidirectional controls. */
+/** Removes from a text the characters that a terminal acts on: control characters, line ends and bidirectional controls. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '');
 }
 
-/** One line of a CSV file on standard output. */
+/** Prints one line of a CSV file on standard output. */
 export function printCsvLine(cells: readonly string[]): void {
-  // console.log ends each line by itself, and RFC 4180 ends it with CR LF.
+  // csvLine ends a line with CR LF (RFC 4180). The LF is cut off here because console.log adds one.
   console.log(csvLine(cells.map(plain)).slice(0, -1));
 }
 
@@ -33,7 +33,7 @@ export function misused({ usage }: Pick<Command, 'usage'>): number {
   return 2;
 }
 
-/** The parsed arguments. Null when one is unknown or lacks its value; the message has been printed. */
+/** Parses the arguments. If one is unknown or lacks its value, prints the message and returns null. */
 export function readArgs<const Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
   try {
     return parseArgs({ args, allowPositionals: true, allowNegative: true, options });
@@ -44,7 +44,7 @@ export function readArgs<const Options extends ParseArgsOptionsConfig>(args: str
   }
 }
 
-/** Whether the person at the terminal says yes; false where nobody can be asked. */
+/** Asks the person at the terminal, and returns whether they say yes. Returns false without a terminal. */
 export async function askPerson(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -55,7 +55,7 @@ export async function askPerson(question: string): Promise<boolean> {
   }
 }
 
-/** The command with the longest name that matches the first words, and the arguments that follow; null when none matches. */
+/** Finds the command with the longest name that matches the first words. Returns it with the arguments that follow, or null. */
 export function commandNamed<Named extends Pick<Command, 'usage'>>(
   commands: readonly Named[],
   args: readonly string[],
@@ -67,7 +67,7 @@ export function commandNamed<Named extends Pick<Command, 'usage'>>(
   return longest ? { command: longest.command, rest: args.slice(longest.words.length) } : null;
 }
 
-/** The words before the first argument or option: "invitations import FILE.csv" → ["invitations", "import"]. */
+/** Returns the words before the first argument or option: "invitations import FILE.csv" → ["invitations", "import"]. */
 function wordsOf({ usage }: Pick<Command, 'usage'>): string[] {
   const words = usage.split(' ');
   const first = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));

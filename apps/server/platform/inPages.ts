@@ -1,4 +1,4 @@
-/** What a list yields, a hundred at a time: for what is asked of the database once for all of them. */
+/** Groups what a list yields into pages of `size`, so that the database is asked once for each page. */
 export async function* inPages<T>(list: AsyncIterable<T>, size = 100): AsyncGenerator<T[]> {
   let page: T[] = [];
   for await (const item of list) {

@@ -1,4 +1,4 @@
-/** Shares one look among concurrent callers, and reuses its result for `keptMs`. */
+/** Runs `look` once for concurrent callers, and reuses its result for `keptMs`. */
 export function kept<Found>(keptMs: number, look: () => Promise<Found>): () => Promise<Found> {
   let last: { found: Promise<Found>; until: number } | undefined;
   return () => {

@@ -2,15 +2,16 @@ import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * What this process counts, for Prometheus (docs/operations.md, "Watching"). Counting costs nothing that is felt, so it is always
- * on; METRICS_PORT says whether anybody may read it. Labels are few and of our own making: never a person, a session or a path.
+ * What this process counts, for Prometheus (docs/operations.md, "Watching"). Counting is always on, since it costs next to nothing;
+ * METRICS_PORT decides whether the numbers can be read. Labels have few values, all from our code: never a person, a session or a
+ * path.
  */
 export const registry = new Registry();
 const registers = [registry];
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** `route` is a template, or `none` for every address that is no route. */
+/** `route` is a route's template, or `none` for an address that has no route. */
 export const requestSeconds = new Histogram({
   name: 'induct_http_request_duration_seconds',
   help: 'Requests by method, route template and status, and how long they took.',
@@ -26,7 +27,7 @@ export const requestsShed = new Counter({
   registers,
 });
 
-/** What a joiner has come to; who goes back and sends a step again counts again. */
+/** Counts the stages that joins reach. A joiner who goes back and submits a step again is counted again. */
 export const joins = new Counter({
   name: 'induct_joins_total',
   help: 'Joins by the stage that they reached.',
@@ -34,7 +35,7 @@ export const joins = new Counter({
   registers,
 });
 
-/** `refunded`: was paid, and bought nothing. */
+/** The outcome `refunded` is a payment that succeeded but bought nothing. */
 export const payments = new Counter({
   name: 'induct_payments_total',
   help: 'Payments by kind and outcome, each counted once.',
@@ -57,20 +58,20 @@ export const backgroundRounds = new Counter({
   registers,
 });
 
-/** Counters that an alert looks at are there before the first time: otherwise the first one would be no increase. */
+/** Creates the counters that alerts watch with the value 0. Otherwise Prometheus would not see the first event as an increase. */
 for (const stage of ['started', 'detailed', 'ordering', 'paying', 'paid', 'upgraded'])
   joins.inc({ stage }, 0);
 for (const kind of ['join', 'upgrade'])
   for (const outcome of ['succeeded', 'declined', 'refunded']) payments.inc({ kind, outcome }, 0);
 for (const priority of ['new', 'joining', 'paying']) requestsShed.inc({ priority }, 0);
 
-/** What this process last learnt of the mail server. */
+/** Whether the mail server was down when this process last used it. */
 export const mailServer = { isDown: false };
 
-/** The pools of this process by what they are for. */
+/** The connection pools of this process, by name. */
 const pools = new Map<string, pg.Pool>();
 
-/** Shows a pool's connections from now on. A later one of the same name takes its place. */
+/** Shows a pool's connections among the metrics. A later pool of the same name replaces it. */
 export function watchPool(name: string, pool: pg.Pool): void {
   pools.set(name, pool);
 }

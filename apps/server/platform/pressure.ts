@@ -3,18 +3,20 @@ import type { SheddingLimits } from './config/watch.ts';
 
 /** How often the process is measured (ms). */
 const SAMPLE_MS = 500;
-/** What the event loop's delay is measured by (ms). */
+/** The resolution with which the delay of the event loop is measured (ms). */
 const RESOLUTION_MS = 10;
 
 /** How much a process has to do. */
 export interface Measured {
-  /** Mean delay of the event loop (ms): the least of the last three samples, so that one busy moment, as at a start, is none. */
+  /**
+   * Mean delay of the event loop (ms): the lowest of the last three samples, so that one busy moment, as at a start, is ignored.
+   */
   eventLoopDelayMs: number;
   heapBytes: number;
   rssBytes: number;
 }
 
-/** Measures this process until `end`; `now` gives what was measured last. */
+/** Measures this process until `end` is called. `now` returns the last measurement. */
 export function measureProcess(): { now(): Measured; end(): void } {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
@@ -36,7 +38,10 @@ export function measureProcess(): { now(): Measured; end(): void } {
   };
 }
 
-/** The largest of delay, heap and memory as parts of their limits; one without a limit does not count. From 1 on there is too much to do. */
+/**
+ * Returns the highest of delay, heap and memory, each as a fraction of its limit (ignored if the limit is 0). At 1 or more the
+ * process is overloaded.
+ */
 export function levelOf(measured: Measured, limits: SheddingLimits): number {
   const part = (name: keyof Measured) => (limits[name] > 0 ? measured[name] / limits[name] : 0);
   return Math.max(part('eventLoopDelayMs'), part('heapBytes'), part('rssBytes'));

@@ -7,7 +7,7 @@ export class Progress {
   readonly #began = performance.now();
   #shownAt = 0;
 
-  /** `total` in the unit of {@link at}; null when unknown. */
+  /** `total` is in the unit of `done` in {@link at}; null if unknown. */
   constructor(what: string, total: number | null = null) {
     this.#what = what;
     this.#total = total;

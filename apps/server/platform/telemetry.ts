@@ -15,7 +15,7 @@ import type { DestinationStream } from 'pino';
 import { ROUND } from './background.ts';
 
 /**
- * Sends spans and log lines to a collector (OTLP over HTTP). Loaded only where an endpoint is set: main.ts imports it then. `logs` takes
+ * Sends spans and log lines to a collector (OTLP over HTTP). main.ts imports this file only if an endpoint is set. `logs` takes
  * pino's lines; `stop` sends what is left.
  */
 export function startTelemetry(
@@ -39,7 +39,7 @@ export function startTelemetry(
   const logger = lines.getLogger('induct');
   return {
     logs: {
-      // Within the call that logs, so that the record is of its span.
+      // Runs synchronously in the code that logs, so that the record belongs to its span.
       write(line) {
         const { level, time, msg, ...attributes } = JSON.parse(line) as Record<string, unknown>;
         logger.emit({
@@ -56,21 +56,21 @@ export function startTelemetry(
       },
     },
     async stop() {
-      // A collector that is away keeps nobody from stopping.
+      // A collector that cannot be reached must not keep the server from stopping.
       await Promise.allSettled([spans.shutdown(), lines.shutdown()]);
     },
   };
 }
 
-/** Of pino's 10, 20, 30 … (trace, debug, info …) OpenTelemetry's 1, 5, 9 …. */
+/** Converts pino's levels 10, 20, 30 … (trace, debug, info …) to OpenTelemetry's 1, 5, 9 …. */
 function severityOf(level: number): number {
   return Math.min(21, Math.max(1, (Math.floor(level / 10) - 1) * 4 + 1));
 }
 
-/** Leaves out rounds of background work in which nothing was called: there are several each second. */
+/** Drops the spans of background rounds that contain no other span: there are several such rounds each second. */
 class WithoutIdleRounds implements SpanProcessor {
   readonly #next: SpanProcessor;
-  /** By span id. */
+  /** Span ids of rounds that contain no other span so far. */
   readonly #idle = new Set<string>();
 
   constructor(next: SpanProcessor) {

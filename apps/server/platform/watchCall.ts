@@ -3,35 +3,36 @@ import type { Log } from '../deps.ts';
 import { providerSeconds } from './metrics.ts';
 
 /**
- * What came of a call to a provider. `declined`: by a bank; `rejected`: what was sent, which may be part of a join; `refused`: our key,
- * until somebody puts it right; `limited`: there were too many; `failed`: no answer, or a failure of the provider's own.
+ * The result of a call to a provider. `declined`: a bank refused. `rejected`: the provider refused what was sent, which may be part
+ * of a normal join. `refused`: the provider refuses our key until somebody repairs it. `limited`: too many calls. `failed`: no
+ * answer, or an error of the provider itself.
  */
 export type CallResult = 'ok' | 'declined' | 'rejected' | 'refused' | 'limited' | 'failed';
 
-/** By an HTTP status, as Stripe and HubSpot use them. */
+/** Derives the result from an HTTP status, as Stripe and HubSpot use them. */
 export function resultOf(status: number): CallResult {
   if (status >= 200 && status < 300) return 'ok';
   if (status === 402) return 'declined';
   if (status === 401 || status === 403) return 'refused';
-  // 477: HubSpot moves the account between data centres.
+  // 477: HubSpot is moving the account between data centres.
   if (status === 423 || status === 429 || status === 477) return 'limited';
   return status < 400 || status === 408 || status >= 500 ? 'failed' : 'rejected';
 }
 
 export interface CallNote {
   result: CallResult;
-  /** By which the provider finds it. */
+  /** The provider's own id of the request. */
   requestId: string | null;
 }
 
-/** Makes a call to a provider. `note` says what came of it; without it `ok`, or `failed` when it threw. */
+/** Makes a call to a provider. `work` reports the result with `note`; the default is `ok`, or `failed` if `work` threw. */
 export type WatchCall = <T>(
-  /** `operation` is one of few: no id is in it. */
+  /** `operation` has few values and contains no id. */
   call: { provider: 'stripe' | 'hubspot' | 'mail'; operation: string },
   work: (note: (noted: Partial<CallNote>) => void) => Promise<T>,
 ) => Promise<T>;
 
-/** Counts and times calls to providers, makes a span of each, and logs it with the provider's own id of it. */
+/** Counts and times calls to providers, makes a span for each, and logs it with the provider's own request id. */
 export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
   return (call, work) =>
     tracer().startActiveSpan(
@@ -43,7 +44,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
         try {
           return await work((more) => Object.assign(noted, more));
         } catch (error) {
-          // It began well: its answer broke off.
+          // The call was noted as `ok`, but the rest of its answer did not arrive.
           if (noted.result === undefined || noted.result === 'ok') noted.result = 'failed';
           throw error;
         } finally {
@@ -63,7 +64,7 @@ export function callWatcher(log: Pick<Log, 'info'> | null): WatchCall {
     );
 }
 
-/** Asked for each time: tracing may begin after this file was loaded. Without it this is the API's tracer, which does nothing. */
+/** Returns the tracer. Must be called for each span, since tracing may start later. Without tracing the tracer does nothing. */
 export function tracer() {
   return trace.getTracer('induct');
 }

@@ -1,21 +1,21 @@
-/** A call that a provider did not do, for a reason that is not the joiner's, the card's or one record's. Nothing in it is of a person. */
+/** A failed call to a provider. The cause is neither the joiner, the card nor one record. Contains nothing about a person. */
 export interface ProviderTrouble {
   provider: 'Stripe' | 'HubSpot' | 'Mail';
-  /** Method and address, without ids and query. */
+  /** The call's method and address, without ids and query. */
   call: string;
   /** HTTP status; null when no answer came. */
   status: number | null;
-  /** The provider's own word for the cause, as MISSING_SCOPES. */
+  /** The provider's code for the cause, such as MISSING_SCOPES. */
   code: string | null;
-  /** The parameter or property that it names. */
+  /** The parameter or property that the provider's error names. */
   param: string | null;
-  /** What the provider finds the call by: Stripe's request id, HubSpot's correlation id. */
+  /** The id by which the provider finds the call: Stripe's request id, HubSpot's correlation id. */
   requestId: string | null;
-  /** For staff: what is wrong and what to do, the same text for the same cause. Null when it ends by itself. */
+  /** For staff: what is wrong and what to do. The same cause always has the same text. Null if the trouble ends by itself. */
   notice: string | null;
 }
 
 export type TellTrouble = (trouble: ProviderTrouble) => Promise<void>;
 
-/** For the doctor, who tells what it meets itself. */
+/** For the doctor, which reports every trouble itself. */
 export const tellNobody: TellTrouble = async () => {};

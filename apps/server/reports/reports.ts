@@ -7,32 +7,41 @@ import type { Database } from '../platform/database/client.ts';
 import { countWithin } from '../platform/http/limits.ts';
 import { REPORTS_PATH } from '../platform/http/securityHeaders.ts';
 
-/** Chromium keeps up to a hundred reports and sends them together, each with the page's policy in it (bytes). */
+/**
+ * The largest body (bytes) and the most reports in it. Chromium collects up to a hundred reports and sends them together, each with
+ * the page's policy.
+ */
 const REPORT_BYTES = 131_072;
 const REPORTS_AT_ONCE = 100;
-/** So many kinds are taken of what is sent together. */
+/** The most kinds that are accepted from one body. */
 const KINDS_AT_ONCE = 20;
-/** So many kinds are kept. A new one takes the place of the one that was seen least, so that invented ones hide no real one. */
+/**
+ * The most kinds that are kept. A new kind replaces the one with the lowest count, so that invented kinds cannot displace frequent
+ * real ones.
+ */
 const KINDS = 100;
-/** So many kinds that are new are told in a day. */
+/** The most new kinds of which staff are told in a day. */
 export const NOTICES_A_DAY = 20;
-/** A kind that was not seen for so long is new when it comes again (days). */
+/** After how many days without a report a kind counts as new again. */
 const KEPT_DAYS = 90;
-/** The kind of the notice. */
+/** The kind of the staff notice. */
 const BLOCKED = 'blocked';
 
 /** Something that a browser blocked on one of our pages. */
 export interface Blocked {
-  /** The policy's directive, as `script-src-elem`. */
+  /** The policy's directive, such as `script-src-elem`. */
   directive: string;
-  /** The origin of what was blocked, or a word: `inline`, `eval`, `data`. Never a path or a query. */
+  /** The origin of what was blocked, or a keyword: `inline`, `eval`, `data`. Never a path or a query. */
   blocked: string;
-  /** The screen's name; never its address, which may carry a secret. */
+  /** The screen's name. Never its address, which may contain a secret. */
   page: string;
 }
 
 const text = z.string().max(8192).catch('');
-/** Content Security Policy Level 3: what `report-to` sends, and what `report-uri` sends, under their own names. */
+/**
+ * The bodies that browsers send to `report-to` and to `report-uri`, with their own names for the same fields (Content Security
+ * Policy Level 3).
+ */
 const reportTo = z.array(z.unknown());
 const sentTo = z.object({
   type: z.literal('csp-violation'),
@@ -53,7 +62,7 @@ const sentToUri = z.object({
   }),
 });
 
-/** What a body reports. What is no report of a violation, or is one of an extension's own doing, is left out. */
+/** Reads the reports in a body. Leaves out what is not a report of a violation, and violations by browser extensions. */
 export function readReports(body: unknown): Blocked[] {
   const alone = sentToUri.safeParse(body);
   if (alone.success) {
@@ -86,8 +95,8 @@ function originOf(address: string): string {
 }
 
 /**
- * Takes reports of anybody: limited by address and in size, answered with nothing. What is kept of them is a count for each
- * kind; neither the address nor the browser of who sent them is.
+ * Accepts reports from anybody, limited by address and in size, and answers with an empty body. Stores only a count for each kind,
+ * and neither the sender's address nor the browser.
  */
 export async function reportRoutes(app: FastifyInstance, { deps }: { deps: Deps }): Promise<void> {
   app.removeAllContentTypeParsers();
@@ -116,13 +125,13 @@ function parsed(body: string): unknown {
   }
 }
 
-/** A browser that blocks a thing ten times on one page sends ten reports of it. */
+/** Removes repeated reports: a browser that blocks the same thing ten times on a page sends ten reports. */
 function kindsIn(blocked: Blocked[]): Blocked[] {
   const kinds = new Map(blocked.map((report) => [`${report.directive} ${report.blocked}`, report]));
   return [...kinds.values()].slice(0, KINDS_AT_ONCE);
 }
 
-/** Counts one more of its kind, and tells staff of a kind that is new: one statement. */
+/** Counts one more report of a kind, and tells staff if the kind is new, in one statement. */
 async function countBlocked(database: Database, { directive, blocked, page }: Blocked): Promise<void> {
   await sql`
     with known as (
@@ -150,7 +159,7 @@ async function countBlocked(database: Database, { directive, blocked, page }: Bl
     from counted, told where count = 1 and today < ${NOTICES_A_DAY}`.execute(database);
 }
 
-/** What is blocked, the most frequent first: a line for each kind. */
+/** Returns a line for each kind of blocked content, the most frequent first. */
 export async function blockedKinds(database: Database): Promise<string[]> {
   const kinds = await database
     .selectFrom('browser_report')

@@ -9,22 +9,25 @@ import type {
 import { CrmRefused } from '../providers/hubspot/errors.ts';
 import { FORMER, MEMBER } from '../providers/hubspot/properties.ts';
 
-/** A property that a join reads or writes, as it would be made where it is missing. */
+/** A property that joins read or write, as setup would create it if it is missing. */
 export interface WantedProperty extends CrmProperty {
   isWritten: boolean;
-  /** All values that are ever written; null for those that people type. */
+  /** All values that joins write; null if people type the values. */
   values: readonly string[] | null;
 }
 
 export interface PropertyPlan {
   create: WantedProperty[];
-  /** Names of those that exist and fit. */
+  /** The names of properties that exist and fit. */
   fine: string[];
-  /** Those that exist and do not fit, with what to do, for staff. What is there is never changed: others use it too. */
+  /**
+   * Properties that exist and do not fit, each with what staff should do. Setup never changes an existing property, since others
+   * may use it.
+   */
   differ: { name: string; text: string }[];
 }
 
-/** A group that every account has. */
+/** The property group, which every account has. */
 const GROUP = 'contactinformation';
 const TYPES: Partial<Record<CrmField, { type: CrmPropertyType; fieldType: string }>> = {
   acceptedPrivacyPolicy: { type: 'bool', fieldType: 'booleancheckbox' },
@@ -39,10 +42,10 @@ const VALUES: Partial<Record<CrmField, readonly string[]>> = {
   membershipStatus: [MEMBER, FORMER],
   acceptedPrivacyPolicy: ['true', 'false'],
 };
-/** A contact is created with its email, whatever the society's table says of writing it. */
+/** Fields that are always written: a contact is created with its email, whatever the society's table says about writing it. */
 const writtenAlways: readonly CrmField[] = ['email'];
 
-/** The properties that the society's table of fields names. */
+/** Returns the properties that the society's table of fields names. */
 export function wantedProperties(rules: FieldRules): WantedProperty[] {
   const wanted = new Map<string, WantedProperty>();
   for (const field of crmFields) {
@@ -68,7 +71,10 @@ export function wantedProperties(rules: FieldRules): WantedProperty[] {
   return [...wanted.values()];
 }
 
-/** What to make and what to look at, so that every wanted property exists and takes what is written. Pure. */
+/**
+ * Plans which properties to create and which ones staff must check, so that every wanted property exists and accepts the values
+ * that joins write. Pure.
+ */
 export function planProperties(
   existing: readonly ExistingProperty[],
   wanted: readonly WantedProperty[],
@@ -87,7 +93,10 @@ export function planProperties(
   return plan;
 }
 
-/** Why what is written would be refused, or kept as something else; null when it fits. Text takes everything. */
+/**
+ * Returns why HubSpot would refuse or change the values that joins write; null if the property fits. A text property accepts every
+ * value.
+ */
 function differenceOf(
   there: ExistingProperty,
   { name, type, isWritten, values }: WantedProperty,
@@ -109,17 +118,17 @@ function differenceOf(
     : `${name} is of the type ${there.type}, and ${type} is written. ${elsewhere}`;
 }
 
-/** What became of the making of a property. */
+/** The result of creating a property. */
 export interface AppliedProperty {
   name: string;
   outcome: 'created' | 'was there' | 'refused';
-  /** HubSpot's reason, of one that was refused. */
+  /** HubSpot's reason if it refused the property. */
   reason: string | null;
 }
 
 /**
- * Makes what the plan says, one after the other; `told` hears of each as it is done. Safe to run again. Throws
- * a CrmUnavailable when HubSpot cannot say, or the key lacks crm.schemas.contacts.write.
+ * Creates the properties of the plan one after the other, and calls `told` after each. Can safely run again. Throws a
+ * CrmUnavailable if HubSpot does not answer, or if the key lacks crm.schemas.contacts.write.
  */
 export async function applyProperties(
   hubspot: HubspotClient,
@@ -144,14 +153,14 @@ async function create(
     return { name, outcome: 'created', reason: null };
   } catch (error) {
     if (!(error instanceof CrmRefused)) throw error;
-    // Somebody else has made it meanwhile.
+    // 409: somebody else has created it meanwhile.
     return error.status === 409
       ? { name, outcome: 'was there', reason: null }
       : { name, outcome: 'refused', reason: error.message };
   }
 }
 
-/** `highSchoolGpa` as "High school gpa". */
+/** Turns `highSchoolGpa` into "High school gpa". */
 function labelOf(field: CrmField): string {
   const words = field.replace(/[A-Z0-9]+/g, (letters) => ` ${letters.toLowerCase()}`);
   return words[0]!.toUpperCase() + words.slice(1);

@@ -4,7 +4,9 @@ import { CrmRefused, CrmUnavailable } from '../providers/hubspot/errors.ts';
 import { applyProperties, planProperties, wantedProperties } from './hubspotProperties.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
-/** The contact properties that HubSpot's account lacks, by the society's table of fields. What is there is never changed. */
+/**
+ * Plans the contact properties that HubSpot's account lacks, by the society's table of fields. Never changes an existing property.
+ */
 export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Promise<SetupPlan> {
   const provider = 'HubSpot';
   const existing = await propertiesOf(hubspot);
@@ -26,7 +28,7 @@ export async function planHubspot(hubspot: HubspotClient, rules: FieldRules): Pr
   return { provider, steps, inOrder: length === 0 ? [] : [`${length} contact properties.`] };
 }
 
-/** A sentence for staff when HubSpot does not tell them. */
+/** Returns the account's properties, or a sentence for staff if HubSpot does not list them. */
 async function propertiesOf(hubspot: HubspotClient): Promise<ExistingProperty[] | string> {
   try {
     return (

@@ -5,9 +5,9 @@ import { webhookEvents } from '../providers/stripe/webhookEvents.ts';
 import type { SetupPlan, SetupStep } from './step.ts';
 
 /**
- * What Stripe's account lacks: one webhook endpoint at our version of the API with exactly the events that are needed, and the
- * domain for Apple Pay. What is there is put right, not doubled. `webhookUrls`: where the server takes webhooks, the preferred
- * address first.
+ * Plans what Stripe's account lacks: one webhook endpoint with our version of the API and exactly the events that we need, and the
+ * domain for Apple Pay. Corrects an existing endpoint instead of adding a second one. `webhookUrls` are the addresses at which the
+ * server receives webhooks, the preferred one first.
  */
 export function planStripe(
   { endpoints, domain }: Pick<StripeAccount, 'endpoints' | 'domain'>,

@@ -29,8 +29,8 @@ export const setupCommand: LoneCommand = {
 };
 
 /**
- * Shows what it would do, and does it when that is agreed to. Exit status 0: everything is in order, or was done; 1: something
- * is left to do.
+ * Shows what it would do, and does it if the person agrees. Exit status 0: everything is in order, or was done. Exit status 1:
+ * something is left to do.
  */
 export async function setUp(
   config: Config,
@@ -73,7 +73,7 @@ export async function setUp(
   return isDone ? 0 : 1;
 }
 
-/** Each provider's part; a stand-in needs none. */
+/** Returns a plan for each provider. A stand-in needs no setup. */
 async function plansOf(
   config: Config,
   standIns: StandIns,
@@ -99,7 +99,7 @@ async function plansOf(
   return plans;
 }
 
-/** The server needs less than the secret key may. */
+/** Prints the page for a restricted key, since the server needs fewer permissions than the secret key has. */
 function sayKeyPage(live: boolean, say: (line: string) => void): void {
   say(`Stripe: the server needs no more than a restricted key: ${restrictedKeyPage({ live })}`);
   for (const { name, access, why, word } of permissions)

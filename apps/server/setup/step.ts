@@ -1,15 +1,15 @@
-/** One thing that setup would do, or that a person has to. */
+/** One thing to do, either by setup or by a person. */
 export interface SetupStep {
-  /** What is to be done, as a sentence without a subject: "Register …". */
+  /** What to do, as a sentence without a subject: "Register …". */
   text: string;
-  /** Does it, and says what came of it; null when a person has to. Throws when it was refused. */
+  /** Does the step and returns a sentence about the result. Throws if the provider refuses. Null if a person has to do the step. */
   apply: (() => Promise<string>) | null;
 }
 
-/** What a provider's account still needs; an empty list when it has everything. */
+/** What a provider's account still needs. No steps if nothing is missing. */
 export interface SetupPlan {
   provider: string;
   steps: readonly SetupStep[];
-  /** What is in order already, a sentence each. */
+  /** What is already in order, one sentence for each thing. */
   inOrder: readonly string[];
 }

@@ -1,10 +1,10 @@
 import { contrastFaults } from '#core/contrast.ts';
 import type { SocietyFile } from './schema.ts';
 
-/** What the texts of papers may use: the names that {@link fillIn} has a value for whatever is printed. */
+/** The placeholders that texts of papers may use: {@link fillIn} has a value for them on every paper. */
 const PLACEHOLDERS = ['product', 'society', 'email', 'phone'];
 
-/** What no single field shows: references between products and programmes, and names used twice. */
+/** Finds faults that no single field shows: wrong references between products and programmes, and names that are used twice. */
 export function crossFaults(data: SocietyFile): { path: PropertyKey[]; text: string }[] {
   const faults: { path: PropertyKey[]; text: string }[] = [];
   const add = (path: PropertyKey[], text: string) => faults.push({ path, text });

@@ -5,7 +5,7 @@ import { crossFaults } from './crossChecks.ts';
 import { type SocietyFile, societyFile } from './schema.ts';
 import type { Society } from './society.ts';
 
-/** All faults of a society file, one line each. */
+/** All faults of a society file, one line for each. */
 export class SocietyFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -85,7 +85,7 @@ function build(data: SocietyFile): Society {
   };
 }
 
-/** The line and column where the node at a path starts, or its nearest existing ancestor. */
+/** Returns the offset of the node at a path, or of its nearest existing ancestor. */
 function offsetOf(root: ParsedNode | null, path: readonly PropertyKey[]): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

@@ -33,11 +33,14 @@ export const programme = z.strictObject({
   defaultMembership: z.int(),
   processingFee: price,
   transcriptRequired: z.boolean(),
-  /** Whether mostly minors join it: nobody reminds them, unless the society says so. Unless the file says no, they may. */
+  /**
+   * Whether mostly minors join the programme. They get reminders only if the society allows it (`remindMinors`). The default is
+   * true.
+   */
   minors: z.boolean().default(true),
   eligibility: z.strictObject({ intro: line, rules: z.array(line).min(1), note: line }),
   refund: line,
-  /** For the upgrade, which has a fee of its own. */
+  /** The refund text for the upgrade, which has a fee of its own. */
   upgradeRefund: line,
   pages: z.strictObject({
     membershipHeader: line,
@@ -62,9 +65,9 @@ export const catalogueProduct = z.strictObject({
   upgrade: z.int().optional(),
   features: z.array(line).default([]),
   recommended: z.boolean().default(false),
-  /** What a membership or upgrade includes that is sent by post. A store item is itself sent. */
+  /** What a membership or upgrade includes that is sent by post. A store item is always sent by post itself. */
   ships: line.optional(),
-  /** What an upgrade adds to the certificate, as "Distinguished Member". */
+  /** What an upgrade adds to the certificate, such as "Distinguished Member". */
   distinction: line.optional(),
 });
 
@@ -76,7 +79,7 @@ const fieldRule = z.strictObject({
   write: z.enum(['overwrite', 'blanks', 'never']).default('overwrite'),
 });
 
-/** The schema of society.yaml. Prices become cents. */
+/** The schema of society.yaml. It converts prices to cents. */
 export const societyFile = z.strictObject({
   crm: z
     .strictObject({
@@ -90,7 +93,7 @@ export const societyFile = z.strictObject({
     tagline: line,
     supportEmail: z.email(),
     supportPhone: line,
-    /** Whose dates stand on papers. */
+    /** The time zone of the dates on papers. */
     timeZone: timeZone.default('UTC'),
     links: z.strictObject({ whoWeAre: webAddress, privacy: webAddress, refunds: webAddress }),
     colours: z.strictObject({ gold: colour, red: colour }),
@@ -122,48 +125,48 @@ export const societyFile = z.strictObject({
   }),
   letters: z
     .strictObject({
-      /** Days after paying; what the page of congratulations promises (`when`) should agree. */
+      /** Days between the payment and the letter. The congratulations page (`when`) should promise the same. */
       certificateAfterDays: z.int().min(0).max(60).default(1),
       portalAfterDays: z.int().min(0).max(60).default(7),
-      /** Whether who left a join behind is reminded of it. A society that has not decided so reminds nobody. */
+      /** Whether joiners who left a join behind get reminders. The default is no, since the society must decide it. */
       reminders: z.boolean().default(false),
-      /** In programmes for minors, too. */
+      /** Whether reminders are also sent in programmes for minors. */
       remindMinors: z.boolean().default(false),
-      /** Where members go on; the letter about it leads to the welcome page without it. */
+      /** The address of the members' portal. Without it the letter about the portal links to the welcome page. */
       portal: webAddress.optional(),
-      /** Where the society lives, at the foot of every letter. */
+      /** The society's postal address, shown at the foot of every letter. */
       postalAddress: line.optional(),
     })
     .default({ certificateAfterDays: 1, portalAfterDays: 7, reminders: false, remindMinors: false }),
-  /** After how many days what is kept of people is removed; without a line it is kept for ever (docs/privacy.md). */
+  /** The number of days after which personal data is removed. Without a setting it is kept for ever (docs/privacy.md). */
   retention: z
     .strictObject({
-      /** Joins that were never paid, since anything last happened in them. */
+      /** Joins that were never paid: days since the last activity. */
       abandonedDays: days(3, 'joiners come back, and are reminded after two days').optional(),
-      /** Paid joins, since the payment; with them the membership ends here. */
+      /** Paid joins: days since the payment. The membership number and the certificate end with the join. */
       paidDays: days(180, 'a payment can be disputed for months').optional(),
-      /** Joins whose transcript was rejected finally, since the decision. */
+      /** Joins whose transcript was finally rejected: days since that decision. */
       rejectedDays: days(30, 'the refund has to arrive, and the applicant may ask').optional(),
-      /** The files of transcripts, since the decision, and of resumes, since they came. */
+      /** Files of transcripts: days since the decision. Files of resumes: days since the upload. */
       documentsDays: days(1, 'the decision has to reach the applicant').optional(),
     })
     .default({}),
   certificate: z
     .strictObject({
-      /** After the name: "has been admitted …" */
+      /** The words after the name: "has been admitted …". */
       citation: line,
-      /** What stands under the lines for signatures, the left one first. */
+      /** The texts under the lines for signatures, the left one first. */
       signatures: z
         .array(z.strictObject({ title: line, name: line.optional() }))
         .min(1)
         .max(2),
     })
     .default({ citation: 'has been admitted to membership', signatures: [{ title: 'President' }] }),
-  /** What the society says beside the facts; what is absent is left out. */
+  /** The society's own texts beside the facts. Absent texts are left out. */
   pressRelease: z
     .strictObject({
       why: line.optional(),
-      /** Who said it, in the middle of a sentence. */
+      /** The quote. `by` names the speaker and stands in the middle of a sentence. */
       quote: z.strictObject({ text: line, by: line }).optional(),
       about: line.optional(),
     })

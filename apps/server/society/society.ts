@@ -8,14 +8,14 @@ export type Programme = Omit<z.output<typeof programme>, 'processingFee'> & { pr
 /** A product. Only the custom donation has no `priceCents`. */
 export type CatalogueProduct = Omit<z.output<typeof catalogueProduct>, 'price' | 'floor'> & {
   priceCents?: number;
-  /** The least price that a link may name. */
+  /** The lowest price that a link may name. */
   floorCents?: number;
   sortOrder: number;
 };
 
 /** One society's words, programmes and catalogue, from its society.yaml. */
 export interface Society extends Omit<SocietyFile, 'catalogue' | 'crm' | 'programmes' | 'donations'> {
-  /** Which property of the CRM holds what, and what a join may write there. */
+  /** Which property of the CRM holds each field, and what a join may write there. */
   crm: { fields: FieldRules; attachDocuments: boolean };
   donations: { maximumCents: number };
   programmes: Record<string, Programme>;

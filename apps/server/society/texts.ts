@@ -1,7 +1,9 @@
 import { shortPrice } from '#core/money.ts';
 import type { Society } from './society.ts';
 
-/** Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and what `more` names, into a text of the file. */
+/**
+ * Fills {product}, {society}, {email}, {phone}, {fee} and {discount}, and the names in `more`, into a text of the society's file.
+ */
 export function fillIn(
   text: string,
   society: Society,
@@ -21,12 +23,12 @@ export function fillIn(
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** A moment as the date of the society's place, in words: "November 23, 2026". */
+/** Returns the date in the society's time zone, in words: "November 23, 2026". */
 export function dateOf({ society: { timeZone } }: Society, at: Date): string {
   return at.toLocaleDateString('en-US', { dateStyle: 'long', timeZone });
 }
 
-/** Who is eligible for a programme, in the society's words. */
+/** Returns who is eligible for a programme, in the society's words. */
 export function eligibilityOf(society: Society, key: string) {
   const { intro, rules, note } = society.programme(key).eligibility;
   const fill = (text: string) => fillIn(text, society, key);

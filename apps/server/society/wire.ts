@@ -4,7 +4,7 @@ import type { OrderLine } from '#core/orderLine.ts';
 import type { CatalogueProduct, Society } from './society.ts';
 import { eligibilityOf, fillIn } from './texts.ts';
 
-/** What every page may know of the society: the `site` of the contract. */
+/** Returns what every page may know of the society: the `site` of the contract. */
 export function toSite(
   society: Society,
   rest: Pick<Site, 'payments' | 'uploadMaxBytes' | 'sendsLetters' | 'apiUrl'>,
@@ -45,7 +45,7 @@ export function toSite(
   };
 }
 
-/** A product on the wire. An order line brings its own uuid and stored price (cents). */
+/** Returns a product for the wire. An order line passes its own uuid and its stored price (cents). */
 export function toWireProduct(
   product: Pick<
     CatalogueProduct,
@@ -69,8 +69,8 @@ export function toWireProduct(
 }
 
 /**
- * An order line on the wire, with the name and price (cents) of the day it was added. A product that has left the catalogue is
- * still shown, without description or picture: what is charged is always shown.
+ * Returns an order line for the wire, with the name and price (cents) of the day on which it was added. A product that has left the
+ * catalogue is still shown, without description and picture, since everything that is charged must be shown.
  */
 export function toWireLine(society: Pick<Society, 'product'>, line: OrderLine & { uuid: string }) {
   const product = society.product(line.productId) ?? {

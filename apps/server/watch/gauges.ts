@@ -8,26 +8,26 @@ import { mailServer } from '../platform/metrics.ts';
 import { FAILURES } from '../providers/hubspot/budget.ts';
 import { freeBytes } from '../providers/storage/room.ts';
 
-/** What the database is asked for is asked once in this time (ms), however many ask. */
+/** The database is asked for metrics at most once in this time (ms), however many scrapers ask. */
 export const KEPT_MS = 10_000;
-/** A database that takes longer is shown as away (ms): Prometheus waits ten seconds for the whole page. */
+/** A database that takes longer than this (ms) is shown as down. Prometheus waits only ten seconds for the whole page. */
 const PATIENCE_MS = 3_000;
-/** Of a queue at most so many are counted. */
+/** The most entries that are counted in a queue. */
 const MOST_COUNTED = 50_000;
-/** Letters are postponed by so much at most (sendLetters.ts); those due later are not looked at. */
+/** The longest time by which a letter is postponed (sendLetters.ts). The query skips letters whose next try is later than that. */
 const POSTPONED = sql`interval '5 hours'`;
 
 interface Figure {
   kind: 'queue' | 'breaker' | 'age' | 'number';
   name: string;
   value: number;
-  /** Of a queue: for how long its oldest has waited (s). */
+  /** For a queue: how long its oldest entry has waited (s). */
   oldest: number | null;
 }
 
 /**
- * All that the metrics take from the database, in one statement. Each part reads a queue's own index or a few rows by a primary key,
- * so it costs as much as is waiting, whatever has been (platform/database/plans.test.ts).
+ * Reads all metrics from the database in one statement. Each part reads a queue's own index or a few rows by primary key. So the
+ * cost depends on what is waiting now, not on the size of the tables (platform/database/plans.test.ts).
  */
 export async function readFigures({ database }: Pick<Deps, 'database'>): Promise<Figure[]> {
   const queue = (name: string, waiting: ReturnType<typeof sql>) => sql`
@@ -61,8 +61,8 @@ export async function readFigures({ database }: Pick<Deps, 'database'>): Promise
 }
 
 /**
- * Registers the gauges that others than this process know: the database, and the disks. While the database is away they are left
- * out, and `induct_database_up` is 0.
+ * Registers the gauges whose values come from outside this process: from the database and the disks. While the database does not
+ * answer, its gauges are left out and `induct_database_up` is 0.
  */
 export function registerGauges(
   registry: Registry,
@@ -83,7 +83,10 @@ export function registerGauges(
       return null;
     }
   });
-  /** One sample for each figure that `read` has something of: labels and value. Without any the gauge is absent, not 0. */
+  /**
+   * Registers a gauge with a sample (labels and value) for each figure for which `read` returns one. Without samples the gauge is
+   * absent, not 0.
+   */
   const gauge = (
     name: string,
     help: string,
@@ -97,7 +100,7 @@ export function registerGauges(
       registers,
       async collect() {
         this.reset();
-        // One without labels is 0 after a reset.
+        // `reset` sets a gauge without labels to 0, so it must be removed.
         if (labelNames.length === 0) this.remove();
         for (const figure of (await figures()) ?? []) {
           const sample = read(figure);
@@ -124,7 +127,7 @@ export function registerGauges(
     ['provider', 'kind'],
     ({ kind, name, value }) => {
       if (kind === 'breaker') return [{ provider: 'hubspot', kind: name }, value];
-      // Whether it is still down is learnt by the next letter.
+      // Without waiting letters it is not known whether the mail server is still down, so 0 is shown.
       if (kind === 'queue' && name === 'letters')
         return [{ provider: 'mail', kind: 'send' }, mailServer.isDown && value > 0 ? 1 : 0];
       return null;

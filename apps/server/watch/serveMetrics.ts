@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { registry as counted } from '../platform/metrics.ts';
 import { registerGauges } from './gauges.ts';
 
-/** A scraper's connection is given up after this (ms). */
+/** Time limit for a scraper's request (ms). */
 const PATIENCE_MS = 15_000;
 
 export interface MetricsServer {
@@ -13,7 +13,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves /metrics, and nothing else, on HOST and a port of its own: the public one must not tell how we do. */
+/** Serves only /metrics, on HOST and a port of its own, since the public port must not show metrics. */
 export async function serveMetrics(
   deps: Pick<Deps, 'database' | 'log' | 'config' | 'society'>,
   port: number,

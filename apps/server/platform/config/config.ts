@@ -17,40 +17,40 @@ export interface Config extends WatchSettings {
   dataDir: string;
   publicUrl: string;
   apiUrl: string;
-  /** From which addresses (CIDR) X-Forwarded-* is believed: the proxies'. False: from none. */
+  /** The proxies' addresses (CIDR). X-Forwarded-* is believed only from them. False: from nobody. */
   trustProxy: false | string[];
-  /** May name several hosts: `connectToPrimary`. */
+  /** May name several hosts: see `connectToPrimary`. */
   databaseUrl: string;
   /** How long a starting server waits for an unreachable database. */
   databaseWaitSeconds: number;
-  /** How long a stopping server still accepts calls so that load balancers notice; applies only if /readyz is polled. */
+  /** How long a stopping server still accepts calls, so that load balancers notice. Applies only if one polls /readyz. */
   stopDelaySeconds: number;
   providers: Providers;
   linkSecrets: Secrets | null;
   allowUnsignedLinks: boolean;
-  /** Browsers are told to use https for the address's subdomains, too. */
+  /** Whether browsers must use https for the subdomains of our address, too (HSTS). */
   hstsSubdomains: boolean;
-  /** The pages about every call are served. */
+  /** Whether the pages that document the API are served. */
   apiDocs: boolean;
   storage: StorageSettings;
-  /** 64 hexadecimal digits each; the first one encrypts documents, each of them decrypts. Null: documents are stored as they are. */
+  /** Keys of 64 hexadecimal digits. The first encrypts documents, each of them decrypts. Null: documents are stored unencrypted. */
   documentKeys: Secrets | null;
-  /** Null: the society sends its letters by other means. */
+  /** Null if the society sends its letters by other means. */
   mail: MailSettings | null;
   /** Free space to keep on the disk that receives documents. */
   storageReserveBytes: number;
   uploadMaxBytes: number | null;
-  /** Who scans documents for viruses (tcp://host:port), or null for nobody. */
+  /** The address of the clamd that scans documents for viruses (tcp://host:port); null if none does. */
   clamdUrl: string | null;
   societyFile: string;
-  /** Who is at the staff command line. */
+  /** The name of the person at the staff's command line. */
   operatorName: string;
-  /** Null when switched off, for tests and benchmarks. */
+  /** Null if limits are switched off, for tests and benchmarks. */
   limits: Limits | null;
   logLevel: string;
 }
 
-/** The name of the account that runs this process, or its number where it has no name, as in a container. */
+/** Returns the name of the account that runs this process, or its number if it has no name, as in a container. */
 function accountName(): string {
   try {
     return userInfo().username;
@@ -59,7 +59,7 @@ function accountName(): string {
   }
 }
 
-/** All that is wrong with the settings, a sentence each. */
+/** Everything that is wrong with the settings, one sentence for each fault. */
 export class ConfigFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -68,7 +68,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** The settings of a command. `setup` runs without a webhook secret, since it creates the endpoint that has one. */
+/** Returns the settings for a command. `setup` needs no webhook secret, because it creates the endpoint that has the secret. */
 export function settingsOf(
   command: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -78,7 +78,7 @@ export function settingsOf(
   return isYetToCome ? { ...env, STRIPE_WEBHOOK_SECRET: 'whsec_none' } : env;
 }
 
-/** The environment of PostgreSQL's own programs: where programs and the account's files are, and nothing of our settings. */
+/** Returns the environment for PostgreSQL's own programs: PATH, HOME and `more`, without our settings, some of which are secret. */
 export function environmentOfTool(
   more: NodeJS.ProcessEnv = {},
   { PATH, HOME }: NodeJS.ProcessEnv = process.env,
@@ -86,7 +86,7 @@ export function environmentOfTool(
   return { PATH, HOME, ...more };
 }
 
-/** Parses every setting and lists all faults at once: throws {@link ConfigFaults}. The only reader of the environment. */
+/** Parses every setting. Throws {@link ConfigFaults} with all faults at once. Only this function reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const settings = settingReader(env);
   const { get, fault, integer, choice, flag, address } = settings;
@@ -95,7 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const host = get('HOST') ?? '127.0.0.1';
   const port = integer('PORT', 3000, 0, 65_535);
   const dataDir = resolve(get('DATA_DIR') ?? 'data');
-  // A server that listens on every address is reached by a name: localhost, unless PUBLIC_URL says otherwise.
+  // Nobody can call the address of a server that listens on all addresses. Without PUBLIC_URL its name is localhost.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const publicUrl = address('PUBLIC_URL', ['http:', 'https:']) ?? `http://${name}:${port}`;
   const apiUrl = address('API_URL', ['http:', 'https:']) ?? '';

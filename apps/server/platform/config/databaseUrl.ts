@@ -1,11 +1,12 @@
 import type { SettingReader } from './reader.ts';
 
-/** What libpq may be asked for, and Induct takes: it writes. */
+/** The values of `target_session_attrs` that Induct accepts, since it writes to the database. */
 const WRITABLE = ['read-write', 'primary'];
 
 /**
- * Reads DATABASE_URL, which may name several hosts as libpq has it: `postgres://u:p@h1,h2:5433/db?target_session_attrs=read-write`
- * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Undefined when it is missing or wrong.
+ * Reads DATABASE_URL, which may name several hosts in the syntax of libpq:
+ * `postgres://u:p@h1,h2:5433/db?target_session_attrs=read-write`
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). Returns undefined if it is missing or wrong.
  */
 export function readDatabaseUrl({ get, fault }: SettingReader): string | undefined {
   const value = get('DATABASE_URL');
@@ -23,19 +24,19 @@ export function readDatabaseUrl({ get, fault }: SettingReader): string | undefin
   return value.replace(/\/$/, '');
 }
 
-/** An address for each host of a DATABASE_URL, in its order. */
+/** Splits a DATABASE_URL into one address for each host, in the same order. */
 export function addressesOf(databaseUrl: string): string[] {
   const [, before, hosts, after] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(databaseUrl) ?? [];
   return hosts === undefined ? [databaseUrl] : hosts.split(',').map((host) => before + host + after);
 }
 
-/** Whether a host may turn out to be a standby: one of several, or one of which `target_session_attrs` says that it must take writes. */
+/** Whether a host may be a standby: with several hosts, or if `target_session_attrs` says that the host must accept writes. */
 export function maybeStandby(databaseUrl: string): boolean {
   const addresses = addressesOf(databaseUrl);
   return addresses.length > 1 || new URL(databaseUrl).searchParams.has('target_session_attrs');
 }
 
-/** Where the database is, without the password: `h1:5432, h2:5433`. */
+/** Returns the hosts and ports of the database, without the password: `h1:5432, h2:5433`. */
 export function placeOf(databaseUrl: string): string {
   return addressesOf(databaseUrl)
     .map((address) => new URL(address))

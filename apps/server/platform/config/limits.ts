@@ -1,6 +1,6 @@
 import type { SettingReader } from './reader.ts';
 
-/** So many in a window (minutes). */
+/** At most `count` events in a window of `minutes`. */
 export interface Limit {
   count: number;
   minutes: number;
@@ -32,13 +32,13 @@ const defaults = {
   intentsPerAddress: { setting: 'LIMIT_INTENTS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Requests from one address for the links of joins. */
   passLinksPerAddress: { setting: 'LIMIT_PASS_LINKS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** The same for one email; further ones are answered alike and dropped. */
+  /** Requests for such links by one email. Further requests get the same answer, and nothing is sent. */
   passLinksPerEmail: { setting: 'LIMIT_PASS_LINKS_PER_EMAIL', count: 3, minutes: 60 },
   /** Codes mailed for one join, to open it on a new device. */
   passCodesPerJoin: { setting: 'LIMIT_PASS_CODES_PER_JOIN', count: 6, minutes: 1440 },
   /** Browser reports of blocked content from one address; further ones are dropped. */
   reportsPerAddress: { setting: 'LIMIT_REPORTS_PER_ADDRESS', count: 300, minutes: 60 },
-  /** Mail providers click for all their people, from few addresses. */
+  /** Requests from one address to stop reminders: many, since a mail provider may send them for all its users. */
   reminderStopsPerAddress: { setting: 'LIMIT_REMINDER_STOPS_PER_ADDRESS', count: 3000, minutes: 60 },
   /** Declined cards of one join before it must wait. */
   cardFailuresPerSession: { setting: 'LIMIT_CARD_FAILURES_PER_SESSION', count: 6, minutes: 10 },
@@ -48,7 +48,7 @@ const defaults = {
 
 export type Limits = Record<keyof typeof defaults, Limit>;
 
-/** LIMIT_…: a count and a window in minutes, as 30/60. */
+/** Reads the settings LIMIT_…, each a count and a window in minutes, such as 30/60. */
 export function readLimits({ get, fault }: SettingReader): Limits {
   const read = ({ setting, count, minutes }: Limit & { setting: string }): Limit => {
     const value = get(setting);

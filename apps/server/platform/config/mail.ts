@@ -1,32 +1,32 @@
 import { isProviderEmail } from '#core/providerEmail.ts';
 import type { SettingReader } from './reader.ts';
 
-/** By whom letters are sent, and in whose name. */
+/** The mail server that sends letters, and the sender that they name. */
 export interface MailSettings {
   host: string;
   port: number;
   /** TLS from the first byte (smtps://); otherwise STARTTLS. */
   isSecure: boolean;
-  /** The server must offer STARTTLS, unless it is on this machine. */
+  /** Whether the server must offer STARTTLS. It need not if it is on this machine. */
   requiresTls: boolean;
   credentials: { user: string; password: string } | null;
   /** Null: the society's support email. */
   from: MailAddress | null;
   replyTo: MailAddress | null;
-  /** A stand-in takes them, and sends them to nobody. */
+  /** Whether the mail server is the stand-in, which accepts letters and sends them to nobody. */
   isStandIn: boolean;
-  /** Under which name the sender's domain has its DKIM key; null: one of the usual. */
+  /** The selector under which the sender's domain publishes its DKIM key in DNS. Null: one of the usual selectors. */
   dkimSelector: string | null;
-  /** The page of the stand-in, where it stands in. */
+  /** The page that shows the stand-in's letters; null without a stand-in. */
   mailbox: string | null;
 }
 export interface MailAddress {
-  /** Empty for none. */
+  /** Empty if there is no name. */
   name: string;
   address: string;
 }
 
-/** Letters go through a mail server, real or the stand-in's, unless the society sends them by other means. */
+/** Reads the settings of the mail server, real or the stand-in. Returns null if the society sends letters by other means. */
 export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailSettings | null {
   const { get, fault, address } = settings;
   const dkimSelector = get('MAIL_DKIM_SELECTOR') ?? null;
@@ -100,7 +100,7 @@ export function readMail(settings: SettingReader, mode: 'local' | 'live'): MailS
   };
 }
 
-/** A part of SMTP_URL as it was meant. */
+/** Decodes the percent-encoding in the user or the password of SMTP_URL. */
 function decoded({ fault }: SettingReader, text: string): string {
   try {
     return decodeURIComponent(text);
@@ -110,7 +110,7 @@ function decoded({ fault }: SettingReader, text: string): string {
   }
 }
 
-/** An email, or a name and an email: Honor Society <join@society.example>. */
+/** Reads a setting that is an email, or a name and an email: Honor Society <join@society.example>. */
 function mailAddress({ get, fault }: SettingReader, name: string): MailAddress | null {
   const value = get(name);
   if (value === undefined) return null;

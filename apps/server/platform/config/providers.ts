@@ -1,7 +1,7 @@
 import type { SettingReader } from './reader.ts';
 import { readSecrets, type Secrets } from './secrets.ts';
 
-/** How the outside world is reached: all providers real, or all emulated. */
+/** How Stripe and HubSpot are reached: both real, or both emulated, unless ALLOW_MIX=1. */
 export interface Providers {
   emulated: boolean;
   stripe: {
@@ -10,13 +10,13 @@ export interface Providers {
     webhookSecrets: Secrets;
     /** The stand-in's address; null for Stripe's own. */
     url: string | null;
-    /** Where browsers reach the stand-in, which is an origin of its own; null for Stripe's own. */
+    /** The stand-in's address for browsers, which is an origin of its own; null for Stripe's own. */
     browserUrl: string | null;
   };
   hubspot: { accessToken: string; url: string; apiVersion: string };
 }
 
-/** Keys that the stand-ins know. They open nothing anywhere else. */
+/** Keys for the stand-ins. They work nowhere else. */
 const emulatedKeys = {
   secretKey: 'sk_test_emulated',
   publishableKey: 'pk_test_emulated',
@@ -24,7 +24,10 @@ const emulatedKeys = {
   accessToken: 'pat-emulated',
 };
 
-/** All real or all emulated. A half-set group, a mix, or a key of the wrong kind is a fault. */
+/**
+ * Reads which providers are used: both real or both emulated, unless ALLOW_MIX=1. An incomplete group of settings, a mix, or a key
+ * of the wrong kind is a fault.
+ */
 export function readProviders(settings: SettingReader, mode: 'local' | 'live'): Providers {
   const { get, fault, flag, address } = settings;
   const stripeSettings = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'] as const;

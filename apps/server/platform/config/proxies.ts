@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { SettingReader } from './reader.ts';
 
-/** Rate limits count by the address that these proxies report, so the setting must name them. */
+/** Reads TRUST_PROXY. It must name the proxies, because rate limits count callers by the address that the proxies report. */
 export function readProxies({ get, fault }: SettingReader, mode: 'local' | 'live'): false | string[] {
   const given = get('TRUST_PROXY');
   if (given === undefined && mode === 'live')
@@ -22,7 +22,7 @@ export function readProxies({ get, fault }: SettingReader, mode: 'local' | 'live
   return proxies;
 }
 
-/** Whether a text is an address, or a network as CIDR has it: 10.0.0.0/8. */
+/** Whether a text is an IP address or a network in CIDR notation, such as 10.0.0.0/8. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);

@@ -1,13 +1,13 @@
-/** Reads settings one by one and notes what is wrong with each, a sentence a fault. */
+/** Reads settings one by one and collects a sentence about each fault. */
 export interface SettingReader {
-  /** Trimmed; undefined when it is missing or empty. */
+  /** Returns the trimmed value; undefined if it is missing or empty. */
   get(name: string): string | undefined;
   fault(text: string): void;
   integer(name: string, fallback: number, min: number, max: number): number;
   choice<T extends string>(name: string, fallback: T, values: readonly T[]): T;
-  /** 1 or 0; without it 0. */
+  /** Whether the setting is 1. It must be 1 or 0; the default is 0. */
   flag(name: string): boolean;
-  /** An address of one of these protocols (`https:`), without a slash at its end. */
+  /** Returns an address with one of these protocols (`https:`), without a slash at its end. */
   address(name: string, protocols: readonly string[]): string | undefined;
   readonly faults: readonly string[];
 }

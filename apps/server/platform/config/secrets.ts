@@ -1,9 +1,12 @@
 import type { SettingReader } from './reader.ts';
 
-/** A secret, and perhaps one that is on its way in or out: the first one signs, and what any of them has signed is accepted. */
+/**
+ * A secret and, while secrets are being exchanged, a second one, which is the old or the next one. The first one signs; a signature
+ * by any of them is accepted.
+ */
 export type Secrets = readonly [current: string, ...others: string[]];
 
-/** The setting, and its companion NAME_ALSO while one is exchanged. Null when there is none. */
+/** Reads a secret and, if it is set, the second one in NAME_ALSO. Returns null if there is no secret. */
 export function readSecrets({ get, fault }: SettingReader, name: string): Secrets | null {
   const [current, other] = [get(name), get(`${name}_ALSO`)];
   if (current === undefined && other !== undefined) fault(`${name}_ALSO is set without ${name}.`);

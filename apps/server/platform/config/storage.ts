@@ -7,17 +7,17 @@ export type StorageSettings = { kind: 'folder'; folder: string } | S3Settings;
 export interface S3Settings {
   kind: 's3';
   bucket: string;
-  /** What every object's name begins with: empty, or ending in a slash. */
+  /** The beginning of every object's name: empty, or ending in a slash. */
   prefix: string;
-  /** Null: where the SDK's own settings say. */
+  /** Null: the SDK's own settings decide. */
   region: string | null;
-  /** Null for Amazon's own. */
+  /** Null for Amazon S3. */
   endpoint: string | null;
-  /** Null: where the SDK's own settings say. */
+  /** Null: the SDK's own settings decide. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
 }
 
-/** DOCUMENT_KEY, and DOCUMENT_KEY_ALSO while keys are exchanged. */
+/** Reads DOCUMENT_KEY and, while keys are being exchanged, DOCUMENT_KEY_ALSO. */
 export function readDocumentKeys(settings: SettingReader): Secrets | null {
   const keys = readSecrets(settings, 'DOCUMENT_KEY');
   if (keys?.some((key) => !/^[0-9a-f]{64}$/i.test(key)))
@@ -27,7 +27,7 @@ export function readDocumentKeys(settings: SettingReader): Secrets | null {
   return keys;
 }
 
-/** A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=… with its pair of keys, or none. */
+/** Reads where documents are kept: a folder, or a bucket (s3://bucket/prefix?region=…&endpoint=…), perhaps with a pair of keys. */
 export function readStorage({ get, fault, address }: SettingReader, dataDir: string): StorageSettings {
   const here: StorageSettings = { kind: 'folder', folder: resolve(dataDir, 'documents') };
   const keys = ['STORAGE_ACCESS_KEY_ID', 'STORAGE_SECRET_ACCESS_KEY'] as const;
@@ -53,7 +53,7 @@ export function readStorage({ get, fault, address }: SettingReader, dataDir: str
     kind: 's3',
     bucket: url.hostname,
     prefix: prefix === '' ? '' : `${prefix}/`,
-    // Services other than Amazon's take any.
+    // Services other than Amazon S3 accept any region.
     region: url.searchParams.get('region') ?? (endpoint === null ? null : 'us-east-1'),
     endpoint,
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,

@@ -4,11 +4,11 @@ import type { SettingReader } from './reader.ts';
 
 /** How the process is watched, and when it sheds load. */
 export interface WatchSettings {
-  /** Where /metrics is served, on HOST; null for nowhere. */
+  /** The port of HOST on which /metrics is served; null if it is not. */
   metricsPort: number | null;
-  /** Where traces and logs go by OTLP over HTTP; null for nowhere. */
+  /** The address to which traces and logs are sent by OTLP over HTTP; null if they are not. */
   otlpEndpoint: string | null;
-  /** From these on new joins and uploads are refused; 0 for no limit. */
+  /** The load from which new joins and uploads are refused; 0 means no limit. */
   shedding: SheddingLimits;
 }
 
@@ -21,7 +21,9 @@ export interface SheddingLimits {
 
 const MEBIBYTE = 1_048_576;
 
-/** Reads them by the readers of config.ts, which note what is wrong. `heapLimitBytes` is V8's own limit, `memoryBytes` what the process may have at all, or 0. */
+/**
+ * Reads the settings and collects faults. `heapLimitBytes` is V8's own limit; `memoryBytes` is the container's memory limit, or 0.
+ */
 export function readWatchSettings(
   { integer, address }: SettingReader,
   {
@@ -38,7 +40,7 @@ export function readWatchSettings(
     shedding: isLimited
       ? {
           eventLoopDelayMs: integer('SHED_EVENT_LOOP_DELAY_MS', 250, 0, 60_000),
-          // Paying joins may take half as much again, and there is room above that for what is under way.
+          // Paying joins are accepted up to 1.5 times this limit. The rest is left for calls that are already running.
           heapBytes: megabytes('SHED_HEAP_MB', Math.floor((0.6 * heapLimitBytes) / MEBIBYTE)),
           rssBytes: megabytes('SHED_RSS_MB', Math.floor((0.6 * memoryBytes) / MEBIBYTE)),
         }
@@ -46,7 +48,7 @@ export function readWatchSettings(
   };
 }
 
-/** V8's own limit of this process; and that of its container, 0 where nobody set one (bytes). */
+/** Returns V8's heap limit and the memory limit of the container (bytes), which is 0 if nobody has set one. */
 export function memoryOfProcess(): { heapLimitBytes: number; memoryBytes: number } {
   const most = process.constrainedMemory();
   return {

@@ -9,15 +9,16 @@ import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
 export type Database = Kysely<Tables>;
 
-// Sums and sizes are far below 2^53: numbers, not strings.
+// Reads bigint columns as numbers instead of strings. Our sums and sizes are far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Set on connections of the staff's command line: triggers record the name with every change. */
+/** Runs on connections of the staff's command line. Triggers record the name with every change. */
 const NAME_ACTOR = "select set_config('induct.actor', $1, false)";
 
 /**
- * At most `connections` to the database, of several hosts to the one that takes writes, shown under `name` among the metrics. A statement that times out or cannot be sent throws {@link DatabaseUnavailable};
- * it may have been executed.
+ * Opens at most `connections` connections, shown under `name` among the metrics. If `url` names several hosts, they go to the host
+ * that accepts writes. A statement that times out or cannot be sent throws {@link DatabaseUnavailable}; the database may have
+ * executed it.
  */
 export function connect(
   url: string,
@@ -36,32 +37,32 @@ export function connect(
     application_name: 'induct',
     // Detects connections whose other end has vanished.
     keepAlive: true,
-    // The host may have become a standby since it was asked.
+    // The host may have become a standby since Primary found it.
     ...(primary && { onConnect: (client) => refuseReadOnly(client, waits.connectMs) }),
   });
   watchPool(name, pool);
   pool.on('connect', (client) => {
     // A checked-out client that breaks fails its statement; without a listener its `error` event would end the process.
     client.on('error', () => primary?.doubt());
-    // Queued first on the connection: when it fails, so does the statement after it.
+    // Runs before any statement of the caller. When it fails, the statement after it fails, too.
     if (actor !== null) client.query(NAME_ACTOR, [actor]).catch(() => {});
   });
-  // The same for idle clients; the pool drops them.
+  // Without this listener a broken idle client would end the process. The pool drops such a client by itself.
   pool.on('error', () => primary?.doubt());
   return new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: patientPool(pool, new Silence(waits), primary) }),
   });
 }
 
-/** Messages of pg and its pool, which give no error code. */
+/** Messages of pg and its pool. These errors have no code. */
 const NO_ANSWER = 'Query read timeout';
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect';
-/** SQLSTATE `read_only_sql_transaction`: the host is a standby by now. */
+/** SQLSTATE `read_only_sql_transaction`: the host has become a standby. */
 const READ_ONLY = '25006';
 
 /**
- * A pool for Kysely whose connections prepare their statements. A connection whose statement timed out is closed: later statements
- * would wait behind it. So is one that takes no writes.
+ * A pool for Kysely whose connections prepare their statements. It closes a connection whose statement timed out, since later
+ * statements would wait behind that statement. It also closes a connection whose host does not accept writes.
  */
 function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): PostgresPool {
   const checkOut = async () => {
@@ -87,7 +88,7 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
       });
       let fault: unknown;
       const query = async (text: string, values: unknown[]) => {
-        // For example the rollback after a statement that timed out.
+        // A later statement on a broken connection, for example the rollback after a timeout, fails at once.
         if (fault) throw fault;
         try {
           const answer = await client.query(statement(text, values, silence.answerMs));
@@ -109,19 +110,22 @@ function patientPool(pool: pg.Pool, silence: Silence, primary: Primary | null): 
   };
 }
 
-/** Statements are literals in the code, so there are few. Beyond this number they are generated, and not worth preparing. */
+/**
+ * Statements are literals in the code, so there are few. If there are more than this, they are generated and not worth preparing.
+ */
 const MOST_STATEMENTS = 500;
 const names = new Map<string, string>();
 
 /**
- * A statement with its values. Parameterised ones are prepared by name, so that each connection parses and plans them once: half of
- * what a call costs the database. Rejects after `answerMs` without an answer.
+ * Returns a statement with its values. A statement with parameters is prepared by name, so that each connection parses and plans it
+ * only once; this halves what a call costs the database. pg rejects after `answerMs` without an answer.
  */
 function statement(text: string, values: unknown[], answerMs: number): pg.QueryConfig {
   if (!names.has(text) && values.length > 0 && names.size < MOST_STATEMENTS)
     names.set(text, `s${names.size}`);
   const name = names.get(text);
-  // pg has it of a statement since 8.13; its types do not: https://github.com/brianc/node-postgres/pull/3074
+  // pg supports `query_timeout` for a single statement since 8.13; its types lack it:
+  // https://github.com/brianc/node-postgres/pull/3074
   const config: pg.QueryConfig & { query_timeout: number } = { text, values, query_timeout: answerMs };
   return name === undefined ? config : { ...config, name };
 }

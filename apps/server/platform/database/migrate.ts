@@ -6,7 +6,7 @@ import { serverFolder } from '../serverFolder.ts';
 import { isLater, version as ours } from '../version.ts';
 import { connectToPrimary } from './primary.ts';
 
-/** Key of the advisory lock held while migrating, so that servers that start together do not both migrate. */
+/** Key of the advisory lock that is held while migrating, so that only one of several starting servers migrates. */
 const migrating = 7_368_275;
 const folder = join(serverFolder, 'platform/database/migrations');
 
@@ -15,8 +15,8 @@ export interface Migration {
   sql: string;
   checksum: string;
   /**
-   * For a migration that removes something, the oldest version that runs after it (`-- oldest version: 1.2.3` in the file). Null:
-   * every version that ran before it.
+   * For a migration that removes something: the oldest version that can run after it (`-- oldest version: 1.2.3` in the file). Null
+   * if every version that ran before the migration can run after it.
    */
   oldestVersion: string | null;
 }
@@ -25,16 +25,16 @@ export interface Migration {
 export interface MigrationState {
   /** Migrations not applied yet, in order. */
   waiting: Migration[];
-  /** Applied migrations of a newer version. This version runs all the same if `foreign` is null. */
+  /** Applied migrations that only a newer version knows. This version can still run if `foreign` is null. */
   newer: string[];
-  /** Why this version must not run on the database; null when it may. */
+  /** Why this version must not run on the database; null if it may. */
   foreign: string | null;
 }
 
 /**
- * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. A database
- * migrated by a newer version is left as it is, provided that it still has what this version needs (docs/decisions/0024). Throws a
- * sentence when it does not, and when an applied file has changed since.
+ * Applies the pending files `migrations/NNNN-name.sql` in order, each in its own transaction, and returns their names. Leaves a
+ * database that a newer version migrated unchanged, if this version can still run on it (docs/decisions/0024). Throws a sentence if
+ * this version cannot, or if an applied file has changed since.
  */
 export async function migrate(
   databaseUrl: string,
@@ -80,7 +80,7 @@ export async function migrationState(
   const table = await client.query<{ made: boolean }>("select to_regclass('migration') is not null as made");
   const { rows: applied } = table.rows[0]!.made
     ? await client.query<{ name: string; checksum: string; oldest_version: string | null }>(
-        // A database that version 0.1.0 migrated may lack the column.
+        // The table may lack the column `oldest_version` if version 0.1.0 made it.
         "select name, checksum, to_jsonb(migration) ->> 'oldest_version' as oldest_version from migration order by name",
       )
     : { rows: [] };
@@ -100,7 +100,7 @@ export async function migrationState(
   return { waiting: [...unseen.values()], newer, foreign };
 }
 
-/** Every migration in order. Line ends do not count, so that a checkout on Windows has the same checksums. */
+/** Reads every migration in order. Line ends do not affect the checksum, so that a checkout on Windows has the same one. */
 export async function readMigrations(migrations: string = folder): Promise<Migration[]> {
   const names = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(

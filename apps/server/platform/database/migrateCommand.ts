@@ -31,7 +31,7 @@ export const migrateCommand: LoneCommand = {
   },
 };
 
-/** Why a command may not run on a database, as a sentence; null when it may. Reads only. */
+/** Returns why a command must not run on a database, as a sentence; null if it may. Changes nothing. */
 export async function refusalOfDatabase(databaseUrl: string): Promise<string | null> {
   const { client } = await connectToPrimary(databaseUrl);
   try {

@@ -1,24 +1,27 @@
 /** Database timeouts (ms). */
 export interface Patience {
-  /** For a connection, including a wait for the pool. */
+  /** For opening a connection, or waiting for a free one of the pool. */
   connectMs: number;
-  /** PostgreSQL's own `statement_timeout`, for statements that wait for a lock or a disk. Below `answerMs`, so that its error arrives. */
+  /**
+   * PostgreSQL's own `statement_timeout`, which ends statements that wait for a lock or a disk. Less than `answerMs`, so that
+   * PostgreSQL's error still arrives.
+   */
   statementMs: number;
-  /** For any answer. */
+  /** For the answer to any statement. */
   answerMs: number;
 }
 
 export const patience = {
-  /** For joiners: when the database hangs, a call is answered within five seconds, even on a busy machine. */
+  /** For calls of joiners: even if the database hangs and the machine is busy, they are answered within five seconds. */
   ofCalls: { connectMs: 2_500, statementMs: 2_500, answerMs: 3_000 },
-  /** For background work and commands, whose statements may read every join. */
+  /** For background work and commands, whose statements may read all joins. */
   ofWork: { connectMs: 10_000, statementMs: 60_000, answerMs: 65_000 },
 } as const satisfies Record<string, Patience>;
 
-/** The longest wait while the database last did not answer (ms). */
+/** The longest wait (ms) while the database has not answered the last statement. */
 const SILENT_MS = 1_000;
 
-/** Remembers that the last statement timed out. Further statements, of the same call or the next, then wait less. */
+/** Remembers that the last statement timed out. Until one is answered, further statements of any call wait at most SILENT_MS. */
 export class Silence {
   readonly #patience: Patience;
   #isSilent = false;

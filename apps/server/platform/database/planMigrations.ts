@@ -3,16 +3,16 @@ import { migrationState } from './migrate.ts';
 import { connectToPrimary } from './primary.ts';
 import { type Effect, effectsOf, wordsOf } from './readStatements.ts';
 
-/** Rows are counted up to here: that a table has more is enough to know. */
+/** Counting stops here. Beyond it, it is enough to know that the table has more rows. */
 const COUNTED = 1_000_000;
 
 export interface PlannedTable {
   table: string;
-  /** Up to one more than COUNTED. */
+  /** At most COUNTED + 1, which stands for any larger number. */
   rows: number;
-  /** What takes long with many rows, each once; empty: nothing does. */
+  /** What takes long if the table has many rows, without repetitions. Empty if nothing does. */
   slow: string[];
-  /** Nobody reads or writes the table until the migration ends. */
+  /** Whether the table is locked against reads and writes until the migration ends. */
   isExclusive: boolean;
 }
 
@@ -20,15 +20,15 @@ export interface PlannedMigration {
   name: string;
   words: string;
   oldestVersion: string | null;
-  /** The tables that were there before and that it locks, by name. */
+  /** The tables that the migration locks and that exist before it, by name. */
   tables: PlannedTable[];
-  /** Blocks of code, which only a person can judge. */
+  /** The number of blocks of code (`do $$ … $$`), which only a person can judge. */
   unread: number;
 }
 
 /**
- * The migrations that a database does not have yet, in order, and why this version must not run on it (`foreign`, else null). All in
- * one transaction that may only read.
+ * Returns the migrations that a database does not have yet, in order, and why this version must not run on it (`foreign`; null if
+ * it may). Reads everything in one read-only transaction.
  */
 export async function planMigrations(
   databaseUrl: string,
@@ -61,7 +61,7 @@ function together(effects: readonly Effect[]): Pick<PlannedTable, 'slow' | 'isEx
   };
 }
 
-/** Null: there is no such table yet. */
+/** Counts a table's rows, at most COUNTED + 1. Returns null if the table does not exist yet. */
 async function countRows(client: pg.Client, table: string): Promise<number | null> {
   const quoted = table.split('.').map(pg.escapeIdentifier).join('.');
   const { rows: found } = await client.query('select to_regclass($1) is not null as is_there', [quoted]);
@@ -72,7 +72,7 @@ async function countRows(client: pg.Client, table: string): Promise<number | nul
   return rows[0]!.count;
 }
 
-/** A migration in lines for a person, the first its name. */
+/** Describes a migration in lines for a person. The first line is its name. */
 export function describeMigration({
   name,
   words,
@@ -80,7 +80,7 @@ export function describeMigration({
   tables,
   unread,
 }: PlannedMigration): string[] {
-  // A migration is one transaction: a table that it alters stays locked for as long as the rest of it takes.
+  // A migration is one transaction: a table that it alters stays locked until the whole migration ends.
   const isSlow = tables.some(({ rows, slow }) => rows > 0 && slow.length > 0) || unread > 0;
   return [
     name,

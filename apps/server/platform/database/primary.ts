@@ -3,19 +3,20 @@ import { addressesOf, maybeStandby, placeOf } from '../config/databaseUrl.ts';
 import { patience } from './patience.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 
-/** Times (ms) of a connection of its own. Without them a single host is waited for as long as it takes. */
+/** Timeouts (ms) of a single connection. Without them a DATABASE_URL with one host is waited for without limit. */
 export type Times = Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'>;
 
 export interface PrimaryConnection {
   client: pg.Client;
-  /** Of its host alone. */
+  /** The address of the connected host alone, even if DATABASE_URL names several. */
   address: string;
 }
 
 /**
- * Connects to the host of a DATABASE_URL that takes writes. Several are asked at once, so that one that is silent delays nobody
- * (docs/decisions/0045). A single one is asked where `target_session_attrs` says so: a proxy may lead to a standby for a moment, which has
- * what was never acknowledged. Throws what a single host says that is not asked; else what is wrong with user, password or database, or a
+ * Connects to the host of a DATABASE_URL that accepts writes. Asks several hosts at once, so that a silent one delays nobody
+ * (docs/decisions/0045). Checks a single host only if `target_session_attrs` is set: a proxy may briefly lead to a standby, which
+ * may hold commits that were never acknowledged.
+ * Throws the error of an unchecked single host unchanged. Otherwise throws the error about user, password or database, or a
  * {@link DatabaseUnavailable} that names each host.
  */
 export async function connectToPrimary(databaseUrl: string, times: Times = {}): Promise<PrimaryConnection> {
@@ -47,9 +48,9 @@ export async function connectToPrimary(databaseUrl: string, times: Times = {}): 
   }
 }
 
-/** Rejects with {@link DatabaseUnavailable} on a standby, and where `default_transaction_read_only` is on. */
+/** Rejects with {@link DatabaseUnavailable} if the host is a standby, or if `default_transaction_read_only` is on. */
 export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): Promise<void> {
-  // As in client.ts, the types do not know it of a statement.
+  // pg's types lack `query_timeout` for a single statement, as in client.ts.
   const config: pg.QueryConfig & { query_timeout: number } = {
     text: 'show transaction_read_only',
     query_timeout: answerMs,
@@ -60,7 +61,7 @@ export async function refuseReadOnly(client: pg.ClientBase, answerMs: number): P
 
 async function open(address: string, times: Times): Promise<PrimaryConnection> {
   const client = new pg.Client({ connectionString: address, ...times });
-  // Without a listener a broken connection would end the process; the statement under way fails all the same.
+  // Without a listener a broken connection would end the process. The statement that is running fails in any case.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -71,12 +72,12 @@ async function open(address: string, times: Times): Promise<PrimaryConnection> {
   }
 }
 
-/** Not waited for: the other end may be gone. */
+/** Closes a connection without waiting, since the other end may be gone. */
 function end(client: pg.Client): void {
   void client.end().catch(() => {});
 }
 
-/** Of several hosts the one that takes writes, remembered until it is doubted. */
+/** Finds which of several hosts accepts writes, and remembers it until {@link Primary.doubt} is called. */
 export class Primary {
   readonly #databaseUrl: string;
   #found: Promise<string> | null = null;
@@ -85,7 +86,10 @@ export class Primary {
     this.#databaseUrl = databaseUrl;
   }
 
-  /** Its address. Whoever asks meanwhile gets the same answer. Rejects as {@link connectToPrimary} does. */
+  /**
+   * Returns the address of the host that accepts writes. Concurrent callers share one search. Rejects as {@link connectToPrimary}
+   * does.
+   */
   address(waitMs: number): Promise<string> {
     if (this.#found === null) {
       const asked = connectToPrimary(this.#databaseUrl, {
@@ -103,7 +107,7 @@ export class Primary {
     return this.#found;
   }
 
-  /** A connection to it broke, was not made, or took no writes. */
+  /** Forgets the host, because a connection to it broke, could not be opened, or did not accept writes. */
   doubt(): void {
     this.#found = null;
   }

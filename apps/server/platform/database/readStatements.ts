@@ -1,17 +1,20 @@
-/** What one statement of a migration does to one table that may be in use. */
+/** What one statement of a migration does to one table. */
 export interface Effect {
   table: string;
-  /** Nobody reads or writes the table from this statement to the end of the migration, however quick the statement is. */
+  /**
+   * Whether the table is locked against reads and writes from this statement to the end of the migration, even if the statement is
+   * quick.
+   */
   isExclusive: boolean;
-  /** What takes longer the more rows there are; null: nothing does. */
+  /** What takes longer the more rows the table has; null if nothing does. */
   slow: string | null;
 }
 
-/** Comments, texts and bodies of functions, in which a semicolon or a keyword means nothing. */
+/** Matches comments, string literals and bodies of functions, in which a semicolon or a keyword means nothing. */
 const opaque = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$[\s\S]*?\$\1\$/g;
 const name = String.raw`(?:if (?:not )?exists )?(?:only )?"?([\w.]+)"?`;
 
-/** The statements of an SQL text, without comments, each on one line; texts and bodies of functions are ''. */
+/** Returns the statements of an SQL text without comments, each on one line. String literals and bodies of functions become ''. */
 export function statementsOf(sql: string): string[] {
   return sql
     .replace(opaque, (text) => (text.startsWith('--') || text.startsWith('/*') ? ' ' : "''"))
@@ -20,7 +23,7 @@ export function statementsOf(sql: string): string[] {
     .filter(Boolean);
 }
 
-/** What an SQL text says of itself: its first comment, or the beginnings of its statements when it begins with none. */
+/** Returns how an SQL text describes itself: its leading comment, or the beginnings of its statements if there is none. */
 export function wordsOf(sql: string): string {
   const [comment = ''] = /^(?:--[^\n]*(?:\n|$))*/.exec(sql.trimStart()) ?? [];
   const lines = comment.split('\n').filter((line) => !line.startsWith('-- oldest version:'));
@@ -33,8 +36,9 @@ function beginning(statement: string): string {
 }
 
 /**
- * What the statements do to tables that were there before, by plain rules of PostgreSQL's documentation (ALTER TABLE, "Notes";
- * CREATE INDEX; 13.3 "Explicit Locking"). `unread` are blocks of code (`do $$ … $$`), which only a person can judge.
+ * Returns what the statements do to tables that existed before, by simple rules from PostgreSQL's documentation (ALTER TABLE,
+ * "Notes"; CREATE INDEX; 13.3 "Explicit Locking"). `unread` is the number of blocks of code (`do $$ … $$`), which only a person can
+ * judge.
  */
 export function effectsOf(sql: string): { effects: Effect[]; unread: number } {
   const effects: Effect[] = [];
@@ -69,7 +73,7 @@ function effectsOfOne(statement: string): Effect[] {
   }));
 }
 
-/** What of an ALTER TABLE takes longer the more rows there are. */
+/** Returns what part of an ALTER TABLE takes longer the more rows the table has; null if none does. */
 function slowChange(statement: string): string | null {
   const rewrites =
     /\balter (column )?\S+ (set data )?type\b|\bgenerated (always|by default) as\b|\bset (un)?logged\b|\bserial\b|\bdefault \(?(gen_random_uuid|random|clock_timestamp|nextval)\b/;

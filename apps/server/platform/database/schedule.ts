@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
 export interface Turn {
-  /** What the last run reached; null the first time. */
+  /** The time that the last run reached (see `reach`); null at the first run. */
   reachedAt: Date | null;
   /** When this run was claimed, by the database's clock. */
   at: Date;
 }
 
 /**
- * Claims a due task for one of all the processes on this database; null for the others. The next run is due after so many seconds,
- * whatever becomes of this one.
+ * Claims a due task, so that only one process on this database runs it. Returns null if another process has claimed it or if it is
+ * not due. The task is due again after `seconds`, however this run ends.
  */
 export async function takeTurn(database: Database, name: string, seconds: number): Promise<Turn | null> {
   const { rows } = await sql<{ reached_at: Date | null; at: Date }>`
@@ -21,14 +21,17 @@ export async function takeTurn(database: Database, name: string, seconds: number
   return row ? { reachedAt: row.reached_at, at: row.at } : null;
 }
 
-/** Sets when a finished task is due again (s). One that was interrupted is due when its claim ends. */
+/**
+ * Sets in how many seconds a finished task is due again. Without this call, as when a run is interrupted, the task is due when its
+ * claim ends.
+ */
 export async function postpone(database: Database, name: string, seconds: number): Promise<void> {
   await sql`update schedule set due_at = now() + make_interval(secs => ${seconds}) where name = ${name}`.execute(
     database,
   );
 }
 
-/** Records what a task has reached. */
+/** Records the time up to which a task has done its work. */
 export async function reach(database: Database, name: string, at: Date): Promise<void> {
   await database.updateTable('schedule').set({ reached_at: at }).where('name', '=', name).execute();
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from './client.ts';
 
-/** A value made once and shared by every process on this database. */
+/** Returns a random value that is made once for each name and shared by every process on this database. */
 export async function sharedSecret(database: Database, name: string, bytes = 32): Promise<string> {
   const find = async () =>
     (await sql<{ value: string }>`select value from secret where name = ${name}`.execute(database)).rows[0];

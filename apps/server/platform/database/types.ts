@@ -10,7 +10,7 @@ import type { StoryCause, StoryDetail, StoryStep } from '#core/story.ts';
 import type { StudentDetails } from '#core/studentDetails.ts';
 import type { RejectionReason } from '#documents/document.ts';
 
-/** The tables of migrations/, for Kysely. */
+/** The tables that migrations/ make, as types for Kysely. */
 export interface Tables {
   contact: ContactTable;
   invitation: InvitationTable;
@@ -103,26 +103,29 @@ export interface JoinSessionTable {
   upsell_product_id: number | null;
   revision: Generated<number>;
   paying_since: NullableTimestamp;
-  /** The revision that was shown when its payment was last begun; null before. */
+  /** The revision that was on the screen when a payment was last begun; null before that. */
   begun_revision: number | null;
   intent_changing_since: NullableTimestamp;
   intent_change: string | null;
   provider_failures: Generated<number>;
   paid_at: NullableTimestamp;
-  /** Email and name of who paid, in small letters; null before, and when they are not known. */
+  /** Email and name of who paid, in lower case; null before payment, and if they are not known. */
   payer: string | null;
   upgrade: Generated<'open' | 'skipped' | 'taken'>;
   address_hash: string | null;
   profile_revision: Generated<number>;
   crm_revision: Generated<number>;
-  /** The contact that the join is written into when nobody named one, and whether it was created by it; null together. */
+  /**
+   * The contact that the join is written into if no invitation, link or staff named one, and whether the join created that contact.
+   * Both are null together.
+   */
   hubspot_contact_id: string | null;
   owns_hubspot_contact: boolean | null;
   crm_next_try_at: Timestamp;
   crm_attempts: Generated<number>;
   crm_refusal: string | null;
   crm_known: ColumnType<Partial<Record<CrmField, string>>, string | undefined, string>;
-  /** It stays for its money alone, and nothing of it says whose it was. */
+  /** When the join was erased. Its row stays only for the money and names nobody. */
   erased_at: NullableTimestamp;
   /** When somebody first proved to be the joiner. */
   proven_at: NullableTimestamp;
@@ -136,9 +139,9 @@ export interface OrderSnapshotTable {
   revision: number;
   amount_cents: number;
   items: Json<OrderLine[]>;
-  /** What each of the items sends by post; null for all: the society's file says it. */
+  /** For each item, the goods that it sends by post. Null as a whole if the society's file says so instead. */
   goods: ColumnType<(string | null)[] | null, string | null | undefined, string | null>;
-  /** Null: the society's file says it. */
+  /** Null if the society's file says it instead. */
   processing_fee_cents: number | null;
   created_at: Timestamp;
 }
@@ -150,11 +153,11 @@ export interface PaymentTable {
   attempt: number;
   status: 'open' | 'succeeded' | 'canceled' | 'duplicate';
   client_secret: string;
-  /** Empty: of nobody at Stripe. */
+  /** Stripe's customer id; empty if the intent has no customer. */
   customer_id: string;
   amount_cents: number;
   revision: number;
-  /** What Stripe was asked to send its receipt to; it may have refused. */
+  /** The email to which Stripe was asked to send its receipt; Stripe may have refused it. */
   receipt_email: string | null;
   saves_card: boolean | null;
   payment_method_id: string | null;
@@ -182,7 +185,7 @@ export interface MembershipTable {
   standing: Generated<MembershipStanding>;
   is_held: ColumnType<boolean, never, never>;
   has_letters: Generated<boolean>;
-  /** Given by a trigger to those of type membership. */
+  /** A trigger sets it for rows of type `membership`. */
   member_number: Generated<string | null>;
   is_unlisted: Generated<boolean>;
   created_at: Timestamp;
@@ -204,7 +207,7 @@ export interface DocumentTable {
   reviewed_at: NullableTimestamp;
   crm_file_id: string | null;
   crm_note_id: string | null;
-  /** The file and its name are gone; what was decided stays. */
+  /** When the file and its name were removed. The decision about the document stays. */
   removed_at: NullableTimestamp;
   crm_attempts: Generated<number>;
   crm_next_try_at: Timestamp;
@@ -223,7 +226,7 @@ export interface RefundTable {
   attempts: Generated<number>;
   next_try_at: Timestamp;
   refusal: string | null;
-  /** What a lost dispute took: `stripe_id` is the dispute's, `reason` is `dashboard`. */
+  /** Whether the row is what a lost dispute took. Then `stripe_id` is the dispute's id, and `reason` is `dashboard`. */
   is_dispute: Generated<boolean>;
   assigned_at: NullableTimestamp;
   created_at: Timestamp;
@@ -232,7 +235,7 @@ export interface RefundTable {
 
 export interface EventRetryTable {
   id: string;
-  /** Stripe's, as settlement/catchUp.ts reads it. */
+  /** Stripe's event, as settlement/catchUp.ts reads it. */
   event: Json<object>;
   attempts: Generated<number>;
   next_try_at: ColumnType<Date, Date | string, Date | string>;
@@ -253,7 +256,7 @@ export interface ShipmentTable {
   unshipped_by: string | null;
 }
 
-/** Written by triggers alone. */
+/** Only triggers write this table. */
 export interface JoinEventTable {
   id: ColumnType<number, never, never>;
   session_uuid: ColumnType<string, never, never>;

@@ -11,12 +11,16 @@ import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 const ANSWER_MS = 5_000;
-/** A start that takes longer than this (ms), for example a long migration, answers 503 meanwhile. A shorter one leaves calls to other servers. */
+/**
+ * If a start takes longer than this (ms), for example because of a long migration, the waiting room answers 503 meanwhile. During a
+ * shorter start the port stays closed, so that calls go to other servers.
+ */
 const SLOW_MS = 15_000;
 
 /**
- * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence: at once when a setting is wrong
- * (password, database name), or when DATABASE_WAIT_SECONDS are over. After a wait `room` still answers, until it is told to leave the port.
+ * Runs `start` as soon as the database can be reached, and answers 503 meanwhile. Throws a sentence at once if a setting is wrong
+ * (password, database name), or when DATABASE_WAIT_SECONDS have passed. After a wait, `room` goes on answering until the caller
+ * tells it to leave the port.
  */
 export async function whenReached<Done>(
   config: Config,
@@ -30,7 +34,7 @@ export async function whenReached<Done>(
     opening ??= openWaitingRoom(config, log, readSociety(config.societyFile).society.name);
     return opening;
   };
-  // Errors of the waiting room are ignored: the server meets the same ones on the same address.
+  // Ignores errors of the waiting room: the server itself meets the same errors when it listens on the same address.
   const slow = setTimeout(() => void openRoom().catch(() => {}), SLOW_MS);
   let isTold = false;
   try {
@@ -60,7 +64,7 @@ export async function whenReached<Done>(
   }
 }
 
-/** Throws errors that waiting does not fix. */
+/** Tries to start once. Returns the reason if waiting may help; throws every other error. */
 async function attempt<Done>(
   databaseUrl: string,
   start: () => Promise<Done>,
@@ -78,7 +82,7 @@ async function attempt<Done>(
   }
 }
 
-/** Only checks that the database answers; what follows has no time limit. */
+/** Checks within a time limit that the database answers. `start`, which follows, has no time limit. */
 async function probe(databaseUrl: string): Promise<void> {
   const { client } = await connectToPrimary(databaseUrl, {
     connectionTimeoutMillis: ANSWER_MS,
@@ -97,14 +101,14 @@ function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return asUnavailable(error) !== error;
   if (error instanceof AggregateError) return error.errors.some(isAway);
   if (!(error instanceof Error)) return false;
-  // Errors of sockets and DNS; pg's own have no code.
+  // Errors of sockets and DNS have a `syscall`. pg's own errors have no code and are known by their message.
   const { syscall } = error as NodeJS.ErrnoException;
   return (
     syscall !== undefined || /^(timeout expired|Query read timeout|Connection terminated)/.test(error.message)
   );
 }
 
-/** The sentence about a wrong setting, which waiting does not fix; null for any other error. */
+/** Returns the sentence about a wrong setting, which waiting does not fix; null for any other error. */
 export function faultOf(error: unknown, databaseUrl: string): string | null {
   const place = placeOf(databaseUrl);
   if (error instanceof pg.DatabaseError) {
@@ -118,7 +122,7 @@ export function faultOf(error: unknown, databaseUrl: string): string | null {
   return null;
 }
 
-/** The sentence for the command line about an unreachable database; null for any other error. */
+/** Returns the sentence for the command line about a wrong setting or an unreachable database; null for any other error. */
 export function sentenceOf(error: unknown, databaseUrl: string): string | null {
   const causes = [error, (error as { cause?: unknown } | null)?.cause];
   const fault = causes.map((cause) => faultOf(cause, databaseUrl)).find(Boolean);

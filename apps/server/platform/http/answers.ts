@@ -2,9 +2,10 @@ import fastJsonStringify from 'fast-json-stringify';
 import { type ZodType, z } from 'zod';
 
 /**
- * Writes answers as their schema says: fields that it does not name are left out, a required one that is missing is a
- * fault (500). Values are not judged again: they are of our own making and typed, and the tests' client reads every answer by its
- * schema. Compiled with the first answer: a start would compile hundreds, most of them of failures that do not occur.
+ * Returns a function that writes answers as JSON by their schema. It leaves out fields that the schema does not name, and fails
+ * (500) if a required field is missing. It does not validate values: our own typed code makes them, and the tests check every
+ * answer by its schema.
+ * Compiles at the first answer. Compiling at the start would cover hundreds of answers, most of them failures that never occur.
  */
 export function answerWriter(schema: ZodType): (data: unknown) => string {
   let write: ((data: unknown) => string) | undefined;

@@ -5,29 +5,32 @@ import type { HeldJoin, Holding } from '#core/holding.ts';
 import type { Secrets } from '../config/secrets.ts';
 
 /**
- * An HttpOnly cookie that tells the browser which holds a join from others that learned its session uuid. It carries
- * the uuids of the joins that were last started, paid or opened there, each with an HMAC for each way to hold it, so no table is
- * needed. Whether a join is still held so is asked of the database: session/holding.ts.
+ * An HttpOnly cookie by which a browser shows that it holds a join; a browser that only learned the session's uuid lacks it. It
+ * carries the uuids of the joins that this browser last began, paid or proved, each with an HMAC for each way of holding it, so
+ * that no table is needed. The database decides whether a join can still be held in that way: session/holding.ts.
  */
 export interface BrowserCookie {
-  /** To a browser that began a join. */
+  /** Gives the cookie to a browser that began the join. */
   giveBegan(reply: FastifyReply, sessionUuid: string): void;
-  /** To one whose user has proven to be the joiner. */
+  /** Gives the cookie to a browser whose user has proved to be the joiner. */
   giveProven(reply: FastifyReply, sessionUuid: string): void;
-  /** To one that came back from the payment. */
+  /** Gives the cookie to a browser that came back from paying. */
   givePaid(reply: FastifyReply, sessionUuid: string): void;
   holdingOf(request: FastifyRequest, sessionUuid: string): Holding;
-  /** The joins in the cookie, the newest first. */
+  /** Returns the joins in the cookie, newest first. */
   joinsOf(request: FastifyRequest): HeldJoin[];
 }
 
 const NAME = 'induct_join';
-/** As long as a letter's link opens the join on any device. */
+/** As long as the link in a letter opens the join. */
 const MAX_AGE_SECONDS = 30 * 86_400;
-/** Tabs in which one person, or a family, joins at the same time. */
+/** The most joins in one cookie: one person or a family may join in several tabs at the same time. */
 const MOST_JOINS = 3;
 
-/** What is signed for each way. Up to version 0.6 a cookie had one signature, and `browser` was also the word for who paid. */
+/**
+ * The word that is signed for each way of holding a join. Up to version 0.6 a cookie had one signature, and `browser` also stood
+ * for a browser that paid.
+ */
 const WORDS = { began: 'browser', proven: 'proven', paid: 'paid' } as const satisfies Record<
   keyof Holding,
   string

@@ -1,4 +1,4 @@
-/** A plain page for people, without a script, that loads its address again by itself after so many seconds. */
+/** Returns a page without scripts that reloads itself after so many seconds. */
 export function comeBackPage({
   societyName,
   sentence,
@@ -28,7 +28,7 @@ export function comeBackPage({
 `;
 }
 
-/** Whether an address is for programs: everything else is answered with a page. */
+/** Whether an address is for programs. For every other address the answer is a page. */
 export function isForPrograms(path: string): boolean {
   return /^\/(api|static)(\/|\?|$)/.test(path);
 }

@@ -1,17 +1,18 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What callers are counted by: an IPv4 address as it is, also where it comes in an IPv6 one (::ffff:0:0/96), and of an IPv6
- * address the first 64 bits, which is what one household or one rented server has to itself (RFC 4291, section 2.5.1;
- * RFC 6177). Without a port, which some load balancers add (198.51.100.7:5678, [2001:db8::1]:443): each connection has another
- * one. What is no address stays as it is.
+ * Returns the address by which callers are counted. An IPv4 address stays whole, also if it is mapped into IPv6 (::ffff:0:0/96). Of
+ * an IPv6 address the first 64 bits count, which is what one household or one rented server has to itself (RFC 4291, section 2.5.1;
+ * RFC 6177).
+ * Removes a port, which some load balancers add (198.51.100.7:5678, [2001:db8::1]:443), since each connection has another one.
+ * Returns any other text unchanged.
  */
 export function countedAddress(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(address) ?? [];
-  // A link-local address names its interface: fe80::1%eth0.
+  // A link-local address may end with its interface: fe80::1%eth0.
   const plain = (bracketed ?? dotted ?? address).split('%')[0]!;
   if (!isIPv6(plain)) return plain;
-  // A URL writes the address in one way, in groups of 16 bits.
+  // URL normalizes an IPv6 address to groups of 16 bits.
   const canonical = new URL(`http://[${plain}]`).hostname.slice(1, -1);
   const [before = '', after] = canonical.split('::');
   const left = before === '' ? [] : before.split(':');

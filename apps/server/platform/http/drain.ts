@@ -5,23 +5,24 @@ import type { FastifyInstance } from 'fastify';
 
 /** Interval at which idle connections are closed (ms). */
 const LOOK_MS = 50;
-/** After this silence (ms), all of it while the server closes, a connection is taken to bring no further call. */
+/** A connection that has been silent for this long (ms) since the server began to close is expected to bring no further call. */
 const QUIET_MS = 1_000;
-/** How long to wait for connections that still arrive (ms). */
+/** How long to wait for connections that are still arriving (ms). */
 const ACCEPT_MS = 2_000;
 
 interface Connection {
   underWay: number;
-  /** When it was opened, or its last answer was sent (ms). */
+  /** When the connection was opened or last answered (ms). */
   since: number;
-  /** Bytes received by then: more means that a call has begun. */
+  /** Bytes received at that time. If more have arrived since, a call has begun. */
   readBytes: number;
 }
 
 /**
- * Lets a server stop without failing anybody: call {@link stopAccepting} first. `app.close()` then goes on answering on the
- * connections that are there, and closes each after its next answer (which Fastify has say so), or once it is quiet: whoever is
- * about to send a call on it would lose that call. It ends when all are closed, and after `patienceMs` without them.
+ * Lets a server stop without losing calls: call {@link stopAccepting} first. `app.close()` then goes on answering on open
+ * connections. It closes each one after its next answer, which tells the client so (Fastify sets the header), or once it has been
+ * silent, since closing earlier would lose a call that the client is just sending. It ends when all are closed, at the latest after
+ * `patienceMs`.
  */
 export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
   const { server } = app;
@@ -30,7 +31,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
     connections.set(socket, { underWay: 0, since: performance.now(), readBytes: 0 });
     socket.once('close', () => connections.delete(socket));
   });
-  // Before the handler, which may answer at once.
+  // Runs before the request handler, which may answer at once.
   server.prependListener('request', ({ socket }, response) => {
     const connection = connections.get(socket);
     if (!connection) return;
@@ -44,7 +45,8 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 
   app.addHook('preClose', async () => {
     await stopAccepting(server);
-    // A proxy that has no newer connection left takes one that it did not use for long.
+    // The silence is counted from here at the earliest: once a proxy gets no new connections, it may use one that was idle for
+    // long.
     const began = performance.now();
     await new Promise<void>((done) => {
       const end = () => {
@@ -54,7 +56,7 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
       };
       const closeQuiet = async () => {
         const now = performance.now();
-        // A timer comes before what is there to read: on a busy machine a call may have waited for as long.
+        // Timers run before sockets are read. On a busy machine a call may already have waited in the socket, so read first.
         await setImmediate();
         for (const [socket, { underWay, since, readBytes }] of connections)
           if (underWay === 0 && socket.bytesRead === readBytes && now - Math.max(since, began) >= QUIET_MS)
@@ -72,16 +74,17 @@ export function drainOnClose(app: FastifyInstance, patienceMs: number): void {
 }
 
 /**
- * Takes no more connections; those that are there stay as they are. Before anybody is told that theirs ends: they would open
- * another one here, perhaps in the very moment of the end.
+ * Accepts no more connections and keeps the open ones. Must come before any client is told that its connection ends: the client
+ * would open another one here, perhaps just as the server stops.
  */
 export async function stopAccepting(server: HttpServer): Promise<void> {
   if (!server.listening) return;
   let arrived = 0;
   const count = () => arrived++;
   server.on('connection', count);
-  // A connection that the system took for us, and that we did not take from it yet, would be reset with its first call. Node takes
-  // one in each turn of its loop, and none in the rest of the turn that it is in.
+  // The system may have accepted a connection that Node has not taken over yet. Closing the port now would reset that connection
+  // with its first call. Node takes over one connection in each turn of its event loop, so two turns without a new one mean that
+  // none waits.
   const until = performance.now() + ACCEPT_MS;
   for (let quietTurns = 0; quietTurns < 2 && performance.now() < until; ) {
     const before = arrived;
@@ -89,6 +92,6 @@ export async function stopAccepting(server: HttpServer): Promise<void> {
     quietTurns = arrived === before ? quietTurns + 1 : 0;
   }
   server.off('connection', count);
-  // Not HTTP's own, which closes idle connections at once.
+  // Not `close` of the HTTP server, which would close idle connections at once.
   Server.prototype.close.call(server);
 }

@@ -11,7 +11,7 @@ import { fallback } from '#core/sentences.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { LINE_NOT_FOUND, Refusal, SESSION_NOT_FOUND } from './refusal.ts';
 
-/** What a path's id is of: a contact, an order line, or a session. */
+/** Returns the sentence for an unknown id in a path: of a contact, an order line or a session. */
 function unknownOf(instancePath: string): string {
   if (instancePath === '/id') return fallback.initJoin;
   return instancePath === '/sessionProductUuid' ? LINE_NOT_FOUND : SESSION_NOT_FOUND;
@@ -19,12 +19,12 @@ function unknownOf(instancePath: string): string {
 
 const MALFORMED = 'There was a problem with your request.';
 const NOTHING_HERE = 'There is nothing at this address.';
-/** Retry-After when the database does not answer (s). */
+/** The Retry-After header if the database does not answer (s). */
 export const DATABASE_RETRY_SECONDS = 5;
 export const NO_DATABASE = 'We cannot reach our records right now. Please wait a moment and try again.';
 const UNEXPECTED = 'Something went wrong on our side. Nothing was lost; please try again.';
 
-/** The one place where a failure becomes an answer. Bodies of 5xx never carry internals. */
+/** Turns every failure into an answer; nothing else does. Bodies of 5xx answers contain no internals. */
 export function handleErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(nothingHere);
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
@@ -63,7 +63,7 @@ export function handleErrors(app: FastifyInstance): void {
       return send(400, MALFORMED, { errors });
     }
     const status = 'statusCode' in error && error.statusCode ? error.statusCode : 500;
-    // A file outside what is served.
+    // Somebody asked for a file outside the served folder.
     if (status === 403) return nothingHere(request, reply);
     if (status < 500)
       return send(
@@ -75,14 +75,14 @@ export function handleErrors(app: FastifyInstance): void {
   });
 }
 
-/** A short reference that a person can read out and staff can search the log for: the first characters of `reqId`. */
+/** Returns a short reference that a person can read out and staff can search the log for: the beginning of `reqId`. */
 export function referenceOf(requestId: string): string {
   return requestId.slice(0, 8);
 }
 
 /**
- * How addresses are read: one whose percent-encoding is broken (a link that a mail program cut), or with a part of any length,
- * is an address like any other. The router would answer it by itself, without the page and its headers.
+ * Accepts addresses with broken percent-encoding (a link that a mail program cut) and with parts of any length. Otherwise the
+ * router would answer them by itself, without our page and its headers.
  */
 export const addressOptions = {
   rewriteUrl: ({ url = '/' }) => (isEncoded(url) ? url : url.replaceAll('%', '%25')),
@@ -98,7 +98,7 @@ function isEncoded(url: string): boolean {
   }
 }
 
-/** 404 for an unknown address. */
+/** Answers 404 for an unknown address. */
 export function nothingHere(request: FastifyRequest, reply: FastifyReply): void {
   void reply
     .status(404)

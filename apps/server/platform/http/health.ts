@@ -7,12 +7,12 @@ import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { kept } from '../kept.ts';
 import type { Stopping } from './stopping.ts';
 
-/** What keeps a server from being ready. */
+/** The reasons why a server is not ready. */
 export type NotReady = 'stopping' | 'overloaded' | 'database' | 'migrations' | 'storage';
 
-/** How long a result is reused (ms), so that probes cost nothing. */
+/** How long a result is reused (ms), so that frequent probes cost little. */
 const KEPT_MS = 1_000;
-/** The same for the storage, whose provider may charge for each request. */
+/** How long the storage's result is reused (ms): its provider may charge for each request. */
 const STORAGE_KEPT_MS = 10_000;
 const STORAGE_PATIENCE_MS = 3_000;
 
@@ -20,8 +20,8 @@ export const HEALTHZ = '/healthz';
 export const READYZ = '/readyz';
 
 /**
- * `/healthz`: the process runs. `/readyz`: 200 when it may be sent calls, else 503 with what is missing and no internals; 503 from the
- * moment it is told to stop.
+ * Serves `/healthz`, which answers 200 while the process runs, and `/readyz`, which answers 200 if the server can take calls.
+ * Otherwise `/readyz` answers 503 and names what is missing, without internals. From the signal to stop on it answers 503.
  */
 export function serveHealth(
   app: FastifyInstance,
@@ -50,7 +50,7 @@ export function serveHealth(
   });
 }
 
-/** One statement shows that the database answers and has the schema that this version needs. */
+/** Checks with one statement that the database answers and has the schema that this version needs. */
 async function lookAtDatabase({ database, log }: Deps): Promise<NotReady[]> {
   try {
     const files = await readMigrations();

@@ -11,12 +11,12 @@ interface Shape {
   points: Point[];
 }
 
-/** The side of the square that the shapes are drawn in. */
+/** The side length of the square in which the shapes are drawn. */
 const SIDE = 48;
-/** Per pixel and direction: edges are softened. */
+/** Samples for each pixel and direction, which soften the edges. */
 const SAMPLES = 4;
 
-/** The crest of the pages (apps/web/components/Crest.tsx) without its finer lines, which a tab would not show. */
+/** Returns the crest of the pages (apps/web/components/Crest.tsx) without its finer lines, which a tab is too small to show. */
 function shapesIn({ gold, red }: Colours): Shape[] {
   const shield = [
     [24, 1],
@@ -37,7 +37,7 @@ function shapesIn({ gold, red }: Colours): Shape[] {
   ];
 }
 
-/** Points of a cubic Bézier curve. */
+/** Returns points on a cubic Bézier curve. */
 function curve(from: Point, first: Point, second: Point, to: Point): Point[] {
   return Array.from({ length: 9 }, (_, step) => {
     const [t, u] = [step / 8, 1 - step / 8];
@@ -47,7 +47,7 @@ function curve(from: Point, first: Point, second: Point, to: Point): Point[] {
   });
 }
 
-/** The tab's icon as SVG. */
+/** Returns the tab's icon as SVG. */
 export function iconSvg(colours: Colours): string {
   const polygons = shapesIn(colours).map(({ fill, points }) => {
     const corners = points.map((point) => point.map((value) => Number(value.toFixed(2))).join(',')).join(' ');
@@ -56,7 +56,7 @@ export function iconSvg(colours: Colours): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}">${polygons.join('')}</svg>`;
 }
 
-/** The same as PNG, `size` pixels square, for browsers that take no SVG and for home screens. */
+/** Returns the icon as PNG, `size` pixels square, for home screens and for browsers that do not support SVG icons. */
 export function iconPng(colours: Colours, size: number): Buffer {
   const shapes = shapesIn(colours).map(({ fill, points }) => ({
     points,
@@ -92,7 +92,7 @@ export function iconPng(colours: Colours, size: number): Buffer {
   ]);
 }
 
-/** Whether a ray to the right crosses the edges an odd number of times. */
+/** Whether a point is inside: a ray to the right then crosses the edges an odd number of times. */
 function isInside([x, y]: Point, points: readonly Point[]): boolean {
   let inside = false;
   for (let index = 0; index < points.length; index++) {

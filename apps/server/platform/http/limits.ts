@@ -4,7 +4,7 @@ import type { Database } from '../database/client.ts';
 
 export const TOO_MANY = 'Too many attempts. Please wait a few minutes and try again.';
 
-/** The count within the window, as part of a larger statement; 0 when limits are off. */
+/** Returns SQL for the count within the window, as part of a larger statement; 0 if limits are off. */
 export function limitedCount(name: string, key: string, limit: Limit | undefined): RawBuilder<number> {
   if (!limit) return sql<number>`0`;
   return sql<number>`(
@@ -13,8 +13,8 @@ export function limitedCount(name: string, key: string, limit: Limit | undefined
 }
 
 /**
- * Counts one more unless the limit is reached; false then. The window moves in steps of a tenth. One statement that locks its key:
- * however many arrive at once, no more get through.
+ * Counts one more. Returns false, without counting, if the limit is reached. The window moves in steps of a tenth. The statement
+ * locks the key's row, so that concurrent calls cannot exceed the limit.
  */
 export async function countWithin(
   database: Database,
@@ -28,8 +28,9 @@ export async function countWithin(
 }
 
 /**
- * {@link countWithin} as a part of a larger statement: common table expressions, the last one named `within`, of one row with
- * `is_within`. What is free (`isFree`) is not counted, but judged like the rest: it cannot be told from them when the limit is reached.
+ * Returns {@link countWithin} as part of a larger statement: common table expressions, of which the last, `within`, has one row
+ * with `is_within`. A free attempt (`isFree`) is not counted, but is refused like any other when the limit is reached, so that
+ * callers cannot tell the two apart.
  */
 export function countingWithin(
   name: string,

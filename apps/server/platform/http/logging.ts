@@ -3,11 +3,11 @@ import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Lines are written together, at the latest after so many ms: one write for each costs more than most calls. */
+/** Log lines are written together, at the latest after this time (ms): a write for each line would cost more than most calls. */
 const FLUSH_MS = 500;
 const FLUSH_BYTES = 4096;
 
-/** The id of the request that code runs for, across asynchronous calls. */
+/** The id of the request that is being handled, across asynchronous calls. */
 const requestId = new AsyncLocalStorage<string>();
 
 /** Adds the request's id to every line logged while it is handled, including those of use cases and providers. */
@@ -16,15 +16,15 @@ export function logRequestIds(app: FastifyInstance): void {
 }
 
 /**
- * JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses never are. All lines are
- * written when the process ends, also by a fault; a kill -9 may lose those of its last half second.
+ * Creates a log of JSON lines. Requests are logged by route template; bodies, queries, cookies and addresses are never logged. All
+ * lines are written when the process ends, also after a fault; after kill -9 the last half second may be lost.
  */
 export function createLog(level: string, to: DestinationStream = standardOutput()): Logger {
   const log: Logger = pino(
     {
       level,
       base: null,
-      // Fastify's own loggers, one for each request, have the id already.
+      // Fastify's loggers, one for each request, add the id themselves.
       mixin: (_line, _level, logger) => {
         const reqId = logger === log ? requestId.getStore() : undefined;
         const span = trace.getActiveSpan()?.spanContext();
@@ -35,7 +35,7 @@ export function createLog(level: string, to: DestinationStream = standardOutput(
       },
       serializers: {
         req: (request) => ({ method: request.method, route: request.routeOptions?.url ?? 'none' }),
-        // By @fastify/multipart at the level trace, with all headers of the request: its cookie, too.
+        // @fastify/multipart logs this at the level trace with all headers of the request, including its cookie.
         busboyOptions: ({ limits }) => ({ limits }),
         err: (error) => ({ type: error.name, message: error.message, stack: error.stack ?? '' }),
       },
@@ -45,7 +45,7 @@ export function createLog(level: string, to: DestinationStream = standardOutput(
   return log;
 }
 
-/** Standard output, and a copy of every line elsewhere. */
+/** Returns a stream that writes every line to standard output and to `to`. */
 export function withCopy(to: DestinationStream): DestinationStream {
   return pino.multistream([
     { level: 'trace', stream: standardOutput() },

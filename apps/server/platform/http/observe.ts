@@ -4,7 +4,7 @@ import type { CallName } from '#contract/calls.ts';
 import { joins, requestSeconds } from '../metrics.ts';
 import { tracer } from '../watchCall.ts';
 
-/** Of calls that bring a join to a stage by being answered; paid is told by whoever confirms a payment. */
+/** The stage that a join reaches by a successful call. `paid` is not here: the code that confirms a payment counts it. */
 const stages: Partial<Record<CallName, string>> = {
   initiateJoin: 'started',
   initiateSchoolJoin: 'started',
@@ -16,7 +16,10 @@ const stages: Partial<Record<CallName, string>> = {
   beginPayment: 'paying',
 };
 
-/** A route by its template: no id, no query, and one name for all that is none. Never a path, since a session's uuid is a credential. */
+/**
+ * Returns a route's template, without ids and query, or `none` for an address without a route. Never a path, since a session's uuid
+ * is a credential.
+ */
 export function routeOf({ routeOptions: { url } }: FastifyRequest): string {
   return url === undefined || url === '/*' || url === '*' ? 'none' : url;
 }
@@ -25,7 +28,7 @@ function operationOf({ routeOptions: { schema } }: FastifyRequest): CallName {
   return (schema as { operationId?: string } | undefined)?.operationId as CallName;
 }
 
-/** Counts and times every request, and makes a span of it, within which all of it runs. */
+/** Counts and times every request, and makes a span that contains everything that the request does. */
 export function observeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const route = routeOf(request);
@@ -36,7 +39,7 @@ export function observeRequests(app: FastifyInstance): void {
       'induct.request_id': request.id,
     };
     const span = tracer().startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes });
-    // Also when its caller went away before the answer.
+    // `close` also comes when the caller went away before the answer.
     reply.raw.once('close', () => {
       const status = reply.raw.statusCode;
       requestSeconds.observe({ method, route, status }, reply.elapsedTime / 1000);

@@ -19,11 +19,11 @@ import { iconPng, iconSvg } from './icon.ts';
 
 /** The web app's HTML, rendered once at start with the society's data. */
 export interface Page {
-  /** In the society's colours, for tabs and home screens. */
+  /** Icons in the society's colours for tabs and home screens. */
   icons: { svg: string; png: (size: number) => Buffer };
-  /** With Get Started prerendered, for the addresses that show it. */
+  /** The page with Get Started prerendered, for the addresses that show that screen. */
   getStarted: string;
-  /** For every other address: what is shown until the app renders. */
+  /** The page for every other address, which shows a placeholder until the app renders. */
   waiting: string;
   /** The hash by which the content security policy allows the inlined style sheet. */
   styleHash: string;
@@ -43,7 +43,7 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
         `The web app is not built, or not by this version: ${file} is missing. \`npm start\` builds it.`,
       );
   const { renderGetStarted, renderWaiting } = (await import(
-    // Not of this program's build: it is the web app's.
+    // This file is part of the web app's build, not of the server's.
     /* rspackIgnore: true */ pathToFileURL(resolve(buildDir, 'server/render.js')).href
   )) as Record<'renderGetStarted' | 'renderWaiting', (site: Site) => string>;
 
@@ -66,7 +66,10 @@ export async function writePage(buildDir: string, site: Site): Promise<Page> {
   };
 }
 
-/** The entry script comes first, since no screen shows without it. Get Started is prerendered and needs none. */
+/**
+ * Returns a `Link` header for each screen. The entry script comes first, since every screen needs it. Get Started has no header,
+ * because it is prerendered.
+ */
 function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
   const links: Page['links'] = {};
   for (const name of Object.keys(screenPaths) as ScreenName[]) {
@@ -83,7 +86,7 @@ function scriptLinks({ index, downloads }: ScriptFiles): Page['links'] {
 interface Encoded {
   identity: Buffer;
   gzip: Buffer;
-  /** Null until it has been compressed, a moment after the start. */
+  /** Null until the compression in the background has ended, shortly after the start. */
   br: Buffer | null;
   etag: string;
 }
@@ -92,7 +95,7 @@ function encode(html: string): Encoded {
   const identity = Buffer.from(html);
   const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
   const encoded: Encoded = { identity, gzip: gzipSync(identity, { level: 9 }), br: null, etag };
-  // The default window of 4 MiB takes a hundred times the memory of a page.
+  // Brotli's default window of 4 MiB would take a hundred times the memory of a page.
   const params = { [constants.BROTLI_PARAM_LGWIN]: 17 };
   brotliCompress(identity, { params }, (error, br) => {
     if (!error) encoded.br = br;
@@ -101,8 +104,8 @@ function encode(html: string): Encoded {
 }
 
 /**
- * Hashed files under /static for ever, and the page for every other address: with 404 where the site has no screen, so that the
- * guard answers people and the status everybody else. A missing file is 404, never the page.
+ * Serves the hashed files under /static, which browsers may keep for ever, and the page for every other address. If the site has no
+ * screen there, the page shows that to people and its status 404 tells programs. A missing file gets a plain 404 without the page.
  */
 export async function servePage(app: FastifyInstance, buildDir: string, page: Page): Promise<void> {
   await app.register(staticFiles, {
@@ -114,7 +117,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
     preCompressed: true,
   });
   const getStarted = encode(titled(page.getStarted, screenTitles.getStarted));
-  /** By title, made on first use. */
+  /** The waiting pages by title, each made at its first use. */
   const waitings = new Map<string, Encoded>();
   const waiting = (title: string) => {
     const document = waitings.get(title) ?? encode(titled(page.waiting, title));
@@ -163,7 +166,7 @@ export async function servePage(app: FastifyInstance, buildDir: string, page: Pa
   });
 }
 
-/** Who is a member is nothing for a search engine. */
+/** Keeps search engines from listing who is a member. */
 function keepFromIndexes(screen: ScreenName, reply: FastifyReply): void {
   if (screen === 'verify') void reply.header('x-robots-tag', 'noindex');
 }
@@ -183,7 +186,7 @@ function preferredEncoding(
   return br && names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : 'identity';
 }
 
-/** Inlines the build's style sheet: one request less before the first paint. */
+/** Inlines the build's style sheet, which saves one request before the first paint. */
 function takeStyles(html: string, buildDir: string): { html: string; css: string } {
   let css = '';
   const without = html.replace(/<link[^>]*href="(\/static\/css\/[^"]+)"[^>]*>/g, (_, href: string) => {
@@ -203,7 +206,10 @@ function fill(html: string, places: Record<string, string>): string {
   return filled;
 }
 
-/** JSON that cannot close its script element. The element is not executable, so the content security policy does not apply. */
+/**
+ * Returns JSON that cannot close its script element. The element is not executable, so that the content security policy does not
+ * apply to it.
+ */
 function dataForScript(site: Site): string {
   return JSON.stringify(site)
     .replaceAll('<', '\\u003c')

@@ -1,11 +1,11 @@
-/** An expected failure with its HTTP status and sentence. Any other thrown error is a fault of ours: 500. */
+/** An expected failure with its HTTP status and sentence. Any other error that is thrown is a fault of ours and answered 500. */
 export class Refusal extends Error {
   readonly status: number;
   /** Field name → sentence. */
   readonly errors: Record<string, string> | undefined;
-  /** Where the session goes on, when the call does not fit its state. */
+  /** The screen where the joiner can go on, if the call does not fit the session's state. */
   readonly goOn: string | undefined;
-  /** What a page can act on: `Failure['code']` of the contract. */
+  /** A code on which a page can act: `Failure['code']` of the contract. */
   readonly code: 'perhaps_paid' | undefined;
   /** Seconds, for 429 and 503. */
   readonly retryAfter: number | undefined;
@@ -28,7 +28,7 @@ export class Refusal extends Error {
     this.retryAfter = more.retryAfter;
   }
 
-  /** What a joiner reads. */
+  /** The sentence that a joiner reads. */
   get sentence(): string {
     return this.message;
   }

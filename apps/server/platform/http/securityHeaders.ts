@@ -2,26 +2,29 @@ import helmet from 'helmet';
 import type { Config } from '../config/config.ts';
 import type { Page } from './page.ts';
 
-/** Where browsers send what they blocked: named in the pages' headers, and nowhere else. */
+/** The path to which browsers report what they blocked. Only the headers of pages name it. */
 export const REPORTS_PATH = '/api/browser-reports';
 
 const everywhere = ({ hstsSubdomains }: Config) => ({
   referrerPolicy: { policy: 'no-referrer' } as const,
-  // The society's other subdomains are not ours to decide for.
+  // We must not decide for the society's other subdomains.
   strictTransportSecurity: { includeSubDomains: hstsSubdomains },
 });
 
-/** Sets the headers of a page, as a middleware. */
+/** Returns a middleware that sets the headers of a page. */
 export function securePages(config: Config, page: Page | null) {
   return helmet({
     ...everywhere(config),
     contentSecurityPolicy: { useDefaults: false, directives: pagePolicy(config, page) },
-    // The card form's frames open windows, for wallets: with `same-origin` the browser gives them none.
+    // The frames of the card form open windows for wallets. With `same-origin` the browser would not let them.
     crossOriginOpenerPolicy: { policy: 'same-origin-allow-popups' },
   });
 }
 
-/** The same for calls. JSON is no document: headers about windows, frames and plug-ins are covered by its policy. */
+/**
+ * Returns a middleware that sets the headers of API calls. JSON is no document, so headers about windows, frames and plug-ins are
+ * left out: the content security policy covers them.
+ */
 export function secureCalls(config: Config) {
   return helmet({
     ...everywhere(config),
@@ -47,7 +50,7 @@ export function otherHeadersOfPages(config: Config): Record<string, string> {
   };
 }
 
-/** Denies every feature that no page needs, frames included. Wallets in Stripe's frames need `payment`. */
+/** Denies every browser feature that no page needs, in frames, too. Allows `payment` for wallets in Stripe's frames. */
 function permissionsPolicy({ providers }: Config): string {
   const refused = [
     'accelerometer',
@@ -66,7 +69,7 @@ function permissionsPolicy({ providers }: Config): string {
 /** The name of the reporting endpoint. */
 const REPORTS = 'reports';
 
-/** The origins of the card form: its script, what it frames, whom it calls, its pictures. */
+/** The origins of the card form's scripts, frames, calls and pictures. */
 interface CardForm {
   scripts: string[];
   frames: string[];
@@ -75,8 +78,8 @@ interface CardForm {
 }
 
 /**
- * As Stripe documents them (https://docs.stripe.com/security/guide#content-security-policy). Without maps.googleapis.com, which
- * serves anybody's scripts: addresses are suggested in Stripe's own frame, if at all.
+ * The origins that Stripe documents (https://docs.stripe.com/security/guide#content-security-policy), except maps.googleapis.com,
+ * which serves anybody's scripts. Address suggestions, if any, run in Stripe's own frame.
  */
 const STRIPE: CardForm = {
   scripts: ['https://js.stripe.com', 'https://*.js.stripe.com'],
@@ -85,14 +88,17 @@ const STRIPE: CardForm = {
   pictures: ['https://*.stripe.com'],
 };
 
-/** The stand-in's one origin stands for all of Stripe's. */
+/** Returns the card form's origins. The stand-in has a single origin for all of Stripe's. */
 function cardForm({ stripe }: Config['providers']): CardForm {
   if (stripe.browserUrl === null) return STRIPE;
   const { origin } = new URL(stripe.browserUrl);
   return { scripts: [origin], frames: [origin], calls: [origin], pictures: [origin] };
 }
 
-/** Nothing inline but the page's own style sheet, nothing from anywhere but here and the card form's origins. */
+/**
+ * Returns the content security policy of pages. It allows nothing inline except the page's own style sheet, and only our origin and
+ * those of the card form.
+ */
 function pagePolicy(config: Config, page: Page | null): Record<string, string[]> {
   const { scripts, frames, calls, pictures } = cardForm(config.providers);
   return {
@@ -107,7 +113,7 @@ function pagePolicy(config: Config, page: Page | null): Record<string, string[]>
     'frame-src': frames,
     'connect-src': ["'self'", ...(config.apiUrl ? [config.apiUrl] : []), ...calls],
     'report-to': [REPORTS],
-    // For browsers without `report-to`; others ignore it.
+    // For browsers without `report-to`. Browsers that know `report-to` ignore this.
     'report-uri': [config.apiUrl + REPORTS_PATH],
   };
 }

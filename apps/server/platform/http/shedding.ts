@@ -11,7 +11,10 @@ import { templateOf } from './routes.ts';
 
 export const BUSY = 'Very many people are here just now. Please wait a moment and try again.';
 
-/** Who is refused first has least to lose: each from so many times the limits on, and for at least so long (s). */
+/**
+ * The priorities of calls. `from` is the multiple of the limits from which calls are refused, first those with least to lose.
+ * `retryAfter` is the shortest time after which they may try again (s).
+ */
 const priorities = {
   new: { from: 1, retryAfter: 10 },
   joining: { from: 1.25, retryAfter: 5 },
@@ -41,13 +44,13 @@ const ofCalls: Partial<Record<CallName, Priority>> = {
   skipUpgrade: 'paying',
 };
 
-/** By route template; every other call is of somebody who is joining, every other page of somebody new. Null: never refused. */
+/** Priorities by route template. Without an entry, an API call counts as `joining` and a page as `new`. Null: never refused. */
 const ofRoutes: Record<string, Priority | null> = {
   ...Object.fromEntries(
     (Object.keys(calls) as CallName[]).map((name) => [templateOf(name), ofCalls[name] ?? 'joining']),
   ),
   '/api/webhooks/stripe': 'paying',
-  // The pages of who is paying are made of these, and they cost little.
+  // The pages of a joiner who is paying need these files, and serving them costs little.
   '/static/*': 'paying',
   [screens.postPayment]: 'paying',
   [screens.upgrade]: 'paying',
@@ -61,8 +64,9 @@ const ofRoutes: Record<string, Priority | null> = {
 };
 
 /**
- * Refuses load before the memory or the event loop is gone: first new joins and uploads, then who is joining, and who is paying last
- * (docs/operations.md, "Under load"). Comes after the hooks that set an answer's headers.
+ * Refuses calls before the process runs out of memory or the event loop stalls: first new joins and uploads, then joins in
+ * progress, and last those that are paying (docs/operations.md, "Under load"). Must come after the hooks that set an answer's
+ * headers.
  */
 export function shedLoad(
   app: FastifyInstance,
@@ -78,7 +82,7 @@ export function shedLoad(
     requestsShed.inc({ priority });
     request.log.warn({ priority, level: Math.round(now * 100) / 100 }, 'refused: there is too much to do');
     const least = priorities[priority].retryAfter;
-    // Not all at the same moment.
+    // Random, so that callers do not all come back at the same moment.
     const seconds = least + Math.floor(Math.random() * (least + 1));
     if (isForPrograms(request.url)) return done(new Refusal(503, BUSY, { retryAfter: seconds }));
     const reference = referenceOf(request.id);

@@ -1,19 +1,19 @@
 import type { Config } from '../config/config.ts';
 
-/** How long a stopping server continues the calls in progress (ms). */
+/** How long a stopping server continues calls that are running (ms). */
 export const FINISH_MS = 20_000;
-/** How long background work may take after that (ms) before it is abandoned; the next start resumes it. */
+/** How long background work may take after that before it is abandoned (ms). The next start resumes it. */
 const REST_MS = 3_000;
 
-/** The longest time from the signal to the end of the process (ms). */
+/** Returns the longest time from the signal to the end of the process (ms). */
 export function stopMs({ stopDelaySeconds }: Pick<Config, 'stopDelaySeconds'>): number {
   return stopDelaySeconds * 1_000 + FINISH_MS + REST_MS;
 }
 
-/** A /readyz poll within this time (ms) means that a load balancer watches. */
+/** If /readyz was polled within this time (ms), a load balancer is watching. */
 const WATCHED_MS = 60_000;
 
-/** Whether the server is stopping, and whether a load balancer polls /readyz and should notice first. */
+/** Knows whether the server is stopping, and whether a load balancer polls /readyz and must notice before the port closes. */
 export class Stopping {
   #hasBegun = false;
   #askedAt = Number.NEGATIVE_INFINITY;

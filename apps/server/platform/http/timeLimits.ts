@@ -5,20 +5,22 @@ import { Refusal } from './refusal.ts';
 
 const TOO_SLOW = 'Your request did not arrive in time. Please check your connection and try again.';
 
-/** Time limits for each part of a connection (ms). Without them a client that opens many exhausts the server. */
+/** Time limits for each part of a connection (ms). Without them a client could exhaust the server by opening many connections. */
 export interface TimeLimits {
-  /** For a request's headers, from its first byte; for a connection's first request, from when it was opened. */
+  /** For a request's headers, from its first byte. For the first request of a connection: from the opening of the connection. */
   headersMs: number;
-  /** For the whole body of a call. An upload has {@link uploadWindowMs} instead: a phone may need an hour for a film. */
+  /** For the whole body of a call. Uploads have {@link uploadWindowMs} instead: a phone may need an hour for a large film. */
   bodyMs: number;
-  /** In each window of this length an upload must bring at least so many bytes. */
+  /** In each window of this length an upload must bring at least `uploadWindowBytes`. */
   uploadWindowMs: number;
   uploadWindowBytes: number;
-  /** For the rest of a body after its answer was sent: browsers read the answer only after sending everything. */
+  /** For the rest of a body after the answer was sent: browsers read the answer only after they have sent the whole body. */
   restMs: number;
-  /** For a connection without traffic in either direction, as when an answer is not read. Longer than any call takes. */
+  /** For a connection without traffic in either direction, such as an answer that nobody reads. Longer than any call takes. */
   idleMs: number;
-  /** For a connection between requests. Longer than proxies keep it, so that none sends on a connection that was just closed. */
+  /**
+   * For a connection between requests. Longer than a proxy's limit, so that no proxy sends on a connection that was just closed.
+   */
   keepAliveMs: number;
 }
 
@@ -29,11 +31,11 @@ export const timeLimits: TimeLimits = {
   uploadWindowBytes: 30_000,
   restMs: 30_000,
   idleMs: 120_000,
-  // nginx keeps those to its upstreams for 60 s, as load balancers do.
+  // nginx and load balancers keep connections to their upstreams for 60 s.
   keepAliveMs: 72_000,
 };
 
-/** Those that Node enforces. Its limit for a whole request is not used, since it would apply to uploads. */
+/** Returns the limits that Node enforces. Node's limit for a whole request stays off, since it would apply to uploads. */
 export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   return {
     requestTimeout: 0,
@@ -43,7 +45,7 @@ export function serverTimes({ headersMs, idleMs, keepAliveMs }: TimeLimits) {
   } satisfies FastifyHttpOptions<Server>;
 }
 
-/** The limits of bodies. A body that takes too long is refused with 408 and a sentence, and its connection closed. */
+/** Enforces the limits of bodies. Refuses a body that takes too long with 408 and a sentence, and closes its connection. */
 export function limitBodies(
   app: FastifyInstance,
   { bodyMs, uploadWindowMs, uploadWindowBytes, restMs }: TimeLimits,
@@ -52,7 +54,7 @@ export function limitBodies(
     const { raw, headers } = request;
     done();
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-    // Node emits no end of a request whose answer was sent before.
+    // Node emits no `end` for a request that was answered before its body had arrived.
     const untilAnswered = (timer: NodeJS.Timeout) => {
       const clear = () => clearTimeout(timer);
       raw.once('end', clear);
@@ -73,7 +75,7 @@ export function limitBodies(
       before = socket.bytesRead;
     }, uploadWindowMs);
     untilAnswered(window);
-    // Scanning and forwarding it may take longer than a connection may be idle.
+    // Scanning and forwarding an upload may take longer than a connection may be idle.
     raw.once('end', () => socket.setTimeout(0));
   });
   app.addHook('onResponse', ({ raw }, _, done) => {
@@ -89,7 +91,7 @@ function isForm(contentType: string | undefined): boolean {
   return /^multipart\//i.test(contentType ?? '');
 }
 
-/** Fails the body's reader, which then answers; does nothing when nobody reads any more. */
+/** Fails the reader of the body, which then sends the refusal. Closes the connection if nobody reads the body any more. */
 function breakOff(request: IncomingMessage, refusal: Refusal): void {
   if (request.listenerCount('error') > 0) request.emit('error', refusal);
   else request.socket.destroy();

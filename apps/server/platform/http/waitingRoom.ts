@@ -11,12 +11,12 @@ import { secureCalls } from './securityHeaders.ts';
 
 export interface WaitingRoom {
   port: number;
-  /** Closes the port after answering the calls in progress. */
+  /** Closes the port. Calls that are running are still answered. */
   leave(): Promise<void>;
 }
 
 /**
- * Answers while the server has no database: 503, as JSON to calls and to people as a plain page that reloads itself. /healthz is 200,
+ * Answers while the server has no database. Calls get 503 as JSON, people 503 as a page that reloads itself. /healthz answers 200,
  * /readyz 503.
  */
 export async function openWaitingRoom(config: Config, log: Log, societyName: string): Promise<WaitingRoom> {
@@ -35,7 +35,7 @@ export async function openWaitingRoom(config: Config, log: Log, societyName: str
           ...(status === 503 ? { 'retry-after': String(DATABASE_RETRY_SECONDS) } : {}),
         })
         .end(body);
-    // The body is not read.
+    // Discards the body.
     request.resume();
     if (path === HEALTHZ) return send(200, 'application/json', '{"ok":true}');
     const missing: NotReady[] = ['database'];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** What HubSpot answers with, as far as we read it (https://developers.hubspot.com/docs/api-reference). */
+/** Schemas of HubSpot's answers, as far as we read them (https://developers.hubspot.com/docs/api-reference). */
 
-/** An id, digits. Of 64 bits, so never a number. */
+/** An id: digits that may need 64 bits, so it is kept as text and never as a number. */
 const id = z.string().regex(/^\d+$/);
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 
@@ -27,7 +27,7 @@ const writeError = z.object({
     .optional(),
 });
 
-/** By what is asked for. */
+/** The schemas by what was asked for. */
 export const answers = {
   contact,
   contactWithNotes: contact.extend({
@@ -35,7 +35,7 @@ export const answers = {
   }),
   records: z.object({ results: z.array(contact) }),
   page: z.object({ results: z.array(contact), paging }),
-  /** Of deleted contacts the ids alone are read. */
+  /** Of deleted contacts only the ids are read. */
   idPage: z.object({ results: z.array(z.object({ id })), paging }),
   batch: z.object({ results: z.array(contact), errors: z.array(writeError).optional() }),
   created: z.object({ id }),
@@ -65,7 +65,9 @@ export const answers = {
 };
 export type BatchAnswer = z.infer<typeof answers.batch>;
 
-/** The JSON of an answer, without what PostgreSQL cannot keep: NUL, and halves of surrogate pairs. Undefined when it is none. */
+/**
+ * Parses an answer's JSON and removes what PostgreSQL cannot store: NUL, and halves of surrogate pairs. Undefined for other text.
+ */
 export function jsonOf(text: string): unknown {
   const storable = (_: string, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;

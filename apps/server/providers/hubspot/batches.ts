@@ -2,16 +2,17 @@ import type { BatchAnswer, CrmContact } from './answers.ts';
 import { isInvalidEmail, reasonOf } from './failures.ts';
 import { MERGED_IDS } from './properties.ts';
 
-/** One contact of a batch write, by a mark of the caller's that its error is told by. */
+/** One contact of a batch write. HubSpot repeats the caller's `mark` in an error about this contact. */
 export interface BatchWrite {
   mark: string;
-  /** Null: create it. */
+  /** Null to create the contact. */
   id: string | null;
   properties: Record<string, string>;
 }
 /**
- * What became of it. A conflict is a contact with that email, by its id if HubSpot says it; `gone` is one that HubSpot does
- * not know, or has no more. One that was written under another id than was asked for has been merged.
+ * The result for one contact. `conflict`: another contact has that email; `id` is its id, if HubSpot names it. `gone`: HubSpot does
+ * not know the contact or has deleted it. `isMerged`: HubSpot wrote to another id than the one asked for, because the contact has
+ * been merged.
  */
 export type BatchOutcome =
   | { kind: 'written'; id: string; isMerged: boolean }
@@ -19,7 +20,10 @@ export type BatchOutcome =
   | { kind: 'conflict'; id: string | null }
   | { kind: 'refused'; reason: string; isEmail: boolean };
 
-/** HubSpot answers with the contact that an id leads to, and does not say which id that was. */
+/**
+ * Returns the contacts by the ids that were asked for. HubSpot answers with the contact into which an id was merged, and does not
+ * name the id that was asked for.
+ */
 export function byAskedId(ids: readonly string[], results: readonly CrmContact[]): Map<string, CrmContact> {
   const found = new Map<string, CrmContact>();
   for (const contact of results)
@@ -28,12 +32,15 @@ export function byAskedId(ids: readonly string[], results: readonly CrmContact[]
   return found;
 }
 
-/** The contact that has the email, as the message of a conflict says. */
+/** Reads from the message of a conflict the id of the contact that has the email. */
 export function existingId(message: string): string | null {
   return /Existing ID: (\d+)/.exec(message)?.[1] ?? null;
 }
 
-/** By mark. Errors name the mark or the id of what they are about; of what the answer does not say nothing is known. */
+/**
+ * Returns the results by mark. Errors name the mark or the id of their contact. A contact to be updated has no result if the answer
+ * does not mention it.
+ */
 export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): Map<string, BatchOutcome> {
   const outcomes = new Map<string, BatchOutcome>();
   for (const { category, message, errors, context } of answer.errors ?? []) {
@@ -56,7 +63,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       );
   }
   const answered = new Set(answer.results.map(({ id }) => id));
-  // The ids that merged contacts have now.
+  // Contacts under ids that nobody asked for: those of merged or created contacts.
   const others = answer.results.filter((contact) => writes.every(({ id }) => id !== contact.id));
   const byEmail = new Map(others.map((contact) => [contact.properties.email?.toLowerCase(), contact.id]));
   for (const { mark, id, properties } of writes) {
@@ -66,7 +73,7 @@ export function outcomesOf(writes: readonly BatchWrite[], answer: BatchAnswer): 
       outcomes.set(
         mark,
         written === undefined
-          ? // It did not say what became of it: to be looked for by its email.
+          ? // The answer does not mention the contact. The caller then looks for it by its email.
             { kind: 'conflict', id: null }
           : { kind: 'written', id: written, isMerged: false },
       );

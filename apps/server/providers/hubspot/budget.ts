@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../platform/database/client.ts';
 
 /**
- * HubSpot's limits for a service key, as for a private app (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details): 100
- * calls in any ten seconds, 4 searches in any second. A bucket of `capacity` that refills at `perSecond` never lets more
- * than capacity + seconds * perSecond through; what is left over is for clocks and networks that are not even.
+ * HubSpot's limits for a service key, as for a private app
+ * (https://developers.hubspot.com/docs/guides/apps/api-usage/usage-details), are 100 calls in any ten seconds and 4 searches in any
+ * second. Each is a token bucket, which lets through at most capacity + seconds * perSecond. The rest of the limit is left for
+ * delays in the network and differences between clocks.
  */
 const BUCKETS = {
   call: { capacity: 15, perSecond: 8 },
@@ -13,37 +14,37 @@ const BUCKETS = {
 export type CallKind = keyof typeof BUCKETS;
 
 /**
- * Who wants to call: a joiner who waits, one at an address that has tried several wrong codes (`suspect`), or work that can
- * wait.
+ * Who wants to call: a joiner who waits (`joiner`), a joiner at an address that has tried several wrong codes (`suspect`), or
+ * background work.
  */
 export type Urgency = 'joiner' | 'suspect' | 'background';
 
 /**
- * Kept back from those who can wait, for joiners who wait. Of searches a part of one is enough: whoever needs no more than a
- * whole one is always first, and nothing is lost while nobody is.
+ * Tokens that `suspect` and `background` must leave for joiners who wait. For searches half a token suffices: a joiner, who needs
+ * one token, is served before a caller who needs 1.5, and while no joiner waits no search is lost.
  */
 const RESERVED = {
   call: { joiner: 0, suspect: 0, background: 5 },
   search: { joiner: 0, suspect: 0.5, background: 0.5 },
 } as const;
-/** After so many failures in a row HubSpot is left alone; then one call at a time probes whether it is back. */
+/** After this many failures in a row no calls are made for a while. Then one call at a time probes whether HubSpot is back. */
 export const FAILURES = 5;
 const PROBE_SECONDS = 10;
 const LONGEST_PAUSE_SECONDS = 60;
 
 export interface Budget {
-  /** Takes one call, or says how long to wait (ms, at least 1). */
+  /** Takes a token for one call and returns 0; otherwise returns how long to wait (ms, at least 1). */
   take(kind: CallKind, urgency: Urgency): Promise<number>;
   answered(kind: CallKind): Promise<void>;
-  /** HubSpot said to wait: with calls of a kind, or with all. */
+  /** Records that HubSpot asked to wait with calls of a kind, or with all. */
   limited(kind: CallKind | 'all', retryAfterMs: number): Promise<void>;
-  /** Down, or slower than it may be. */
+  /** Records a failure: HubSpot was down, or too slow. */
   failed(kind: CallKind): Promise<void>;
-  /** How long HubSpot is left alone (ms), taking nothing. */
+  /** Returns for how long no call may be made (ms). Takes no token. */
   blockedMs(kind: CallKind): Promise<number>;
 }
 
-/** For a few calls where no database is at hand to share a budget in. */
+/** Limits nothing. For a few calls without a database in which a budget could be shared. */
 export const noBudget: Budget = {
   take: async () => 0,
   answered: async () => {},
@@ -52,9 +53,9 @@ export const noBudget: Budget = {
   blockedMs: async () => 0,
 };
 
-/** One budget for all processes on a database: what one of them learns of HubSpot, the others know. */
+/** Returns the budget that all processes on a database share, together with what each learns about HubSpot's state. */
 export function sharedBudget(database: Database): Budget {
-  /** Failures that were not reported yet are the only ones whose end must be. */
+  /** Kinds with failures that are known here. Only for these must a success reset the count in the database. */
   const failing = new Set<CallKind>();
   return {
     async take(kind, urgency) {

@@ -9,16 +9,16 @@ import { CrmDenied, CrmRefused, CrmUnavailable } from './errors.ts';
 import { correlationIdOf, failureOf } from './failures.ts';
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** Work in the background waits so long for its turn; after that it says so, and is done later. */
+/** How long background work waits for its turn. If the wait would be longer, it fails and is tried again later. */
 const LONGEST_WAIT_MS = 2_000;
 
 export interface Request {
   method: 'GET' | 'POST' | 'DELETE';
-  /** The collection, as `/crm/objects/2026-09/contacts`. */
+  /** The collection, such as `/crm/objects/2026-09/contacts`. */
   under: string;
-  /** Below it, with its query. */
+  /** The rest of the path and the query. */
   path?: string;
-  /** A form, or what is sent as JSON. */
+  /** A form, or a value that is sent as JSON. */
   body?: unknown;
   /** From sending the request to the end of the answer. */
   timeoutMs?: number | undefined;
@@ -27,15 +27,18 @@ export interface Request {
 }
 
 export interface HubspotCalls {
-  /** Throws {@link CrmUnavailable}, {@link CrmDenied}, {@link CrmRefused}; an answer that is not of this shape is none. */
+  /**
+   * Throws {@link CrmUnavailable}, {@link CrmDenied} or {@link CrmRefused}. An answer that does not match `shape` counts as a
+   * failure, as if something else than HubSpot had answered.
+   */
   call<T>(shape: z.ZodType<T>, request: Request): Promise<T>;
-  /** The same about one record: null when HubSpot does not know it. */
+  /** Does the same for a call about one record. Returns null if HubSpot does not know the record. */
   callAboutOne<T>(shape: z.ZodType<T>, request: Request): Promise<T | null>;
 }
 
 /**
- * Makes calls over fetch, with a time limit on each and within the budget of all processes. For a joiner a call that may not
- * be made now fails at once; in the background it waits for its turn. What HubSpot does not do is told.
+ * Makes calls with fetch, each with a time limit and within the budget that all processes share. If the budget allows no call now,
+ * a call for a joiner fails at once, and background work waits for its turn. Reports failures to `tell`.
  */
 export function hubspotCalls(
   { url, accessToken }: Providers['hubspot'],
@@ -69,7 +72,7 @@ export function hubspotCalls(
           ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
-        // HubSpot redirects no call: whoever does is somebody else.
+        // HubSpot never redirects a call: a redirect comes from something else.
         redirect: 'manual',
         signal: AbortSignal.timeout(timeoutMs),
       });
@@ -119,13 +122,13 @@ export function hubspotCalls(
   }
 
   return {
-    // Null is for what is about one record.
+    // `send` returns null only for calls about one record.
     call: async (shape, request) => (await send(shape, request, false))!,
     callAboutOne: (shape, request) => send(shape, request, true),
   };
 }
 
-/** A call as the log names it: nobody's id, email or file. */
+/** Returns the name of a call for the log: without ids, emails and file names. */
 export function nameOf(method: string, under: string, path: string): string {
   const [named] = path.split('?', 1);
   return `${method} ${under}${named!.replace(/\/[^/]*[\d%@][^/]*/g, '/:id')}`;

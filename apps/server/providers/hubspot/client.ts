@@ -13,14 +13,14 @@ import { refusedRecord } from './failures.ts';
 import { MERGED_IDS, readProperties } from './properties.ts';
 import { streamedFile } from './streamedFile.ts';
 
-/** A contact with when it was last changed, in HubSpot's clock. */
+/** A contact with the time of its last change, by HubSpot's clock. */
 export interface ChangedContact extends CrmContact {
   changedAt: Date;
 }
 
 /** A file for HubSpot. */
 export interface CrmFile {
-  /** Folder and name, as /folder/name.pdf; both of plain letters. */
+  /** Folder and name, such as /folder/name.pdf, both in ASCII. */
   path: string;
   mediaType: string;
   sizeBytes: number;
@@ -39,78 +39,89 @@ export interface CrmProperty {
   options: { label: string; value: string }[];
 }
 export interface ExistingProperty extends CrmProperty {
-  /** HubSpot alone writes it. */
+  /** Whether only HubSpot can write the property. */
   isReadOnly: boolean;
 }
 
 export interface HubspotClient {
-  /** Null when HubSpot does not know the id. */
+  /** Returns null if HubSpot does not know the id. */
   getContact(id: string, timeoutMs: number): Promise<CrmContact | null>;
   findByCode(
     code: string,
     options: { timeoutMs: number; who: 'joiner' | 'suspect' },
   ): Promise<CrmContact | null>;
   findByEmail(email: string): Promise<CrmContact | null>;
-  /** Those of at most 100 that HubSpot knows, by the id that was asked for: one that was merged has another. */
+  /**
+   * Reads at most 100 contacts. Returns those that HubSpot knows, by the ids that were asked for: a contact that was merged has
+   * another id.
+   */
   readContacts(
     ids: readonly string[],
     properties: readonly string[],
     timeoutMs?: number,
   ): Promise<Map<string, CrmContact>>;
-  /** Updates at most 100 contacts, or creates them, in one call; by mark. One that is refused keeps none of the others. */
+  /**
+   * Updates or creates at most 100 contacts in one call. Returns the results by mark. A refused contact does not keep the others
+   * from being written.
+   */
   updateContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
   createContacts(writes: readonly BatchWrite[]): Promise<Map<string, BatchOutcome>>;
-  /** A page of all contacts, oldest first; `after` null at the end. */
+  /** Returns a page of all contacts, oldest first. `after` leads to the next page; null at the end. */
   listContacts(after: string | null): Promise<{ contacts: CrmContact[]; after: string | null }>;
-  /** A page of the ids of contacts that were deleted; `after` null at the end. */
+  /** Returns a page of the ids of deleted contacts. `after` leads to the next page; null at the end. */
   deletedContacts(after: string | null): Promise<{ ids: string[]; after: string | null }>;
   /**
-   * Contacts changed at or after a time, the longest unchanged first, {@link LARGEST_PAGE} at most. There is no next page:
-   * whoever changes meanwhile would move everybody behind them up by one. Ask again from the last one's time.
+   * Returns at most {@link LARGEST_PAGE} contacts that were changed at or after a time, earliest change first. There are no further
+   * pages: a contact that changes meanwhile moves to the end, and each contact behind it moves up by one, so that a next page would
+   * miss one. Ask again from the time of the last contact.
    */
   changedContacts(since: Date): Promise<ChangedContact[]>;
-  /** Contacts last changed at just this time, by rising id, after an id; {@link LARGEST_PAGE} at most. */
+  /**
+   * Returns at most {@link LARGEST_PAGE} contacts that were last changed at exactly this time and whose id is above `afterId`, by
+   * rising id.
+   */
   contactsChangedAt(at: Date, afterId: string): Promise<ChangedContact[]>;
   /**
-   * Uploads a file for staff alone, and answers its id. One of the same path is not replaced: look for it first. What kept
-   * its bytes from being read is thrown as it is.
+   * Uploads a file that only staff can see, and returns its id. Does not replace a file of the same path: look for one first. An
+   * error while reading `bytes` is thrown unchanged.
    */
   uploadFile(file: CrmFile): Promise<string>;
-  /** The id of the file with this path, or null. */
+  /** Returns the id of the file with this path, or null. */
   findFile(path: string): Promise<string | null>;
-  /** A note about a contact with a file, in one call; answers its id. `html` is the note's text. */
+  /** Creates a note about a contact, with a file, in one call. Returns the note's id. `html` is the note's text. */
   createNote(note: { contactId: string; fileId: string; html: string; at: Date }): Promise<string>;
-  /** The id of a note about this contact that holds this file, or null. */
+  /** Returns the id of a note about this contact that holds this file, or null. */
   findNote(contactId: string, fileId: string): Promise<string | null>;
-  /** Deletes a note; its file stays. One that is not there is no error. */
+  /** Deletes a note and keeps its file. A note that does not exist is no error. */
   deleteNote(id: string): Promise<void>;
   /**
-   * Deletes a contact for good, with all that HubSpot has of them (GDPR); one that is not there is no error. By id: an unknown email
-   * would be put on a list of those that may never come back. Throws {@link CrmDenied} when the token may not.
+   * Deletes a contact for good, with all that HubSpot has about the person (GDPR). A contact that does not exist is no error. Takes
+   * an id, since HubSpot puts an unknown email on a list of emails that can never be added again. Throws {@link CrmDenied} if the
+   * token lacks the permission.
    */
   eraseContact(id: string): Promise<void>;
-  /** Deletes a file for good, with its bytes; one that is not there is no error. */
+  /** Deletes a file and its bytes for good. A file that does not exist is no error. */
   eraseFile(id: string): Promise<void>;
-  /** Every contact property of the account; null when HubSpot does not know this API version. */
+  /** Returns every contact property of the account; null if HubSpot does not know this API version. */
   getProperties(): Promise<ExistingProperty[] | null>;
-  /** Their names. */
+  /** Returns the names of the contact properties. */
   getPropertyNames(): Promise<Set<string> | null>;
-  /** Makes a contact property. One that exists, or does not fit, is refused. */
+  /** Creates a contact property. HubSpot refuses one that exists or is not valid. */
   createProperty(property: CrmProperty): Promise<void>;
-  /** Whether contacts may be written, by a call that writes none: throws {@link CrmDenied} when they may not. */
+  /** Checks by a call that writes nothing that the token may write contacts. Throws {@link CrmDenied} if it may not. */
   mayWrite(): Promise<void>;
-  /** What the token may do; null when HubSpot does not know it as a private app's. */
+  /** Returns the scopes of the token; null if HubSpot does not know it as the token of a private app. */
   getScopes(): Promise<Set<string> | null>;
 }
 
-/** Of contacts that are listed or searched. */
+/** The most contacts in one page of a list or a search. */
 export const LARGEST_PAGE = 100;
-/** An upload that is slower is given up: 50 KB a second. */
+/** The lowest speed of an upload before it times out: 50 KB a second. */
 const SLOWEST_BYTES_PER_MS = 50;
-/** HubSpot's own type of that association. */
+/** HubSpot's type id for the association of a note with a contact. */
 const NOTE_TO_CONTACT = 202;
 
-/** HubSpot's contacts API (dated version), see {@link hubspotCalls}. */
+/** A client of HubSpot's contacts API (dated version). See {@link hubspotCalls} for limits and errors. */
 export function hubspotClient(
   settings: Providers['hubspot'],
   rules: FieldRules,
@@ -196,7 +207,7 @@ export function hubspotClient(
       const [found] = await search([{ propertyName, operator: 'EQ', value }], { limit: 1, ...options });
       return found ?? null;
     },
-    // By the unique property, not by search: search lags behind writes.
+    // Reads by the unique property instead of searching, since search lags behind writes.
     findByEmail: (email) =>
       callAboutOne(answers.contact, {
         method: 'GET',
@@ -235,7 +246,7 @@ export function hubspotClient(
         RECORD_ID,
       ),
     async uploadFile({ path, mediaType, sizeBytes, bytes }) {
-      // Noted before anything is waited for: an error that nobody listens to would end this process.
+      // Listens before the first `await`: a stream's error without a listener would end this process.
       let unread: Error | null = null;
       bytes.on('error', (error) => {
         unread = error;
@@ -282,7 +293,7 @@ export function hubspotClient(
         under: contacts,
         path: `/${encodeURIComponent(contactId)}?associations=notes`,
       });
-      // The newest are the last, and the one that is looked for was made just now.
+      // The newest notes come last, and the caller looks for a note that was made just now.
       const inputs =
         contact?.associations?.notes?.results.slice(-LARGEST_PAGE).map(({ id }) => ({ id })) ?? [];
       if (inputs.length === 0) return null;
@@ -330,12 +341,12 @@ export function hubspotClient(
       try {
         await call(answers.anything, { method: 'POST', under: contacts, path: '/batch/update', body });
       } catch (error) {
-        // Permitted, and then nothing to do: that is what it was for.
+        // HubSpot checked the permission first and then refused the empty list: the token may write.
         if (!(error instanceof CrmRefused)) throw error;
       }
     },
     async getScopes() {
-      // The call that tells a private app's scopes has no dated version.
+      // The call that returns a private app's scopes has no dated version.
       const answer = await callAboutOne(answers.scopes, {
         method: 'POST',
         under: '/oauth/v2/private-apps',

@@ -1,7 +1,7 @@
-/** HubSpot does not take the call now: limited, down, or slower than it may be. Try again, not before `retryAfterMs`. */
+/** HubSpot does not accept the call now: a limit is reached, or it is down or too slow. Try again after `retryAfterMs`. */
 export class CrmUnavailable extends Error {
   readonly retryAfterMs: number;
-  /** Whether what was sent may be what HubSpot fails on. */
+  /** Whether the data that was sent may be the cause of the failure. */
   readonly perhapsRecord: boolean;
   constructor(message: string, retryAfterMs = 0, perhapsRecord = false) {
     super(message);
@@ -10,7 +10,7 @@ export class CrmUnavailable extends Error {
   }
 }
 
-/** The key may not make this call (401, 403), or HubSpot does not know its address: until somebody puts that right. */
+/** The key must not make this call (401, 403), or HubSpot does not know its address. Lasts until somebody repairs it. */
 export class CrmDenied extends CrmUnavailable {
   readonly status: number;
   constructor(status: number, message: string, retryAfterMs: number) {
@@ -19,10 +19,10 @@ export class CrmDenied extends CrmUnavailable {
   }
 }
 
-/** HubSpot will not take this record as it is. Its reason is for staff. */
+/** HubSpot refuses this record with its present values. The reason is for staff. */
 export class CrmRefused extends Error {
   readonly status: number;
-  /** It is the email that it does not take. */
+  /** Whether HubSpot refuses the record because of its email. */
   readonly isEmail: boolean;
   constructor(status: number, message: string, isEmail = false) {
     super(message);

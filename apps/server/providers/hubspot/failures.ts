@@ -7,11 +7,11 @@ const errorBody = z.object({
   message: z.string().optional().catch(undefined),
   category: z.string().optional().catch(undefined),
   correlationId: z.string().optional().catch(undefined),
-  /** Of a 429: which limit was met. */
+  /** In a 429: the limit that was reached. */
   policyName: z.string().optional().catch(undefined),
   errors: z.array(errorDetail).optional().catch(undefined),
 });
-/** What HubSpot finds a call by, which the body of an error has. */
+/** Returns the correlation id in the body of an error, by which HubSpot finds the call. */
 export function correlationIdOf(json: unknown): string | null {
   return errorBody.safeParse(json).data?.correlationId ?? null;
 }
@@ -20,15 +20,16 @@ type ErrorBody = Partial<z.infer<typeof errorBody>>;
 type ErrorDetail = z.infer<typeof errorDetail>;
 
 /**
- * Why HubSpot refuses a record, for staff: a rule of the account in words, since HubSpot's own sentence does not say where it
- * is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement); else HubSpot's sentence, or null.
+ * Returns for staff why HubSpot refuses a record. A rule of the account is described in our own words, since HubSpot's sentence
+ * does not say where the rule is set (https://developers.hubspot.com/changelog/crm-api-write-validation-enforcement). Otherwise
+ * returns HubSpot's sentence, or null.
  */
 export function reasonOf({ message, errors }: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   const rules = errors?.flatMap((detail) => ruleOf(detail) ?? []) ?? [];
   return rules.length > 0 ? [...new Set(rules)].join(' ') : (message ?? null);
 }
 
-/** How the reason begins where a rule of the account is it. */
+/** The beginning of the reason if a rule of the account refuses the record. */
 export const RULE = 'A rule in HubSpot wants';
 
 function ruleOf({ code, message, context }: ErrorDetail): string | null {
@@ -47,8 +48,8 @@ function namesOf(context: Record<string, unknown> | undefined): string | null {
 }
 
 /**
- * Whether a record is refused for the email that HubSpot knows it by. What is wrong with each property stands in `errors`, or in
- * the message as JSON.
+ * Whether HubSpot refuses a record because of its property `email`. HubSpot lists what is wrong with each property in `errors`, or
+ * as JSON in the message.
  */
 export function isInvalidEmail({
   message = '',
@@ -61,8 +62,8 @@ export function isInvalidEmail({
 }
 
 /**
- * What staff are told of records that are refused, once for each cause: nothing in it is of a person. Of an email they are
- * told by its join, which is sent without it.
+ * Returns the notice for staff about refused records. It contains nothing about a person and is sent once for each cause. Null for
+ * an invalid email: staff learn of it from the join, which is then sent without the email.
  */
 function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors'>): string | null {
   if (isInvalidEmail(error)) return null;
@@ -72,7 +73,7 @@ function refusalNotice(cause: string, error: Pick<ErrorBody, 'message' | 'errors
   return `${why} Which, and why: npm run operator -- contacts failed`;
 }
 
-/** One record of a batch that was refused, where the others were taken. */
+/** Returns the trouble for one record of a batch that HubSpot refused while accepting others. */
 export function refusedRecord(
   call: string,
   error: Pick<ErrorBody, 'category' | 'message' | 'errors'>,
@@ -90,47 +91,48 @@ export function refusedRecord(
   };
 }
 
-/** What is to be done about an answer that is neither a success nor the news that HubSpot does not know a record. */
+/** What to do about an answer that is an error. A 404 about one record is no failure and does not come here. */
 export type Failure = {
   /** HubSpot's sentence, for staff. */
   message: string;
   trouble: ProviderTrouble;
 } & (
   | { kind: 'refused'; isEmail: boolean }
-  /** HubSpot counts: nothing of `all` calls, or of those of the same kind, before so many ms. */
+  /** A limit is reached: no call of this kind, or with `ofAll` no call at all, before `retryAfterMs`. */
   | { kind: 'limited'; retryAfterMs: number; ofAll: boolean }
-  /** It answered, and lets this call not be made: by its key's permission, or since it does not know the address. */
+  /** HubSpot answers, but refuses this call, because the key lacks a permission or because HubSpot does not know the address. */
   | { kind: 'denied'; retryAfterMs: number }
-  /** It lets no call be made, or cannot. The record may be at fault when `perhapsRecord`. */
+  /** HubSpot accepts no call at present. With `perhapsRecord` the cause may be the record that was sent. */
   | { kind: 'down'; retryAfterMs: number; perhapsRecord: boolean }
 );
 
-/** Statuses by which HubSpot refuses what it was sent. All others say nothing about a record. */
+/** Statuses by which HubSpot refuses the data that it was sent. All others say nothing about a record. */
 const REFUSALS = [400, 409, 413, 414, 415, 422];
 
 const SECOND_MS = 1_000;
-/** How long each of HubSpot's limits may last when it does not say: by its `policyName`. */
+/** How long to wait after each of HubSpot's limits (by `policyName`) if the answer does not say it. */
 const LIMIT_MS: Record<string, number> = {
   SECONDLY: SECOND_MS,
   TEN_SECONDLY_ROLLING: 10 * SECOND_MS,
-  // Until midnight in the account's time zone, which we do not know: asked now and then.
+  // This limit ends at midnight in the account's time zone, which we do not know. So we try every 15 minutes.
   DAILY: 15 * 60 * SECOND_MS,
 };
-/** A lock lasts two seconds. */
+/** The shortest wait after a 423: HubSpot's lock lasts two seconds. */
 const LOCKED_MS = 2 * SECOND_MS;
-/** A move between data centres that does not say how long it takes; it may last a day. */
+/** How long to wait if HubSpot moves the account between data centres and does not say how long. A move may last a day. */
 const MIGRATION_MS = 10 * 60 * SECOND_MS;
 const LONGEST_MS = 24 * 3600 * SECOND_MS;
-/** What somebody has to put right is asked for again so often. */
+/** How often a call is tried again that fails until somebody repairs the cause. */
 const DENIED_MS = 60 * SECOND_MS;
 const TIMED_OUT_MS = 5 * SECOND_MS;
 
 export const KEYS_PAGE = 'HubSpot: Development, Keys, Service keys';
 
 /**
+ * Classifies an error of HubSpot.
  * @param retryAfter the header, in seconds
- * @param requestId of the header, or else of the body
- * @param json the body; undefined when it is none
+ * @param requestId from the header, or else from the body
+ * @param json the body; undefined if it is no JSON
  */
 export function failureOf(
   call: string,
@@ -162,7 +164,7 @@ export function failureOf(
       kind: 'down',
       message: `what answered (${status}) is not HubSpot`,
       retryAfterMs: 0,
-      // Something on the way may take offence at what is sent.
+      // Something between us and HubSpot, such as a firewall, may block the data that is sent.
       perhapsRecord: true,
       trouble: {
         ...trouble(
@@ -260,7 +262,7 @@ export function failureOf(
   };
 }
 
-/** The code of the first of its errors and the property that it names; else its category or policy. */
+/** Returns the code of the first of the errors and the property that it names. Without such a code: the limit or the category. */
 function causeOf({ category, policyName, errors }: ErrorBody): { code: string | null; param: string | null } {
   const first = errors?.find(({ code }) => code !== undefined);
   return { code: first?.code ?? policyName ?? category ?? null, param: namesOf(first?.context) };

@@ -7,9 +7,9 @@ import { findCountry } from '#reference/countries.ts';
 import { findSubdivision } from '#reference/lookup.ts';
 import type { ContactProfile } from '../../platform/database/types.ts';
 
-/** The status of who is a member. */
+/** The value of `membershipStatus` for a member. */
 export const MEMBER = 'member';
-/** And of who was one. */
+/** The value of `membershipStatus` for a former member. */
 export const FORMER = 'former';
 
 export type Properties = Record<string, string | null | undefined>;
@@ -17,13 +17,13 @@ export type Properties = Record<string, string | null | undefined>;
 /** The ids of contacts that were merged into one, separated by semicolons: HubSpot's own property. */
 export const MERGED_IDS = 'hs_merged_object_ids';
 
-/** What we ask HubSpot for on every read of a contact. */
+/** Returns the properties that every read of a contact asks for. */
 export function readProperties(rules: FieldRules): string[] {
   const read: CrmField[] = [...contactFields, 'invitationCode', 'membershipStatus'];
   return [...read.flatMap((field) => rules[field].property ?? []), MERGED_IDS];
 }
 
-/** Every property that must exist in HubSpot. */
+/** Returns all properties that must exist in HubSpot. */
 export function neededProperties(rules: FieldRules): string[] {
   return [...new Set(Object.values(rules).flatMap(({ property }) => property ?? []))];
 }
@@ -46,7 +46,7 @@ export function isMember(rules: FieldRules, properties: Properties): boolean {
   return crmValue(rules, properties, 'membershipStatus') === MEMBER;
 }
 
-/** A profile as the values that {@link fromJoin} would have for it: "TX" and "Texas" are the same. */
+/** Returns a profile as the values that {@link fromJoin} would send for it, so that "TX" and "Texas" become the same. */
 export function knownOf(
   profile: Partial<Record<ContactField, string | boolean | null>>,
 ): Partial<Record<ContactField, string>> {
@@ -64,17 +64,17 @@ export function knownOf(
 }
 
 /**
- * What a join tells HubSpot. A field that the member did not give is not among them, so nothing of theirs is blanked; of
- * what was bought, what went back is empty.
+ * Returns the values that a join sends to HubSpot. It leaves out fields that the joiner did not give, so that nothing in the
+ * contact is blanked. Purchases that were given back become empty.
  */
 export function fromJoin(join: {
   details: StudentDetails | null;
   state: string;
   bought: Purchases;
-  /** What was kept of it all. */
+  /** What the join has paid, without what was given back (cents). */
   amountCents: number | null;
   paidAt: Date | null;
-  /** Null for a join that bought no membership: an upgrade by itself says nothing of whether one is a member. */
+  /** Null for a join that bought no membership: buying only an upgrade does not say whether somebody is a member. */
   status: 'member' | 'former' | null;
   transcriptAt: Date | null;
 }): FieldValue[] {
@@ -88,7 +88,7 @@ export function fromJoin(join: {
   }
   values.push(['stage', join.state]);
   const { bought, amountCents } = join;
-  // A payment that was none after all: what was told of it is taken back.
+  // Without `paidAt` but with a status, the payment turned out not to count. These values then take back what HubSpot was told.
   if (join.paidAt || join.status)
     values.push(
       ['membershipStatus', join.status],

@@ -2,32 +2,32 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { MailAddress, MailSettings } from '../../platform/config/mail.ts';
 
-/** How long opening a connection, and sending one letter on it, may take at most; and for how long the server may be silent (ms). */
+/** Time limits (ms) for opening a connection, for sending one letter, and for silence of the server. */
 export const mailTimes = { openMs: 25_000, sendMs: 60_000, silenceMs: 30_000 };
-/** To resolve its name, to connect, and to be greeted (ms). */
+/** Time limit (ms) for each of resolving the name, connecting, and waiting for the greeting. */
 const CONNECT_MS = 10_000;
 
-/** A letter on its way. Header fields take no line breaks: {@link openMail} refuses none and lets none through. */
+/** A letter to be sent. Line breaks in header fields cause no error and are not sent: see {@link messageOf}. */
 export interface Mail {
-  /** With its angle brackets: the same at every try. */
+  /** With its angle brackets. The same at every try. */
   messageId: string;
   from: MailAddress;
   replyTo: MailAddress;
-  /** An address that `isProviderEmail` takes. */
+  /** An address that passes `isProviderEmail`. */
   to: string;
   subject: string;
   text: string;
   html: string;
   headers: Record<string, string>;
-  /** Pictures that the HTML names as cid:…. */
+  /** Pictures to which the HTML refers as cid:…. */
   pictures: { cid: string; type: string; bytes: Buffer }[];
 }
 
-/** The server refuses this letter for good: its recipient, or what it says. */
+/** The server refuses this letter permanently, because of its recipient or its content. */
 export class MailRefused extends Error {}
-/** Nothing is known against this letter; later it may be taken. */
+/** The letter was not sent, but the server may accept it later. */
 export class MailPostponed extends Error {}
-/** No letter can be sent now. `notice`: somebody has to put something right, in a sentence for staff that is of no letter. */
+/** No letter can be sent now. `notice` is a sentence for staff, about no single letter; null if nobody has to repair anything. */
 export class MailDown extends Error {
   readonly notice: string | null;
   constructor(message: string, notice: string | null) {
@@ -36,7 +36,7 @@ export class MailDown extends Error {
   }
 }
 
-/** A connection on which letters are sent, one after the other. After a failure it is closed. */
+/** A connection that sends letters one after the other. A failure closes it. */
 export interface MailConnection {
   /** Resolves when the server has taken the letter. Throws {@link MailRefused}, {@link MailPostponed} or {@link MailDown}. */
   send(mail: Mail): Promise<void>;
@@ -57,7 +57,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
     socketTimeout: times.silenceMs,
     socketCloseTimeout: 0,
   });
-  // The first failure; whoever waits is told of it, and nobody else needs to be.
+  // Rejects at the first error of the connection. The empty handler keeps an error for which nobody waits from ending the process.
   const failed = new Promise<never>((_, fail) => connection.on('error', fail));
   failed.catch(() => {});
   const close = () => connection.close();
@@ -102,7 +102,7 @@ export async function openMail(settings: MailSettings, times = mailTimes): Promi
   };
 }
 
-/** The letter as it goes over the line. */
+/** Returns the letter as the bytes that are sent. */
 export async function messageOf(mail: Mail): Promise<Buffer> {
   const { messageId, from, replyTo, to, subject, text, html, headers, pictures } = mail;
   const attachments = pictures.map(({ cid, type, bytes }) => ({
@@ -130,17 +130,17 @@ export async function messageOf(mail: Mail): Promise<Buffer> {
     .build();
 }
 
-/** As nodemailer throws it. */
+/** An error of nodemailer. */
 interface SmtpError extends Error {
   code?: string;
-  /** The server's answer: three digits. */
+  /** The three digits of the server's answer. */
   responseCode?: number;
   response?: string;
-  /** What the server was answering to. */
+  /** The command that the server answered. */
   command?: string;
 }
 
-/** Nobody's letter is at fault: who logs in, who sends, or the connection. */
+/** Makes the error for a failure that no letter caused: the login, the sender, or the connection. */
 function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   const { code, responseCode = 0, command = '' } = error;
   const isForGood = responseCode >= 500;
@@ -171,7 +171,7 @@ function downBy(error: SmtpError, { host, port }: MailSettings): MailDown {
   return new MailDown(error.message, null);
 }
 
-/** Answers about authentication, whatever they answer to (RFC 4954, section 6). */
+/** Answers about authentication, to whatever command they come (RFC 4954, section 6). */
 const AUTHENTICATION = [530, 534, 535, 538];
 /** The server closes the connection (RFC 5321, 3.8). */
 const CLOSING = 421;
@@ -181,11 +181,12 @@ function failureOf(error: SmtpError, settings: MailSettings): Error {
   const isOfLetter = command === 'RCPT TO' || command === 'DATA';
   if (AUTHENTICATION.includes(responseCode)) return downBy(Object.assign(error, { code: 'EAUTH' }), settings);
   if (!isOfLetter || responseCode === CLOSING) {
-    // Cut off, or silent, while a letter was sent: it may be this letter that the server does not survive.
+    // The connection broke or fell silent while a letter was sent. Perhaps this letter makes the server fail, so only this letter
+    // is postponed.
     if (responseCode === 0) return new MailPostponed(error.message);
     return downBy(error, settings);
   }
-  // 503 says that commands came in a wrong order.
+  // 503 means a wrong order of commands, which says nothing about the letter.
   return responseCode >= 500 && responseCode !== 503
     ? new MailRefused(response ?? error.message)
     : new MailPostponed(response ?? error.message);

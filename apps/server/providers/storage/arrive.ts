@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Claim, Room } from './room.ts';
 import { type Arrived, StorageFull, type StoredFile } from './storage.ts';
 
-/** Most bytes of one upload that wait in memory to be written. */
+/** The most bytes of one upload that wait in memory to be written. */
 const WAITING_BYTES = 524_288;
 const PIECE_BYTES = 65_536;
 const PART = '.part';
@@ -13,15 +13,15 @@ const ENVELOPE = '.envelope';
 const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const isKey = (name: string) => KEY.test(name);
-/** The name of a document's envelope, which is kept beside it. */
+/** Returns the name of a document's envelope, which is stored beside the document. */
 export const envelopeOf = (key: string) => key + ENVELOPE;
-/** The key of the document whose envelope has this name; null for other names. */
+/** Returns the key of the document whose envelope has this name; null for other names. */
 export const keyOfEnvelope = (name: string) => keyBefore(ENVELOPE, name);
-/** Whether a document or an envelope has this name, when it is whole. */
+/** Whether this is the name of a complete document or envelope. */
 export const isName = (name: string) => isKey(name) || keyOfEnvelope(name) !== null;
-/** The file name of what has not arrived as a whole. */
+/** Returns the file name of an incomplete file. */
 export const partOf = (name: string) => name + PART;
-/** The name that an incomplete file was to have; null for other files. */
+/** Returns the name that an incomplete file will have once it is complete; null for other files. */
 export function nameOfPart(file: string): string | null {
   const name = file.endsWith(PART) ? file.slice(0, -PART.length) : '';
   return isName(name) ? name : null;
@@ -33,8 +33,8 @@ function keyBefore(ending: string, name: string): string | null {
 }
 
 /**
- * Writes bytes into a folder under a temporary name, then calls `keep` to make the file permanent. The temporary file is deleted on any
- * failure, and if `keep` does not move it. Constant memory. Throws {@link StorageFull} before the reserve is touched.
+ * Writes bytes into a folder under a temporary name, then calls `keep` to make the file permanent. Deletes the temporary file after
+ * any failure, and if `keep` has not moved it. Needs constant memory. Throws {@link StorageFull} before the disk's reserve is used.
  */
 export async function arrive(
   { folder, room }: { folder: string; room: Room },
@@ -61,11 +61,11 @@ async function arriveIn(
   keep: (file: Arrived) => Promise<void>,
   name: string,
 ): Promise<StoredFile> {
-  // Not of the same name: what a killed process left must not be in the way of whoever puts it again.
+  // A random name instead of `name`: what a killed process left must not block the next upload of the same name.
   const path = resolve(folder, partOf(randomUUID()));
   try {
     const stored = { key: name, ...(await write(path, bytes, claim)) };
-    // Nothing more is written while the file is inspected and forwarded.
+    // Releases the space early, since nothing more is written while the file is inspected and forwarded.
     claim.release();
     await using handle = await open(path, 'r+');
     await keep({ ...stored, handle, path, dataKey: null, pieces: () => piecesOf(handle) });
@@ -75,7 +75,7 @@ async function arriveIn(
   }
 }
 
-/** A file from its beginning. A read stream would close its handle. */
+/** Reads a file from its beginning. A read stream would close the handle at its end. */
 async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   for (let at = 0; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
@@ -85,13 +85,13 @@ async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Creates a folder if needed. Rejects when it is not writable. */
+/** Creates a folder if needed. Rejects if the folder is not writable. */
 export async function reachFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await access(folder, constants.W_OK);
 }
 
-/** Names of our files in a folder, complete or not, last written before `time`. */
+/** Lists the names of our files in a folder, complete or not, that were last written before `time`. */
 export async function* filesOlderThan(folder: string, time: Date): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for await (const entry of await opendir(folder)) {
@@ -122,7 +122,8 @@ async function write(
       toldBytes = file.bytesWritten;
     }
   }
-  // A generator: a pipeline from `bytes` itself would destroy it with the file's error, which would look like the sender's.
+  // A generator, since a pipeline that starts with `bytes` would destroy `bytes` with an error of the file, which would look like
+  // an error of the sender.
   await pipeline(hashed, file);
   return { sizeBytes, sha256: hash.digest() };
 }

@@ -12,20 +12,20 @@ import {
   type StoredFile,
 } from './storage.ts';
 
-/** An envelope has 109 bytes. */
+/** Reading stops beyond this size. An envelope has about 110 bytes. */
 const LONGEST_ENVELOPE_BYTES = 1_000;
 
 /**
- * Documents in a {@link ByteStore}, each encrypted by a data key of its own whose envelope is kept beside it, when there are keys
- * (docs/decisions/0044). Without keys documents are stored as they are. Those that are plain are read in both cases: how a document is
- * stored is told by its first bytes. The envelope is written before its document and read behind it, so that a document which is
- * encrypted has one at all times.
+ * Stores documents in a {@link ByteStore}. With keys, each document is encrypted by a data key of its own, whose envelope is stored
+ * beside it (docs/decisions/0044). Without keys documents are stored unencrypted. Unencrypted documents can be read in both cases:
+ * the first bytes tell whether a document is encrypted.
+ * The envelope is written before its document and removed after it, so that an encrypted document always has an envelope.
  */
 export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): Storage {
   async function readEnvelope(key: string): Promise<string> {
     const bytes = await store.read(envelopeOf(key)).catch(async (cause: unknown) => {
       if (!(cause instanceof NotStored)) throw cause;
-      // Removed while it was read.
+      // The document was removed while it was being read.
       if (!(await store.has(key))) throw new NotStored(key, { cause });
       throw new DocumentFault(`The envelope of document ${key} is not in the storage.`, { cause });
     });
@@ -48,7 +48,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     const begun = await begin(bytes).finally(() => bytes.destroy());
     return !begun.isEncrypted;
   }
-  /** The stored bytes, and the envelope when they are encrypted. */
+  /** Returns the stored bytes, and the envelope if they are encrypted. */
   async function readStored(key: string) {
     const stored = await store.read(key);
     try {
@@ -63,7 +63,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     return envelope === null ? bytes : decrypted(bytes, dataKeyOf(key, envelope));
   }
 
-  /** Encrypts as it arrives, so that the check sees the document and a disk never does. */
+  /** Encrypts a document while it arrives, so that `check` sees the document but the disk only gets encrypted bytes. */
   async function putDocument(
     key: string,
     bytes: AsyncIterable<Buffer>,
@@ -103,14 +103,14 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
     },
     async remove(name) {
       await store.remove(name);
-      // Behind it: a document without an envelope is one that somebody has tampered with.
+      // Removed last: an encrypted document without an envelope would look as if somebody had tampered with it.
       if (isKey(name)) await store.remove(envelopeOf(name));
     },
     async *olderThan(time) {
       let before = '';
       for await (const name of store.olderThan(time)) {
         const key = keyOfEnvelope(name);
-        // A bucket lists an envelope right behind its document.
+        // Saves a call for most envelopes: a bucket lists an envelope right after its document.
         if (key === null || (key !== before && !(await store.has(key)))) yield name;
         before = name;
       }
@@ -140,7 +140,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
         async (file) => {
           await hold();
           if (!(await isPlain(key))) throw done;
-          // What is replaced does not come back.
+          // The replaced document cannot be recovered, so first check that the encrypted one can be decrypted.
           const again = measure(decrypted(file.pieces(), dataKey));
           for await (const _ of again.bytes);
           if (!again.told().sha256.equals(measured.told().sha256))
@@ -171,7 +171,7 @@ export function encryptedStorage(store: ByteStore, keys: DocumentKeys | null): S
   };
 }
 
-/** Looks at the first bytes; `all` has them, too. */
+/** Reads the first bytes to see whether they are encrypted. `all` yields the whole file, including them. */
 async function begin(
   bytes: AsyncIterable<Buffer>,
 ): Promise<{ isEncrypted: boolean; all: AsyncGenerator<Buffer> }> {
@@ -195,15 +195,15 @@ async function begin(
   return { isEncrypted: isEncrypted(head), all: all() };
 }
 
-/** A stream of what is made of a source, which ends with it. */
+/** Returns a stream of `bytes`, which are made from `source`. Closing the stream closes `source`, too. */
 function readable(bytes: AsyncIterable<Buffer>, source: Readable): Readable {
   const stream = Readable.from(bytes, { objectMode: false, highWaterMark: MAGIC.length + 65_536 });
-  // What was never read has begun nothing that it could end.
+  // If the stream was never read, the generator has not started and cannot close the source.
   stream.once('close', () => source.destroy());
   return stream;
 }
 
-/** The same bytes, and then their number and hash. */
+/** Passes the bytes on and measures them: `told` returns their number and hash at the end. */
 function measure(bytes: AsyncIterable<Buffer>) {
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -221,7 +221,7 @@ function measure(bytes: AsyncIterable<Buffer>) {
   };
 }
 
-/** Keeps the last piece back until the hash of all of them is that of the document. */
+/** Passes the bytes on, but keeps the last piece back until the hash of all of them matches. */
 async function* checked(bytes: AsyncIterable<Buffer>, key: string, sha256: Buffer): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let last: Buffer = Buffer.alloc(0);

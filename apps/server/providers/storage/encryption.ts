@@ -2,25 +2,26 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { DocumentFault } from './storage.ts';
 
 /**
- * How a document is encrypted (docs/decisions/0044): {@link MAGIC}, then its bytes in chunks, each with AES-256-GCM (NIST SP 800-38D)
- * and its tag behind it. The nonce is the chunk's number and whether it is the last one, as in the STREAM construction (Hoang,
- * Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", 2015); a data key encrypts
- * one document once, so no nonce comes twice. The document's name in the storage is authenticated with each chunk. So chunks that
- * are changed, missing, moved, or of another document are found before a byte of them is given out.
+ * How a document is encrypted (docs/decisions/0044): {@link MAGIC}, then the document's bytes in chunks. Each chunk is encrypted
+ * with AES-256-GCM (NIST SP 800-38D) and followed by its tag. The nonce holds the chunk's number and whether it is the last one, as
+ * in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+ * Misuse-Resistance", 2015). A data key encrypts one document once, so that no nonce is used twice.
+ * Each chunk also authenticates the document's name in the storage. So a chunk that was changed, removed, moved or taken from
+ * another document is detected before any of its bytes are returned.
  */
 
-/** What no document begins with that is taken: it tells encrypted ones from plain ones. */
+/** Marks encrypted files: no document that we accept begins with these bytes. */
 export const MAGIC = Buffer.from('induct sealed 1\n');
 export const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** How many bytes are stored of a document of this size. */
+/** Returns how many bytes an encrypted document of this size takes in the storage. */
 export function encryptedSize(sizeBytes: number): number {
   return MAGIC.length + sizeBytes + TAG_BYTES * Math.max(1, Math.ceil(sizeBytes / CHUNK_BYTES));
 }
 
-/** What encrypts one document: the key is used for no other, and once. */
+/** The key and name that encrypt one document. The key encrypts that document once and nothing else. */
 export interface DataKey {
   /** 32 bytes. */
   key: Buffer;
@@ -28,7 +29,7 @@ export interface DataKey {
   name: string;
 }
 
-/** The bytes as they are stored. */
+/** Encrypts a document's bytes for the storage. */
 export async function* encrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
   yield MAGIC;
   for await (const { chunk, number, isLast } of chunksOf(bytes, CHUNK_BYTES)) {
@@ -38,7 +39,7 @@ export async function* encrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey)
   }
 }
 
-/** The document again, from the bytes that are stored. Throws {@link DocumentFault}. */
+/** Decrypts a document's bytes from the storage. Throws {@link DocumentFault}. */
 export async function* decrypted(bytes: AsyncIterable<Buffer>, dataKey: DataKey): AsyncGenerator<Buffer> {
   for await (const { chunk, number, isLast } of chunksOf(
     behindMagic(bytes, dataKey),
@@ -63,14 +64,15 @@ async function* behindMagic(bytes: AsyncIterable<Buffer>, dataKey: DataKey): Asy
   if (head !== null) throw changed(dataKey);
 }
 
-/** Whether a file that begins so is encrypted. */
+/** Whether a file that begins with `head` is encrypted. */
 export function isEncrypted(head: Buffer): boolean {
   return head.subarray(0, MAGIC.length).equals(MAGIC);
 }
 
 /**
- * Reads pieces of an encrypted file of `sizeBytes` (unencrypted), wherever they begin. `readStored` reads the file itself. The chunk
- * of the piece before is kept, so that many small pieces cost no more than one large one.
+ * Returns a function that reads pieces of an encrypted file, from any offset. `sizeBytes` is the unencrypted size; `readStored`
+ * reads the encrypted bytes. The chunk that was read last stays decrypted, so that many small pieces cost no more than one large
+ * piece.
  */
 export function pieceReader(
   readStored: (start: number, length: number) => Buffer,
@@ -122,7 +124,7 @@ function changed({ name }: DataKey, cause?: unknown): DocumentFault {
   return new DocumentFault(`Document ${name} was changed in the storage, or is not whole.`, { cause });
 }
 
-/** 96 bits: 0, the chunk's number, 1 for the last chunk. */
+/** Returns 96 bits: zeros, the chunk's number, and 1 for the last chunk. */
 function nonceOf(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(number, 7);
@@ -134,7 +136,7 @@ function boundTo({ name }: DataKey): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(name)]);
 }
 
-/** Chunks of `size` bytes; the last one has what is left, and there always is one. */
+/** Splits bytes into chunks of `size` bytes. The last chunk holds the rest and may be empty; there is always at least one chunk. */
 async function* chunksOf(
   bytes: AsyncIterable<Buffer>,
   size: number,
@@ -145,7 +147,7 @@ async function* chunksOf(
   for await (const piece of bytes) {
     waiting.push(piece);
     length += piece.length;
-    // A whole chunk is the last one unless a byte follows.
+    // A full chunk is the last one if no byte follows, so wait for the next byte.
     if (length <= size) continue;
     let all = Buffer.concat(waiting);
     for (; all.length > size; all = all.subarray(size))

@@ -4,8 +4,8 @@ import type { DataKey } from './encryption.ts';
 import { DocumentFault } from './storage.ts';
 
 /**
- * A document's envelope: its data key, encrypted by a key of the installation (AES-256-GCM, a random nonce, bound to the
- * document's name and the key's id). One line of text: what it is, the key's id, and nonce, data key and tag as Base64.
+ * A document's envelope: its data key, encrypted by a document key (AES-256-GCM with a random nonce, bound to the document's name
+ * and the key's id). One line of text: the format, the key's id, and nonce, data key and tag as Base64.
  */
 const ENVELOPE = /^induct envelope 1 ([0-9a-f]{8}) ([A-Za-z0-9+/]{80})\n$/;
 const CIPHER = 'aes-256-gcm';
@@ -13,19 +13,22 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface DocumentKeys {
-  /** The id of the key that new envelopes are made with. */
+  /** The id of the key that encrypts new envelopes. */
   currentId: string;
-  /** Ids of the others, which open envelopes alone. */
+  /** The ids of the other keys, which only open envelopes. */
   otherIds: readonly string[];
-  /** A new data key for a document, and its envelope. */
+  /** Makes a new data key for a document, and its envelope. */
   make(name: string): { dataKey: DataKey; envelope: string };
   /** Throws {@link DocumentFault}. */
   open(envelope: string, name: string): DataKey;
-  /** The envelope by the current key; null when it is that already. Throws {@link DocumentFault}. */
+  /**
+   * Encrypts an envelope's data key again with the current key. Returns null if the envelope already uses that key. Throws
+   * {@link DocumentFault}.
+   */
   rewrap(envelope: string, name: string): string | null;
 }
 
-/** Says which key it is without telling it: eight hexadecimal digits. */
+/** Returns eight hexadecimal digits that identify a key without revealing it. */
 export function idOfKey(secret: string): string {
   return createHash('sha256')
     .update(`induct document key\n${secret.toLowerCase()}`)
@@ -33,14 +36,14 @@ export function idOfKey(secret: string): string {
     .slice(0, 8);
 }
 
-/** The id of the key that an envelope needs. Throws {@link DocumentFault} for what is no envelope. */
+/** Returns the id of the key that an envelope needs. Throws {@link DocumentFault} if the text is no envelope. */
 export function keyIdOf(envelope: string, name: string): string {
   const id = ENVELOPE.exec(envelope)?.[1];
   if (id === undefined) throw changed(name);
   return id;
 }
 
-/** Keys of 64 hexadecimal digits, the current one first. */
+/** Takes keys of 64 hexadecimal digits, the current one first. */
 export function documentKeys(secrets: Secrets): DocumentKeys {
   const keys = new Map(secrets.map((secret) => [idOfKey(secret), Buffer.from(secret, 'hex')]));
   const [currentId, ...otherIds] = keys.keys() as Iterable<string> as [string, ...string[]];

@@ -7,13 +7,13 @@ import type { ByteStore, Storage } from './storage.ts';
 
 type Settings = Pick<Config, 'storage' | 'storageReserveBytes' | 'dataDir' | 'documentKeys'>;
 
-/** The storage that STORAGE_URL names, encrypted when there are keys. */
+/** Opens the storage that STORAGE_URL names. With document keys, its documents are encrypted. */
 export async function openStorage(settings: Settings): Promise<Storage> {
   const { documentKeys } = settings;
   return encryptedStorage(await openByteStore(settings), documentKeys === null ? null : keysOf(documentKeys));
 }
 
-/** The S3 client is loaded only if needed. */
+/** Loads the S3 client only if it is needed. */
 async function openByteStore({ storage, storageReserveBytes, dataDir }: Settings): Promise<ByteStore> {
   if (storage.kind === 'folder') return folderStorage(storage.folder, storageReserveBytes);
   const { s3Storage } = await import('./s3Storage.ts');

@@ -3,31 +3,32 @@ import { StorageFull } from './storage.ts';
 
 /** Bytes that a file of unknown size reserves at a time. */
 const SLICE_BYTES = 4 * 1_048_576;
-/** Disk space of a file beyond its bytes: its directory entry, and the rest of its last block. */
+/** Disk space that a file takes beyond its bytes: its directory entry and the rest of its last block. */
 const BESIDES_BYTES = 16_384;
 
 /**
- * The disk space outside the reserve, shared among uploads in progress. Space reserved by one is not available to others, written or
- * not: otherwise all of them would see the same free space and together exceed it.
+ * The disk space outside the reserve, shared among running uploads. Space that an upload has reserved is not available to others,
+ * even before it is written. Otherwise all uploads would see the same free space and together exceed it.
  */
 export interface Room {
   /** Bytes that can still be reserved. */
   left(): Promise<number>;
-  /**
-   * Reserves space for a file: all of it at once, or in slices when its size is unknown (null). Throws {@link StorageFull}.
-   */
+  /** Reserves space for a file: all of it at once, or in slices if its size is unknown (null). Throws {@link StorageFull}. */
   claim(expectedBytes: number | null): Promise<Claim>;
 }
 export interface Claim {
-  /** Await before writing so many bytes. Throws {@link StorageFull}, also when other programs fill the disk. */
+  /** Must be awaited before writing this many bytes. Throws {@link StorageFull}, also if other programs have filled the disk. */
   take(bytes: number): Promise<void>;
-  /** Reports bytes that now count in the disk's own figures. */
+  /** Reports bytes that are now written, and so no longer part of the disk's free space. */
   written(bytes: number): void;
   /** Ends the reservation. */
   release(): void;
 }
 
-/** Bytes of one reservation: promised but not checked, checked but not taken, taken but not written. */
+/**
+ * The bytes of one reservation: `expected` are promised but not checked, `granted` are checked but not taken, `taken` are taken but
+ * not written.
+ */
 interface Promised {
   expected: number;
   granted: number;
@@ -42,7 +43,10 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   const beingWritten = () => sum(({ granted, taken }) => BESIDES_BYTES + granted + taken);
   const promised = () => beingWritten() + sum(({ expected }) => expected);
 
-  /** One check at a time, counted before the disk is asked: bytes written meanwhile then count twice rather than not at all. */
+  /**
+   * Runs one check at a time. Counts the reservations before it asks the disk: bytes that are written meanwhile are then counted
+   * twice rather than not at all.
+   */
   let last: Promise<unknown> = Promise.resolve();
   function look<T>(decide: (free: number, before: { written: number; promised: number }) => T): Promise<T> {
     const looking = last.then(async () => {
@@ -62,7 +66,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
         claim.expected = expectedBytes ?? 0;
         claims.add(claim);
       });
-      /** A reserved amount must still be free; an amount beyond must fit beside all reservations. */
+      /** Grants bytes. Bytes that were promised must still be free on the disk; further bytes must fit beside all reservations. */
       const grant = (bytes: number) =>
         look((free, { written, promised }) => {
           const wasPromised = Math.min(claim.expected, Math.max(bytes, SLICE_BYTES));
@@ -89,7 +93,7 @@ export function roomOf(folder: string, reserveBytes: number, free = freeBytes): 
   };
 }
 
-/** Creates the folder if it does not exist. */
+/** Returns the free bytes of a folder's disk. Creates the folder if it does not exist. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -22,25 +22,25 @@ import { type Arrived, type ByteStore, NotStored, StorageDown } from './storage.
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 30_000;
-/** S3's smallest part, and its most parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
+/** S3's smallest part and its largest number of parts (https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html). */
 const SMALLEST_PART_BYTES = 5 * 1_048_576;
 const MOST_PARTS = 10_000;
-/** Concurrent parts of an upload, and concurrent uploads: each part is held in memory. */
+/** The numbers of concurrent parts in an upload and of concurrent uploads. Both are limited because each part is held in memory. */
 const PARTS_AT_ONCE = 2;
 const UPLOADS_AT_ONCE = 4;
 
 /**
- * A bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they become objects, with the
- * bucket's default access and a checksum for each part that the service verifies.
+ * A bucket of any S3-compatible service. Files arrive in a local folder and are inspected there before they are uploaded. Objects
+ * have the bucket's default access and a checksum for each part, which the service verifies.
  */
 export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: number): ByteStore {
   const { bucket, prefix, region, endpoint, credentials } = settings;
   const client = new S3Client({
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    // Services other than Amazon's seldom support a host name for each bucket.
+    // Services other than Amazon S3 seldom support a host name for each bucket.
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
     ...(region === null ? {} : { region }),
-    // Without them the SDK uses its default chain: environment, profile, the machine's role.
+    // Without credentials the SDK uses its default chain: environment, profile, the machine's role.
     ...(credentials === null ? {} : { credentials }),
   });
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
@@ -66,7 +66,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
     }
   }
 
-  /** Multipart uploads under `prefix` that were neither completed nor aborted. */
+  /** Lists multipart uploads under `prefix` that were neither completed nor aborted. */
   async function* unfinished(prefix: string) {
     let page: Partial<ListMultipartUploadsCommandOutput> = {};
     do {
@@ -117,7 +117,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
       return Body as Readable;
     },
     async has(name) {
-      // A HEAD has no body in which the service could say why it refuses.
+      // Uses a list instead of HEAD, whose answer has no body in which the service could say why it refuses.
       const { Contents = [] } = await asDown(
         client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + name, MaxKeys: 1 })),
       );
@@ -148,7 +148,7 @@ export function s3Storage(settings: S3Settings, incoming: string, reserveBytes: 
   };
 }
 
-/** Turns failures of the service or the network into {@link StorageDown}: they are not the sender's fault. */
+/** Turns failures of the service or the network into {@link StorageDown}, since they are not the sender's fault. */
 async function asDown<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -157,7 +157,7 @@ async function asDown<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Limits concurrent work; the rest waits. */
+/** Limits concurrent work. Further work waits for its turn. */
 function gate(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -3,54 +3,57 @@ import type { Providers } from '../../platform/config/providers.ts';
 import type { Answer } from '../answer.ts';
 import { stripeClient, unreadableAnswer } from './client.ts';
 
-/** The version of the API that the server speaks; webhook endpoints must send their events in it. */
+/** The version of Stripe's API that the server uses. Webhook endpoints must send their events in this version. */
 export const stripeApiVersion: string = Stripe.API_VERSION;
 
-/** A webhook endpoint as it is registered; without a version of its own (null) it speaks the account's default. */
+/** A webhook endpoint that is registered at Stripe. If its version is null, it uses the account's default. */
 export interface Endpoint {
   id: string;
   url: string;
   enabled: boolean;
-  /** `*` stands for all. */
+  /** `*` means all events. */
   events: readonly string[];
   apiVersion: string | null;
 }
 
-/** A domain as it is registered for wallets. */
+/** A domain that is registered for wallets. */
 export interface WalletDomain {
   enabled: boolean;
   applePay: boolean;
-  /** Stripe's words for why Apple Pay is not active. */
+  /** Stripe's reason why Apple Pay is not active. */
   reason: string | null;
 }
 
-/** What an account tells of itself to harmless reads. */
+/** What calls that change nothing find out about an account. */
 export interface StripeAccount {
   account: Answer<{ id: string; mayCharge: boolean }>;
-  /** By the name that the Dashboard gives the permission: whether the key may read what the server works with. */
+  /** Whether the key may read what the server needs, by the Dashboard's name of the permission. */
   reads: Record<string, Answer<unknown>>;
   /**
-   * The same for what it writes: asked to change what does not exist, Stripe says that the key may not, or that there is
-   * nothing to change.
+   * Whether the key may write what the server writes. Each call asks to change an object that does not exist: Stripe answers either
+   * that the key lacks the permission or that there is no such object.
    */
   writes: Record<string, Answer<'may'>>;
-  /** How far this machine's clock is before Stripe's (ms); negative when it is behind. To the second. */
+  /** How far this machine's clock is ahead of Stripe's (ms, to about a second); negative if it is behind. */
   clockAheadMs: Answer<number>;
   /**
-   * Whether the publishable key opens the account's newest payment intent, as only that account's key does. `unproven`:
-   * there is no intent yet; the key is one that Stripe knows.
+   * Whether the publishable key can open the account's newest payment intent, as only a key of the same account can. `unproven`:
+   * there is no intent yet, but Stripe knows the key.
    */
   publishable: Answer<'same' | 'other' | 'unproven'>;
   endpoints: Answer<Endpoint[]>;
-  /** Null when the domain is not registered. */
+  /** Null if the domain is not registered. */
   domain: Answer<WalletDomain | null>;
-  /** Whether the account's payment method configuration offers Link; null when it has none of its own. */
+  /** Whether the account's payment method configuration offers Link; null if the account has no configuration of its own. */
   offersLink: Answer<boolean | null>;
 }
 
 const TIMEOUT_MS = 10_000;
 
-/** Asks about the account behind the keys and about one domain name. Changes nothing. Never throws for what Stripe answers. */
+/**
+ * Asks Stripe about the account behind the keys and about one domain name. Changes nothing. An error that Stripe answers is
+ * returned and not thrown.
+ */
 export async function askStripe(
   { secretKey, publishableKey, url }: Providers['stripe'],
   domainName: string,
@@ -114,14 +117,14 @@ export async function askStripe(
         : null,
     ),
     offersLink: mapped(configurations, ({ data }) => {
-      // Those of platforms that the account is connected to have an application.
+      // Configurations of platforms to which the account is connected have an application.
       const own = data.find(({ is_default, application }) => is_default && application === null);
       return own ? own.link?.display_preference.value === 'on' : null;
     }),
   };
 }
 
-/** Opens an intent as a browser does: by the publishable key and the intent's client secret. */
+/** Opens an intent as a browser does, with the publishable key and the intent's client secret. */
 async function openIntent(
   browser: Stripe,
   intent: Stripe.PaymentIntent | undefined,
@@ -130,7 +133,7 @@ async function openIntent(
   const client_secret = intent?.client_secret ?? 'pi_none_secret_none';
   const answer = await ask(() => browser.paymentIntents.retrieve(id, { client_secret }));
   if ('said' in answer) return { said: 'same' };
-  // 401 is said of the key. Any other refusal is said of the intent, by an account that knows the key.
+  // 401 is about the key. Any other refusal is about the intent and means that Stripe knows the key.
   if ('down' in answer || answer.refused.status === 401) return answer;
   return { said: intent ? 'other' : 'unproven' };
 }
@@ -144,7 +147,7 @@ async function askToWrite(call: () => PromiseLike<unknown>): Promise<Answer<'may
       : { said: 'may' };
 }
 
-/** Compares the time of an answer, whatever it is, with the middle of the time that it took. */
+/** Compares the Date header of an answer, whichever it is, with the middle of the time between request and answer. */
 async function askClock(stripe: Stripe): Promise<Answer<number>> {
   const askedAt = Date.now();
   let headers: Record<string, string> | undefined;
@@ -156,7 +159,7 @@ async function askClock(stripe: Stripe): Promise<Answer<number>> {
   }
   const stripesTime = Date.parse(headers?.date ?? '');
   if (Number.isNaN(stripesTime)) return { down: 'no answer told the time' };
-  // Whole seconds, cut off.
+  // The header has whole seconds, rounded down, so half a second is added.
   return { said: Math.round((askedAt + Date.now()) / 2 - (stripesTime + 500)) };
 }
 

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { z } from 'zod';
 import { callWatcher, resultOf, type WatchCall } from '../../platform/watchCall.ts';
 
-/** The answer was not one of Stripe's: something between us and Stripe gave it, or Stripe has changed. */
+/** The answer does not have the form of Stripe's answers: something between us and Stripe sent it, or Stripe has changed. */
 class UnreadableAnswer extends Error {
   /** HTTP status. */
   readonly status: number;
@@ -13,7 +13,7 @@ class UnreadableAnswer extends Error {
   }
 }
 
-/** Why a call failed, where it was an answer that could not be read; null for all else. */
+/** Returns the {@link UnreadableAnswer} that made a call fail; null for any other failure. */
 export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
   const { exception } = (error instanceof Stripe.errors.StripeAPIError ? error.raw : {}) as {
     exception?: unknown;
@@ -22,8 +22,8 @@ export function unreadableAnswer(error: unknown): UnreadableAnswer | null {
 }
 
 /**
- * The real client; with `url` it talks to a stand-in at that address, by the same code. Each try of a call ends after
- * `timeoutMs`, and whatever it answers has been checked: see {@link readable}.
+ * Returns Stripe's client. With `url` the same code talks to a stand-in at that address. Each try of a call ends after `timeoutMs`,
+ * and every answer is checked: see {@link readable}.
  */
 export function stripeClient(
   key: string,
@@ -46,8 +46,9 @@ export function stripeClient(
 }
 
 /**
- * The library takes any JSON without `error` for a success, whatever its status and shape, never settles on a text or a number,
- * and waits for a body as long as something of it arrives. So the answers are checked before it sees them. Every call passes here.
+ * Stripe's library takes any JSON without `error` for a success, whatever its status and shape. It never settles if the JSON is a
+ * text or a number, and waits for a body as long as parts of it arrive. So this client checks each answer before the library sees
+ * it. Every call passes here.
  */
 function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Stripe.HttpClient {
   const http = Stripe.createNodeHttpClient();
@@ -59,7 +60,7 @@ function checkingHttpClient(check: 'identity' | 'fields', watch: WatchCall): Str
         const { 'request-id': requestId } = response.getHeaders() as Record<string, string | undefined>;
         note({ result: resultOf(response.getStatusCode()), requestId: requestId ?? null });
         const answer = readAnswer(response, rest[3], schemaOf(method, path, check));
-        // Whoever asks for it is told what was wrong with it.
+        // The library reads `answer` through `toJSON` and gets the error from there.
         await answer.catch(() => note({ result: 'failed' }));
         response.toJSON = () => answer;
         return response;
@@ -86,7 +87,7 @@ async function readAnswer(
   throw new UnreadableAnswer(response.getStatusCode());
 }
 
-/** A call without its ids and query: `POST /v1/payment_intents/:id/confirm`. */
+/** Returns the name of a call without ids and query: `POST /v1/payment_intents/:id/confirm`. */
 function operationOf(method: string, path: string): string {
   const [collection, id, ...action] = partsOf(path);
   return `${method} /v1/${[collection, ...(id === undefined ? [] : [':id']), ...action].join('/')}`;
@@ -96,14 +97,14 @@ function partsOf(path: string): string[] {
   return path.split('?', 1)[0]!.replace('/v1/', '').split('/');
 }
 
-/** An error is an object with one; a success is what the address answers with. */
+/** Whether an answer has the expected form: an object with `error` for an error, the schema of the address for a success. */
 function readable(json: unknown, status: number, success: z.ZodType): boolean {
   return (status < 300 ? success : failure).safeParse(json).success;
 }
 
 const failure = z.object({ error: z.object({}) });
 
-/** What an address answers with: a list where a collection is read, an object of that collection otherwise. */
+/** Returns the schema of an address's answer: a list if a collection is read, otherwise an object of that collection. */
 function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z.ZodType {
   const [collection, id] = partsOf(path);
   const schema: z.ZodObject = objects[collection!] ?? identified(collection!.replace(/s$/, ''));
@@ -114,7 +115,7 @@ function schemaOf(method: string, path: string, check: 'identity' | 'fields'): z
     : object;
 }
 
-/** Collections of one object, without ids in their addresses. */
+/** Addresses that hold a single object and have no id. */
 const SINGLE = ['account', 'balance'];
 
 const text = z.string();
@@ -125,7 +126,7 @@ const metadata = z.record(text, text);
 function identified<T extends string>(object: T) {
   return z.object({ id: text, object: z.literal(object) });
 }
-/** An id, or the object itself where it was asked for. */
+/** An id, or the object itself if the call asked to expand it. */
 const expandable = <T extends z.ZodType>(object: T) => z.union([text, object]);
 
 const charge = identified('charge').extend({
@@ -137,7 +138,10 @@ const charge = identified('charge').extend({
   metadata,
 });
 
-/** By the collection's name in the address, what we read of its objects (https://docs.stripe.com/api). Of all others their ids. */
+/**
+ * The fields that we read of objects (https://docs.stripe.com/api), by the collection's name in the address. Of collections that
+ * are missing here only the ids are checked.
+ */
 const objects: Record<string, z.ZodObject> = {
   balance: z.object({ object: z.literal('balance') }),
   account: identified('account').extend({ charges_enabled: z.boolean() }),

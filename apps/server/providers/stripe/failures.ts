@@ -5,26 +5,26 @@ import type { PaymentProvider } from './provider.ts';
 
 const { errors } = Stripe;
 
-/** What staff and the log are told of a call that Stripe did not do. Nothing in it is about a person. */
+/** What staff and the log are told about a failed call to Stripe. Contains nothing about a person. */
 export interface CallFailure {
   call: keyof PaymentProvider;
-  /** HTTP status; null when there was no answer. */
+  /** HTTP status; null if there was no answer. */
   status: number | null;
-  /** Stripe's code, or its type where it has none: `idempotency_error`. */
+  /** Stripe's code, or the type of the error if it has no code: `idempotency_error`. */
   code: string | null;
   param: string | null;
-  /** By which Stripe finds the request: https://dashboard.stripe.com/logs */
+  /** The id by which Stripe finds the request: https://dashboard.stripe.com/logs */
   requestId: string | null;
   /**
-   * `refusal`: the same call will be refused again until somebody puts something right, here or at Stripe. `unreadable`: what
-   * answered was not Stripe. `outage`: it ends by itself.
+   * `refusal`: Stripe will refuse the same call until somebody repairs something here or at Stripe. `unreadable`: something else
+   * than Stripe answered. `outage`: ends by itself.
    */
   kind: 'refusal' | 'unreadable' | 'outage';
-  /** Stripe's words, where they are about the key: they name the permission that it lacks. */
+  /** Stripe's message if it is about the key: it names the permission that the key lacks. Else null. */
   said: string | null;
 }
 
-/** The bank said no. The message is Stripe's, made for the cardholder; the intent stays behind in Stripe. */
+/** The bank declined. The message is Stripe's sentence for the cardholder. The intent stays at Stripe. */
 export class Declined extends Error {
   readonly intentId: string | null;
   constructor(message: string, intentId: string | null) {
@@ -42,14 +42,15 @@ const NOT_OUR_DAY =
 const RETRY_SECONDS = 5;
 
 /**
- * Stripe has answered with a failure of its own (5xx), perhaps after doing the work. It keeps that answer under the call's
- * idempotency key for a day (docs.stripe.com/api/idempotent_requests): another try needs another key.
+ * Stripe answered with an error of its own (5xx), perhaps after doing the work. Stripe keeps that answer under the call's
+ * idempotency key for a day (docs.stripe.com/api/idempotent_requests), so that another try needs another key.
  */
 export class ProviderFailed extends Refusal {}
 
 /**
- * Stripe refuses a call for a reason that is not the card's: a key that was rolled or may not write, a parameter that it does
- * not take. The message is Stripe's, for staff; joiners read another sentence. Stripe may keep the answer under the call's key.
+ * Stripe refuses a call for a reason that is not the card's: a key that was rolled or lacks a permission, or a parameter that
+ * Stripe does not accept. The message is Stripe's, for staff; joiners read `sentence`. Stripe may keep the answer under the call's
+ * idempotency key.
  */
 export class ProviderRefused extends Refusal {
   constructor(message: string, options: { cause: unknown }) {
@@ -62,15 +63,16 @@ export class ProviderRefused extends Refusal {
   }
 }
 
-/** The intent has moved on and does not take this change any more (Stripe: payment_intent_unexpected_state). */
+/** The intent's status has changed and no longer allows this call (Stripe: payment_intent_unexpected_state). */
 export class UnexpectedState extends ProviderRefused {}
 
-/** Stripe knows no such object on this account. */
+/** The object does not exist on this Stripe account. */
 export class NotAtStripe extends ProviderRefused {}
 
 /**
- * Stripe refuses this refund. For good when it was refunded meanwhile, is disputed, or is more than is left; otherwise for
- * now, as while the account's balance does not suffice. Stripe keeps the answer under the idempotency key.
+ * Stripe refuses this refund. Final if the payment was refunded meanwhile or is disputed, or if the amount is more than is left.
+ * Otherwise it may succeed later, for example when the account's balance suffices. Stripe keeps the answer under the idempotency
+ * key.
  */
 export class RefundRefused extends Error {
   readonly isFinal: boolean;
@@ -80,7 +82,7 @@ export class RefundRefused extends Error {
   }
 }
 
-/** Codes with which a refund will never be made (https://docs.stripe.com/error-codes). */
+/** Codes that mean that the refund can never be made (https://docs.stripe.com/error-codes). */
 const REFUSED_FOR_GOOD = [
   'charge_already_refunded',
   'charge_disputed',
@@ -95,16 +97,16 @@ const ASK_A_BANK: readonly (keyof PaymentProvider)[] = ['createCustomer', 'confi
 
 interface Understood {
   thrown: unknown;
-  /** Null for what is part of the join: a decline, an intent that moved on or is not there. */
+  /** Null for what can happen in any join: a declined card, or an intent that has changed or does not exist. */
   failure: CallFailure | null;
 }
 
-/** What Stripe's library throws, as the join understands it. */
+/** Translates an error of Stripe's library into our own. */
 export function understood(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError)) return { thrown: error, failure: null };
   const { message, code, statusCode: status = 0 } = error;
   const cause = { cause: error };
-  // The library takes every 402 for the card's.
+  // The library makes every 402 a StripeCardError.
   if (ASK_A_BANK.includes(call) && error instanceof errors.StripeCardError && error.rawType === 'card_error')
     return { thrown: new Declined(message, error.payment_intent?.id ?? null), failure: null };
   if (code === 'resource_missing' && status === 404)
@@ -131,10 +133,10 @@ export function understood(error: unknown, call: keyof PaymentProvider): Underst
   };
 }
 
-/** The same for a refund, most of whose refusals are about the payment. */
+/** Does the same for a refund, for which most refusals are about the payment. */
 export function understoodOfRefund(error: unknown, call: keyof PaymentProvider): Understood {
   if (!(error instanceof errors.StripeError) || !isFaultOfOurs(error)) return understood(error, call);
-  // An amount that is more than is left has no code of its own.
+  // Stripe has no code for an amount that is more than is left.
   const isFinal = error.param === 'amount' || REFUSED_FOR_GOOD.includes(error.code ?? '');
   const isOfTheKey = error.statusCode === 401 || error.statusCode === 403;
   const isOfTheRequest = error.param !== undefined && error.param !== 'amount';
@@ -149,12 +151,12 @@ export function isInvalidEmail(error: unknown): boolean {
   return error instanceof errors.StripeInvalidRequestError && error.code === 'email_invalid';
 }
 
-/** A 4xx, but for those that say to come again. */
+/** Whether the answer is a 4xx that does not mean to try again later. */
 function isFaultOfOurs({ statusCode: status = 0 }: Stripe.errors.StripeError): boolean {
   return status >= 400 && !endsByItself(status);
 }
 
-/** A failure of Stripe's own, or the same call is still under way, or there were too many. */
+/** Whether the status means an error at Stripe, the same call still running, or too many calls. */
 function endsByItself(status: number): boolean {
   return status >= 500 || [408, 409, 424, 425, 429].includes(status);
 }

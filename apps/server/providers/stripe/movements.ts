@@ -1,19 +1,19 @@
 import type Stripe from 'stripe';
 import type { Movement } from '#core/ledger.ts';
 
-/** A transaction of the account's balance, with what it belongs to. Amounts are cents. */
+/** A transaction of the account's balance, with the charge or refund to which it belongs. Amounts are cents. */
 export interface BalanceMovement extends Movement {
   id: string;
   createdAt: Date;
   currency: string;
   netCents: number;
-  /** The charge that was paid, given back or disputed; null for what is of no payment, as a payout. */
+  /** The charge that was paid, refunded or disputed; null for a transaction without a payment, such as a payout. */
   charge: { intentId: string | null; amountCents: number; metadata: Record<string, string> } | null;
-  /** The refund that it is of; `uuid` is our own row's, null when it was made elsewhere. */
+  /** The refund to which the transaction belongs. `uuid` is that of our own refund row; null if the refund was made elsewhere. */
   refund: { id: string; uuid: string | null } | null;
 }
 
-/** The objects that {@link readMovement} looks into: a refund and a dispute have their charge beside them. */
+/** What Stripe must expand for {@link readMovement}: the source, and the charge of a refund or dispute. */
 export const movementSources = ['data.source.charge'];
 
 export function readMovement(transaction: Stripe.BalanceTransaction): BalanceMovement {
@@ -52,7 +52,7 @@ function isOfKind<T extends { object: string }>(source: Source, kind: T['object'
   return typeof source === 'object' && source?.object === kind;
 }
 
-/** Whether a payout took its transactions to the bank, as far as is known, and Stripe can say which. */
+/** Whether a payout's transactions went to the bank, as far as we know, and Stripe can list them. */
 export function tellsItsMovements({ automatic, status }: Stripe.Payout): boolean {
   return automatic && status !== 'failed' && status !== 'canceled';
 }

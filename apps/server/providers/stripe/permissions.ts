@@ -1,13 +1,13 @@
 interface Permission {
-  /** As Stripe's Dashboard names it. */
+  /** The name in Stripe's Dashboard. */
   name: string;
   access: 'Read' | 'Write';
-  /** Stripe's word for it, which its refusals name too; null where it is not known: to be ticked by hand. */
+  /** Stripe's internal word for the permission, as in its refusals. Null if we do not know it: staff must then tick it by hand. */
   word: string | null;
   why: string;
 }
 
-/** What a restricted key must be allowed (https://docs.stripe.com/keys/restricted-api-keys). Write includes reading. */
+/** The permissions that a restricted key needs (https://docs.stripe.com/keys/restricted-api-keys). Write includes reading. */
 export const permissions: readonly Permission[] = [
   { name: 'Customers', access: 'Write', word: 'rak_customer_write', why: 'cards kept for an upgrade' },
   { name: 'PaymentIntents', access: 'Write', word: 'rak_payment_intent_write', why: 'payments' },
@@ -40,8 +40,8 @@ export const permissions: readonly Permission[] = [
 ];
 
 /**
- * Stripe's page for a restricted key with name and permissions filled in. Stripe does not document these parameters; many
- * open integrations use them, and whoever makes the key sees on the page what is ticked.
+ * Returns the address of Stripe's page for a new restricted key, with name and permissions filled in. Stripe does not document
+ * these parameters. Many open integrations use them, and the page shows what is ticked.
  */
 export function restrictedKeyPage({ live }: { live: boolean }): string {
   const page = new URL(`https://dashboard.stripe.com/${live ? '' : 'test/'}apikeys/create`);

@@ -7,7 +7,7 @@ import { stripeClient } from './client.ts';
 import { type CallFailure, isInvalidEmail, NotAtStripe, understood, understoodOfRefund } from './failures.ts';
 import { type BalanceMovement, movementSources, readMovement, tellsItsMovements } from './movements.ts';
 
-/** What the join needs to know of a Stripe PaymentIntent. Amounts are cents. */
+/** What we need to know of a Stripe PaymentIntent. Amounts are cents. */
 export interface Intent {
   id: string;
   status: Stripe.PaymentIntent.Status;
@@ -16,15 +16,15 @@ export interface Intent {
   currency: string;
   clientSecret: string;
   customerId: string | null;
-  /** Where Stripe's receipt goes. */
+  /** The email to which Stripe sends its receipt. */
   receiptEmail: string | null;
   paymentMethodId: string | null;
   card: { brand: string; last4: string } | null;
-  /** It keeps its card for a later charge. */
+  /** Whether the intent saves its card for a later charge. */
   savesCard: boolean;
   metadata: Record<string, string>;
   createdAt: Date;
-  /** The last try to charge it: a declined one, or the one that succeeded. */
+  /** The last attempt to charge the intent, declined or successful. */
   charge: {
     id: string;
     createdAt: Date;
@@ -34,7 +34,7 @@ export interface Intent {
   } | null;
 }
 
-/** Ours on a Stripe account that others may share; together with the order's revision on every intent. */
+/** Marks our objects on a Stripe account that other apps may share. Every intent has it, together with the order's revision. */
 export interface IntentMetadata {
   app: 'induct';
   environment: string;
@@ -46,11 +46,11 @@ export interface IntentMetadata {
 
 export interface NewIntent {
   amountCents: number;
-  /** Null: of nobody yet. A card that is kept can be given to a customer afterwards. */
+  /** Null if there is no customer yet. A saved card can be attached to a customer afterwards. */
   customerId: string | null;
-  /** Left out where Stripe does not take it. */
+  /** Left out if Stripe refuses the email. */
   receiptEmail: string | null;
-  /** Keeps the card for an upgrade with the member present. */
+  /** Whether to save the card for an upgrade while the member is present. */
   saveCard: boolean;
   /** Printed on Stripe's receipt: at most 1,000 characters. */
   description: string;
@@ -58,39 +58,41 @@ export interface NewIntent {
   idempotencyKey: string;
 }
 
-/** An event about a PaymentIntent, or about a charge, refund or dispute of one; `intentId` is null for all others. */
+/** An event about a PaymentIntent, or about a charge, refund or dispute of one. `intentId` is null for any other event. */
 export interface ProviderEvent {
   id: string;
   type: string;
   createdAt: Date;
   intentId: string | null;
-  /** Of the object that the event is about. */
+  /** The metadata of the object that the event is about. */
   metadata: Record<string, string>;
-  /** The charge that a `payment_intent.payment_failed` is about; its intent may have been charged again since. */
+  /** The charge that a `payment_intent.payment_failed` is about. The intent may have been charged again since. */
   failedChargeId: string | null;
 }
 
-/** What of a payment's money is no longer with us. */
+/** The part of a payment's money that left us again. */
 export interface MoneyBack {
   refunds: {
     id: string;
     amountCents: number;
     status: 'pending' | 'succeeded' | 'failed' | 'canceled';
-    /** When it was asked for. */
+    /** When the refund was requested. */
     createdAt: Date;
-    /** Our own refund row's uuid; null when it was made elsewhere, as in Stripe's dashboard. */
+    /** The uuid of our own refund row; null if the refund was made elsewhere, as in Stripe's dashboard. */
     uuid: string | null;
-    /** Why we made it and what for, as far as it tells. */
+    /** Our reason for the refund and the lines that it is for, as far as its metadata says. */
     decided: Decided | null;
   }[];
   dispute: Dispute | null;
-  /** What lost disputes took, by their ids. */
+  /** The amounts that lost disputes took, with the disputes' ids. */
   lost: { id: string; amountCents: number }[];
 }
 
-/** Every call throws a `Refusal` when Stripe is out of reach or refuses it for a fault of ours (failures.ts). */
+/** Every call throws a `Refusal` if Stripe cannot be reached, or refuses the call for a fault of ours (failures.ts). */
 export interface PaymentProvider {
-  /** Somebody whom a card is kept for, with that card: one that was paid with and `saveCard`. Throws {@link Declined}. */
+  /**
+   * Creates a customer with a card that was saved in a payment (`saveCard`). Returns the customer's id. Throws {@link Declined}.
+   */
   createCustomer(customer: {
     email: string | null;
     name: string | null;
@@ -98,55 +100,63 @@ export interface PaymentProvider {
     sessionUuid: string;
     idempotencyKey: string;
   }): Promise<string>;
-  /** Deletes a customer with their cards; payments stay, and can be refunded. One that is not there is no error. */
+  /** Deletes a customer with their cards. Payments stay and can be refunded. A customer who does not exist is no error. */
   deleteCustomer(customerId: string): Promise<void>;
   /**
-   * Takes these values out of what an intent and its charges note (metadata), whatever became of them: a charge has a copy of its own
-   * from when it was made. One that is not there is no error.
+   * Removes these keys from the metadata of an intent and its charges, whatever their status: a charge has a copy from when it was
+   * made. An intent that does not exist is no error.
    */
   forgetNotes(intentId: string, keys: readonly string[]): Promise<void>;
-  /** To whom a card was given, if to anybody. Throws {@link NotAtStripe}. */
+  /** Returns the id of the customer who has a card, or null. Throws {@link NotAtStripe}. */
   customerOfCard(paymentMethodId: string): Promise<string | null>;
-  /** An intent for the card form. */
+  /** Creates an intent for the card form. */
   createIntent(intent: NewIntent): Promise<Intent>;
-  /** All that follows from the order in one call, so that what is charged always names its revision. Throws {@link UnexpectedState}. */
+  /**
+   * Changes in one call all that follows from the order, so that what is charged always names its revision. Throws
+   * {@link UnexpectedState}.
+   */
   updateIntent(id: string, change: Omit<NewIntent, 'customerId' | 'idempotencyKey'>): Promise<Intent>;
   /** Throws {@link NotAtStripe}. */
   retrieveIntent(id: string): Promise<Intent>;
-  /** Every intent of the account since then, newest first, other apps' too. */
+  /** Lists all intents of the account since then, newest first, including those of other apps. */
   listIntents(since: Date | null): AsyncIterable<Intent>;
-  /** Charges a saved card with the member present; the bank may ask for authentication. Throws {@link Declined}, {@link UnexpectedState}. */
+  /**
+   * Charges a saved card while the member is present. The bank may ask for authentication. Throws {@link Declined},
+   * {@link UnexpectedState}.
+   */
   confirmWithSavedCard(
     id: string,
     confirmation: { paymentMethodId: string; idempotencyKey: string },
   ): Promise<Intent>;
-  /** Throws {@link UnexpectedState} when it can no longer be cancelled. */
+  /** Throws {@link UnexpectedState} if the intent can no longer be cancelled. */
   cancelIntent(id: string): Promise<Intent>;
   /** Throws {@link RefundRefused}, {@link ProviderFailed}. */
   refund(refund: {
     intentId: string;
     amountCents: number;
     environment: string;
-    /** Our row's; null: there is none. */
+    /** The uuid of our refund row; null if there is none. */
     uuid: string | null;
     decided: Decided;
     idempotencyKey: string;
   }): Promise<void>;
   moneyBack(intentId: string): Promise<MoneyBack>;
-  /** Every transaction of the account's balance from `from` to before `until`, newest first, other apps' too. */
+  /** Lists all transactions of the account's balance from `from` to before `until`, newest first, including those of other apps. */
   listMovements(from: Date, until: Date): AsyncIterable<BalanceMovement>;
-  /** Which transactions left with the automatic payouts that were made from `from` to before `until`. */
+  /** Lists the transactions that belong to the automatic payouts made from `from` to before `until`. */
   listPaidOut(from: Date, until: Date): AsyncIterable<{ movementId: string; payoutId: string }>;
-  /** The account's events of these types since then, newest first, other apps' too. Stripe keeps them for 30 days. */
+  /**
+   * Lists the account's events of these types since then, newest first, also those of other apps. Stripe keeps events for 30 days.
+   */
   listEvents(types: readonly string[], since: Date): AsyncIterable<ProviderEvent>;
-  /** Verifies the signature over the raw body and reads the event; null when the signature does not hold. */
+  /** Verifies the signature over the raw body and reads the event. Returns null if the signature is wrong. */
   readEvent(rawBody: Buffer, signature: string): Promise<ProviderEvent | null>;
 }
 
-/** Characters that Stripe takes of a customer's name (https://docs.stripe.com/api/customers/create). */
+/** The most characters that Stripe accepts in a customer's name (https://docs.stripe.com/api/customers/create). */
 const LONGEST_NAME = 256;
 
-/** Every failure of a call is told to `onFailure`, which must not throw, before the call throws it. */
+/** Reports every failure of a call to `onFailure`, which must not throw, before the call throws it. */
 export function stripeProvider({
   secretKey,
   webhookSecrets,
@@ -172,7 +182,7 @@ export function stripeProvider({
     return thrown;
   };
 
-  /** Makes one call; what it throws is what the join understands: a decline, an intent that moved on, a refusal, or an outage. */
+  /** Makes one call. Turns an error of Stripe's library into ours: a declined card, a changed intent, a refusal or an outage. */
   async function attempt<T>(
     call: keyof PaymentProvider,
     make: (stripe: Stripe) => Promise<T>,
@@ -185,7 +195,7 @@ export function stripeProvider({
     }
   }
 
-  /** The same for a list, whose pages are fetched as it is read. */
+  /** Does the same for a list, whose pages are fetched while it is read. */
   async function* attemptEach<T>(
     call: keyof PaymentProvider,
     list: (stripe: Stripe) => AsyncIterable<T>,
@@ -198,8 +208,8 @@ export function stripeProvider({
   }
 
   /**
-   * Makes a call with the email, and once more without it where Stripe does not take it: nobody may be kept from paying by an
-   * email that they cannot change. The second call is another request, so it has a key of its own.
+   * Makes a call with the email. If Stripe refuses the email, repeats the call without it: an email that joiners cannot change must
+   * not keep them from paying. The second call is a different request and needs an idempotency key of its own.
    */
   async function attemptWithEmail<T>(
     call: keyof PaymentProvider,
@@ -433,7 +443,10 @@ function readEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
   };
 }
 
-/** The money is with the bank while a dispute is open; early warnings and won disputes leave it with us. */
+/**
+ * Returns the worst state among a payment's disputes. Money is with the bank only while a dispute is open or after it is lost;
+ * early warnings and won disputes leave it with us.
+ */
 function worst(disputes: readonly Stripe.Dispute[]): Dispute | null {
   if (disputes.some(({ status }) => status === 'lost')) return 'lost';
   const isOpen = disputes.some(({ status }) => /^(needs_response|under_review|appeal_.*)$/.test(status));
@@ -471,7 +484,7 @@ function read(intent: Stripe.PaymentIntent): Intent {
   };
 }
 
-/** Stripe's brand codes as cardholders know them. */
+/** Returns the brand's name as cardholders know it. */
 function brandName(brand: string): string {
   const names: Record<string, string> = {
     amex: 'American Express',

@@ -3,17 +3,17 @@ import type { Providers } from '../../platform/config/providers.ts';
 import { stripeApiVersion } from './account.ts';
 import { stripeClient } from './client.ts';
 
-/** What the account is to have beside payments: registered once, by staff. */
+/** What staff register once at the Stripe account. */
 export interface StripeRegistry {
-  /** A webhook endpoint in our version of the API. Its signing secret is told in this answer only. */
+  /** Creates a webhook endpoint with our version of the API. Stripe returns its signing secret only in this answer. */
   createEndpoint(url: string, events: readonly string[]): Promise<{ id: string; secret: string }>;
-  /** Enabled, and sent exactly these events. */
+  /** Enables an endpoint and sets exactly these events. */
   putEndpointRight(id: string, events: readonly string[]): Promise<void>;
-  /** A domain that may show Apple Pay: registered, switched on and checked again. Why it is not active, or null. */
+  /** Registers and enables a domain for Apple Pay and has Stripe check it. Returns why Apple Pay is not active, or null. */
   registerDomain(name: string): Promise<string | null>;
 }
 
-/** Throws what Stripe's library throws. */
+/** Its methods throw the errors of Stripe's library. */
 export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeRegistry {
   const stripe = stripeClient(secretKey, url);
   type Events = Stripe.WebhookEndpointCreateParams.EnabledEvent[];
@@ -31,7 +31,7 @@ export function stripeRegistry({ secretKey, url }: Providers['stripe']): StripeR
       await stripe.webhookEndpoints.update(id, { enabled_events: [...events] as Events, disabled: false });
     },
     async registerDomain(name) {
-      // One that is registered is answered again.
+      // For a domain that is registered already, Stripe returns the existing one.
       const { id, enabled } = await stripe.paymentMethodDomains.create({ domain_name: name });
       if (!enabled) await stripe.paymentMethodDomains.update(id, { enabled: true });
       const { apple_pay } = await stripe.paymentMethodDomains.validate(id);

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 
-/** What a webhook endpoint must be registered for (`npm run operator -- doctor` compares), and what the sweep fetches. */
+/** The events that a webhook endpoint must receive (`npm run operator -- doctor` checks them), and that the sweep fetches. */
 export const webhookEvents = [
   'payment_intent.succeeded',
   'payment_intent.payment_failed',
