@@ -11,7 +11,7 @@ const NAME_LIMIT = 50;
 /** Metadata values reserved for lines: `lines`, `lines_2`, … Stripe allows 50 values in all. */
 const MOST_VALUES = 12;
 
-/** An order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
+/** Returns an order in words, for Stripe's receipt and dashboard. At most 1,000 characters. */
 export function orderDescription(
   society: string,
   lines: readonly Pick<OrderLine, 'name' | 'priceCents'>[],
@@ -34,15 +34,15 @@ export function lineMetadata(lines: readonly OrderLine[]): Record<string, string
   return Object.fromEntries(lineKeys.map((key, index) => [key, values[index] ?? '']));
 }
 
-/** Why we decided a refund, and what for; `lines` is null for one of a payment that bought nothing. */
+/** Why we decided a refund, and for which lines; `lines` is null for a refund of a payment that bought nothing. */
 export interface Decided {
   reason: Exclude<RefundReason, 'dashboard'>;
   lines: RefundedLine[] | null;
 }
 
 /**
- * What we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is told by its
- * index into the paid order's lines, product id, dollars and name.
+ * Returns what we decided of a refund as its metadata, so that it can be read back from Stripe alone. A refunded line is written
+ * as its index into the paid order's lines, product id, dollars and name.
  */
 export function refundMetadata({ reason, lines }: Decided): Record<string, string> {
   const values = inValues(
@@ -53,12 +53,12 @@ export function refundMetadata({ reason, lines }: Decided): Record<string, strin
   return { reason, ...Object.fromEntries(values.map((value, index) => [lineKeys[index]!, value])) };
 }
 
-/** A name in one line of text. */
+/** Returns a name on a single line, shortened. */
 function nameText(name: string): string {
   return shorten(name.replace(/\s+/g, ' '), NAME_LIMIT);
 }
 
-/** Lines of text in as few values of metadata as hold them. */
+/** Packs lines of text into as few metadata values as possible. */
 function inValues(texts: readonly string[]): string[] {
   const values: string[] = [];
   for (const text of texts) {
@@ -92,8 +92,8 @@ export function linesOfMetadata(metadata: Readonly<Record<string, string>>): Ord
 }
 
 /**
- * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, or whose lines
- * are not told, as by versions before, or do not sum to what was refunded.
+ * Reads what {@link refundMetadata} wrote, names shortened as written. Null for a refund that was made elsewhere, that has no
+ * lines (as from earlier versions), or whose lines do not sum to the refunded amount.
  */
 export function decidedOfMetadata(
   metadata: Readonly<Record<string, string>>,
@@ -113,7 +113,7 @@ export function decidedOfMetadata(
   return lines.length > 0 && sum === amountCents ? { reason, lines } : null;
 }
 
-/** Whose a join is and how it began, to rebuild its row when the database has lost it. Null: unknown. */
+/** Whose join it is and how it began: enough to rebuild its row when the database has lost it. Null: unknown. */
 export interface JoinIdentity {
   origin: string;
   programme: string;
@@ -130,7 +130,7 @@ const identityKeys = {
   firstName: 'first_name',
   lastName: 'last_name',
 } as const satisfies Record<keyof JoinIdentity, string>;
-/** Those of an intent's metadata that say whose a join is. */
+/** The keys of an intent's metadata that say whose join it is. */
 export const personKeys: readonly string[] = [
   identityKeys.contactId,
   identityKeys.school,
@@ -167,6 +167,6 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
 /** A text cut to at most `limit` characters, with an ellipsis when it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Half of a surrogate pair could not be sent.
+  // Stripe accepts no half of a surrogate pair.
   return `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

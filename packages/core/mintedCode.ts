@@ -1,6 +1,6 @@
 /**
- * Invite codes that cannot be guessed: eight characters of 32, so 40 random bits, and a check letter. None of 0, O, 1 and I
- * is among them, which people take for one another.
+ * Invite codes that cannot be guessed: eight characters from an alphabet of 32, which are 40 random bits, and a check letter. The
+ * alphabet has none of 0, O, 1 and I, which people confuse.
  */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM_CHARACTERS = 8;
@@ -20,8 +20,8 @@ function multiply(a: number, b: number): number {
 }
 
 /**
- * Each character has a weight of its own, none of them 0: one wrong character changes the sum, and so do any two that have
- * changed places.
+ * Each position has its own weight, never 0. So one wrong character changes the sum, and so does swapping any two different
+ * characters.
  */
 function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
@@ -38,7 +38,7 @@ export function mintedCode(random: Uint8Array): string {
   return [...values, checksum(values)].map((value) => ALPHABET[value]).join('');
 }
 
-/** Whether a normalized code can have been minted: its check letter is right. */
+/** Whether a normalized code has the form and the check letter of a minted code. */
 export function isMinted(code: string): boolean {
   const values = [...code].map((character) => ALPHABET.indexOf(character));
   const isOfForm = values.length === RANDOM_CHARACTERS + 1 && values.every((value) => value >= 0);

@@ -19,30 +19,31 @@ export function fromPrice(price: string): number {
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'));
 }
 
-/** A number of dollars as the wire gives one: 2500 → 25, 1250 → 12.5. */
+/** Returns cents as the wire's number of dollars: 2500 → 25, 1250 → 12.5. */
 export function toDollars(cents: number): number {
   return Number(toPrice(cents));
 }
 
-/** The same in cents, to the nearest: 12.5 → 1250. */
+/** Returns dollars as cents, rounded to the nearest: 12.5 → 1250. */
 export function fromDollars(dollars: number): number {
   return Math.round(dollars * 100);
 }
 
-/** For people, always with cents: 102450 → "$1,024.50". */
+/** Returns a price for people, always with cents: 102450 → "$1,024.50". */
 export function displayPrice(cents: number): string {
   const [whole, fraction] = toPrice(cents).split('.') as [string, string];
   return `$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
 }
 
-/** For people, without a trailing .00 as on the membership cards (specification, section 2): 6500 → "$65". */
+/** Returns a price for people without a trailing .00, as on the membership cards (specification, section 2): 6500 → "$65". */
 export function shortPrice(cents: number): string {
   return displayPrice(cents).replace('.00', '');
 }
 
 /**
- * A custom donation as typed or sent, in cents, or null when it is none (specification, section 5: a number above 0,
- * otherwise nothing is sent). At most two decimals, at least the least donation, at most `maximumCents`.
+ * Returns a custom donation as typed or sent, in cents; null when the amount is not valid (specification, section 5: a number
+ * above 0, otherwise nothing is sent). Valid amounts have at most two decimals, and lie between the least donation and
+ * `maximumCents`.
  */
 export function parseDonation(amount: string | number, maximumCents: number): number | null {
   const text =
