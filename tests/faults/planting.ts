@@ -64,7 +64,7 @@ export class Strike {
     this.#timed = pause(planned.afterMs).then(() => this.#strike());
   }
 
-  /** Strikes now if the point was not reached. */
+  /** Strikes now if the point was not reached; waits for a strike that is timed. */
   async now(): Promise<void> {
     const { person } = this.#run;
     const planned = person.join[this.#kind];

@@ -1,6 +1,6 @@
 /**
- * `node tools/bench/sizeOfJoins.ts [JOINS]`: prints how many bytes a paid join takes in each table of the database, after JOINS
- * joins (default 1000).
+ * `node tools/bench/sizeOfJoins.ts [JOINS]`: prints how many rows and bytes a paid join with a transcript adds to each table, on
+ * average over JOINS joins (default 1000).
  */
 import { sql } from 'kysely';
 import { paidJoin } from '../../tests/harness/steps.ts';
