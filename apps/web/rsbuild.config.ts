@@ -39,7 +39,7 @@ export default defineConfig({
           styles: { name: 'index', type: 'css/mini-extract', chunks: 'all', enforce: true },
         },
       },
-      // Specification, section 9: a chunk has 120 seconds to arrive.
+      // A chunk has 120 seconds to arrive (specification, section 9).
       tools: { rspack: { output: { chunkLoadTimeout: 120_000 } } },
     },
     // The renderer that the server uses once at start: dist/server/render.js (see render.tsx).

@@ -80,7 +80,7 @@ export const DEFAULT_PROPERTIES = [
   'lastname',
 ];
 
-/** Why a value cannot be written, or undefined when it can. '' clears a property. */
+/** Returns why a value cannot be written, or undefined when it can. '' clears a property. */
 export function refusalOf(property: Property | undefined, name: string, value: string): Refusal | undefined {
   const refuse = (error: string, message: string): Refusal => ({ name, error, message });
   if (!property) return refuse('PROPERTY_DOESNT_EXIST', `Property "${name}" does not exist`);

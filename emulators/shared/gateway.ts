@@ -16,7 +16,7 @@ interface Gateway {
   clock: () => number;
   /** Names of the request headers that the ledger keeps. */
   noted: readonly string[];
-  /** What a provider answers to a client when a fault says `status` and no body. */
+  /** The provider's error body for a fault that gives a `status` but no body. */
   faultBody: (status: number) => object;
 }
 

@@ -18,7 +18,7 @@ export const DISPUTE_FEE_CENTS = 1500;
 /** One movement of the account's money: `amount` cents of `source`, less `fee` cents. */
 interface Movement {
   type: 'adjustment' | 'charge' | 'payout' | 'payout_failure' | 'refund' | 'refund_failure' | 'stripe_fee';
-  /** https://docs.stripe.com/reports/reporting-categories */
+  /** The reporting category (https://docs.stripe.com/reports/reporting-categories). */
   category:
     | 'charge'
     | 'dispute'

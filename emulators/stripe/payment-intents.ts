@@ -231,7 +231,8 @@ function checkTexts({ params }: Call, intent: Intent): void {
   checkLength(params.description, 'intent description', 'description');
   checkReturnUrl(params.return_url);
   checkStatementSuffix(params.statement_descriptor_suffix);
-  // Since 2024: https://support.stripe.com/questions/use-of-the-statement-descriptor-parameter-on-paymentintents-for-card-charges
+  // Stripe refuses this parameter since 2024:
+  // https://support.stripe.com/questions/use-of-the-statement-descriptor-parameter-on-paymentintents-for-card-charges
   if (orNull(params.statement_descriptor) !== null && intent.payment_method_types.includes('card'))
     throw invalid(
       'The `statement_descriptor` parameter is not supported for PaymentIntents that take cards. Use `statement_descriptor_suffix` instead.',

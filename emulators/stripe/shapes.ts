@@ -31,6 +31,7 @@ export function readParams(
   supported: readonly string[],
   extra: Extra = {},
 ): Params {
+  // The API removed this parameter:
   // https://docs.stripe.com/changelog/endive/2026-09-30/removes-the-payment-method-types-parameter-from-payment-intents-and-setup-intents
   if (name.startsWith('PaymentIntent') && 'payment_method_types' in form)
     throw invalid(

@@ -75,7 +75,7 @@ const product = z.object({
   icon: z.string(),
   productType: z.enum(productTypes),
   sortOrder: z.int(),
-  /** The product's uuid in the catalogue: what set-session-product takes. */
+  /** The product's uuid in the catalogue, which the call set-session-product takes. */
   uuid,
   id: productId,
 });
@@ -436,7 +436,7 @@ export const schemas = {
       /** The memberships of this join with their standing, the base membership before its upgrade. */
       memberships: z.array(z.object({ name: z.string(), standing: z.enum(membershipStandings) })),
       owesTranscript: z.boolean(),
-      /** Why staff rejected the transcript, until a new one is uploaded. */
+      /** Staff's reason for rejecting the transcript, until a new one is uploaded. */
       rejection: nullableText,
       programme: z.string(),
       /**

@@ -18,8 +18,8 @@ export interface PaymentFacts {
   /** The types of membership that the contact holds, from any join; empty without a contact. */
   heldByContact: readonly ProductType[];
   /**
-   * The membership to be upgraded is held: by the join itself, or by its contact when a link sold the upgrade as a join of its
-   * own.
+   * Whether the membership to be upgraded is held: by the join itself, or by its contact if a link sold the upgrade as a separate
+   * join.
    */
   holdsBase: boolean;
   /** Null for a payment that is confirmed for the first time. */

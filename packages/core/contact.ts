@@ -1,6 +1,6 @@
 import type { StudentDetailsField } from './studentDetails.ts';
 
-/** The fields of a contact: the record of the specification, section 3. */
+/** The fields of a contact, as in the record of the specification, section 3. */
 export const contactFields = [
   'firstName',
   'middleName',

@@ -1,6 +1,6 @@
 import { type ContactField, contactFields } from './contact.ts';
 
-/** What the CRM is told of a join besides the contact's fields. */
+/** The fields that a join writes to the CRM, besides the contact's fields. */
 export const joinFields = [
   'stage',
   'membershipStatus',
@@ -14,7 +14,7 @@ export const joinFields = [
 ] as const;
 /**
  * Fields that were added after societies had created their CRM properties. If the CRM lacks one of these, the join is written
- * without it. If it lacks any other field, the write of the join fails.
+ * without it. If it lacks any other field, the join is refused.
  */
 export const laterFields: readonly CrmField[] = ['upgrade', 'donation', 'items'];
 /** Fields that a paid join may write into a contact that was not proven to be its payer. */

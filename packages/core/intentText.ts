@@ -21,8 +21,8 @@ export function orderDescription(
 }
 
 /**
- * The lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone: product id, type, dollars
- * and name, a line each. Unused values are empty, which deletes them from an intent that had them.
+ * Returns the lines of an order as metadata of its intent, so that the order can be rebuilt from Stripe alone. Each line has the
+ * product id, type, dollars and name. Unused values are empty, which deletes them from an intent that had them.
  */
 export function lineMetadata(lines: readonly OrderLine[]): Record<string, string> {
   const values = inValues(
@@ -81,7 +81,7 @@ const lineKeys = Array.from({ length: MOST_VALUES }, (_, index) =>
   index === 0 ? 'lines' : `lines_${index + 1}`,
 );
 
-/** Reads the lines that {@link lineMetadata} wrote, names shortened as written; null when the lines are incomplete. */
+/** Reads the lines that {@link lineMetadata} wrote, with names shortened as written; null when the lines are incomplete. */
 export function linesOfMetadata(metadata: Readonly<Record<string, string>>): OrderLine[] | null {
   const lines = textsIn(metadata).map((text) => {
     const [, id, type, price, name] = /^(\d+) (\w+) (\d{1,9}\.\d{2}) (.*)/.exec(text) ?? [];
@@ -138,7 +138,7 @@ export const personKeys: readonly string[] = [
   identityKeys.lastName,
 ];
 
-/** A join's identity as metadata of its intent. The email is the intent's own. */
+/** Returns a join's identity as metadata of its intent. The email is not part of it, since the intent has the email itself. */
 export function identityMetadata(identity: JoinIdentity): Record<string, string> {
   return Object.fromEntries(
     Object.entries(identityKeys).map(([field, key]) => [
@@ -164,7 +164,7 @@ export function identityOfMetadata(metadata: Readonly<Record<string, string>>): 
   };
 }
 
-/** A text cut to at most `limit` characters, with an ellipsis when it was cut. */
+/** Returns a text cut to at most `limit` characters, with an ellipsis if it was cut. */
 export function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // Stripe accepts no half of a surrogate pair.

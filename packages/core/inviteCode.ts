@@ -1,4 +1,4 @@
-/** The sentences of the specification, section 5. */
+/** The sentences that the specification, section 5, prescribes. */
 const INVITE_CODE_REQUIRED = 'Invite code is required.';
 const INVITE_CODE_CHARACTERS = 'Invite code must contain only letters and numbers.';
 /** Longer than any printed code, so that pasted texts are not looked up in the database. */

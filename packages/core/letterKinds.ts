@@ -1,4 +1,4 @@
-/** Every letter, under the name of its file in society/letters. */
+/** The kinds of letter. Each has the name of its file in society/letters. */
 export const letterKinds = [
   /** A membership was paid for: its receipt. */
   'confirmation',
@@ -17,7 +17,7 @@ export const letterKinds = [
   'payment-failed',
   /** Somebody asked at Get Started for the link of their join. */
   'link',
-  /** Proves on a new device that the join is the joiner's. */
+  /** The code that proves on a new device that the user is the joiner. */
   'code',
   /** A join was left behind: an hour ago, or two days ago. */
   'reminder-hour',

@@ -7,7 +7,7 @@ const RANDOM_CHARACTERS = 8;
 /** Random bytes in a minted code. */
 export const MINTED_BYTES = 5;
 
-/** Powers of x in the field of 32 elements, with x^5 = x^2 + 1: 31 of them, all different. */
+/** The powers of x in the field of 32 elements, with x^5 = x^2 + 1. There are 31, all different. */
 const powers: number[] = [1];
 while (powers.length < 31) {
   const doubled = powers.at(-1)! << 1;
@@ -27,7 +27,7 @@ function checksum(values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum ^ multiply(value, powers[index + 1]!), 0);
 }
 
-/** The code of {@link MINTED_BYTES} random bytes: nine characters, the last of them the check letter. */
+/** Returns the code of {@link MINTED_BYTES} random bytes: nine characters, the last of which is the check letter. */
 export function mintedCode(random: Uint8Array): string {
   const bits = [...random.subarray(0, MINTED_BYTES)]
     .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -46,8 +46,8 @@ export function isMinted(code: string): boolean {
 }
 
 /**
- * Whether a normalized code is probably a mistyped minted code: nine characters, at most one of which never occurs in minted
- * codes, and a wrong check letter. Says nothing about which codes exist. A society's other codes may look like this too.
+ * Whether a normalized code is probably a mistyped minted code (a slip): it has nine characters, at most one that never occurs in
+ * minted codes, and a wrong check letter. This does not say which codes exist. A society's other codes may look like this, too.
  */
 export function isSlip(code: string): boolean {
   if (code.length !== RANDOM_CHARACTERS + 1) return false;

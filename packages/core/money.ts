@@ -1,18 +1,18 @@
 import { LEAST_DONATION_CENTS } from './specified.ts';
 
-/** Money is integer US cents everywhere; only the wire carries dollars (specification, section 9: currency usd). */
+/** Money is integer US cents everywhere. Only the wire has dollars (specification, section 9: currency usd). */
 
-/** Stripe's smallest charge in US dollars, in cents. Nothing in the catalogue or a donation may cost less. */
+/** Stripe's smallest charge in US dollars, in cents. No product and no donation may cost less. */
 export const MINIMUM_CHARGE_CENTS = 50;
 
-/** Dollars and cents as the wire writes a price: 6500 → "65.00". */
+/** Returns cents as the wire writes a price: 6500 → "65.00". */
 export function toPrice(cents: number): string {
   if (!Number.isSafeInteger(cents) || cents < 0) throw new RangeError(`not an amount in cents: ${cents}`);
   const whole = Math.floor(cents / 100);
   return `${whole}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** A price from the wire in cents: "65.00" → 6500. Throws on anything that is not dollars with at most two decimals. */
+/** Returns a price from the wire in cents: "65.00" → 6500. Throws on anything that is not dollars with at most two decimals. */
 export function fromPrice(price: string): number {
   const match = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(price);
   if (!match) throw new RangeError(`not a price: ${price}`);

@@ -10,7 +10,7 @@ export const screens = {
   congratulations: '/registration/congratulations',
   initiateUpgrade: '/registration/initiate/upgrade',
   initializeCheckout: '/initialize/checkout',
-  /** Not in the specification: opens a join by the link in its letters, or asks for one. */
+  /** Not in the specification. Opens a join by the link in its letters, or asks for such a link. */
   pass: '/pass',
 } as const;
 
@@ -51,7 +51,7 @@ const patterns = (Object.entries(screenPaths) as [ScreenName, string][]).map(([n
   pattern: new RegExp(`^${path.replace(/\/:\w+\?/, '(/[^/]+)?').replace(/:\w+/, '[^/]+')}/*$`, 'i'),
 }));
 
-/** The screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
+/** Returns the screen at a path, matched as the router does: case-insensitive, trailing slashes ignored. */
 export function screenAt(path: string): ScreenName | null {
   if (path === '/') return 'getStarted';
   return patterns.find(({ pattern }) => pattern.test(path))?.name ?? null;
@@ -68,7 +68,7 @@ export const leadsTo: Partial<Record<ScreenName, ScreenName>> = {
 const linkedScreens = ['checkout', 'uploadTranscript', 'congratulations'] as const;
 export type LinkedScreen = (typeof linkedScreens)[number];
 
-/** The path of a link in a letter; its token is appended behind a `#`. */
+/** Returns the path of a link in a letter. The token is appended after a `#`. */
 export const passPath = (screen?: LinkedScreen) => screens.pass + (screen ? `?to=${screen}` : '');
 
 /** Returns the path of the screen that a link's query names; null when it names none. */
@@ -113,7 +113,7 @@ export function visit(path: string, hasSession: boolean): Visit {
   return row && (!row.needsSession || hasSession) ? { allowed: true } : { allowed: false, redirectTo: '/' };
 }
 
-/** The part of a query that Get Started uses; anything else may be a secret and is dropped. */
+/** Returns the part of a query that Get Started uses. Everything else may be a secret and is dropped. */
 export function queryForGetStarted(search: string): string {
   const programme = new URLSearchParams(search).get('programme');
   return programme === null ? '' : `?${new URLSearchParams({ programme })}`;

@@ -3,7 +3,7 @@ import { MINIMUM_CHARGE_CENTS } from './money.ts';
 /** In cents. No membership costs more, and Stripe refuses a larger total. */
 export const HIGHEST_OVERRIDE_CENTS = 1_000_000;
 
-/** The least that a link may sell a product for, in cents. */
+/** Returns the least price at which a link may sell a product, in cents. */
 export function floorOf(product: {
   priceCents?: number | undefined;
   floorCents?: number | undefined;

@@ -1,4 +1,4 @@
-/** Longest email, its part before the at sign, and one label of its domain, in characters (RFC 5321, 4.5.3.1). */
+/** The limits in characters for an email, for its part before the at sign, and for one label of its domain (RFC 5321, 4.5.3.1). */
 const LONGEST = 254;
 const LONGEST_LOCAL_PART = 64;
 const LONGEST_LABEL = 63;

@@ -51,7 +51,7 @@ export interface RefundWish {
 export interface RefundPlan {
   /** At most one for each payment. */
   refunds: { intentId: string; amountCents: number; lines: RefundedLine[] }[];
-  /** Requested payments that are not refunded because they are disputed. */
+  /** Payments that staff asked to refund, but that are not refunded because they are disputed. */
   disputed: string[];
   /** Sentences on what is not refunded, and why. */
   notes: string[];
@@ -262,7 +262,7 @@ export function giveBackCommand(uuid: string, types: readonly MembershipType[]):
   return `npm run operator -- refund ${uuid}${options.join('')}`;
 }
 
-/** Whether staff ask for a line of this type and product. */
+/** Whether staff ask to refund a line of this type and product. */
 export function isWanted(
   wish: Omit<RefundWish, 'ineligible'>,
   type: ProductType,

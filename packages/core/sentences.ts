@@ -1,6 +1,6 @@
 /**
- * The error catalogue of the specification, section 8: what a screen says when a call fails and the server
- * sent no message of its own. The rules of section 5 keep their sentences beside the rules.
+ * The error catalogue of the specification, section 8: what a screen says when a call fails and the server sent no message of its
+ * own. The sentences of section 5 are beside the rules that they belong to.
  */
 export const fallback = {
   checkEligibility: 'An error occurred during the eligibility check.',

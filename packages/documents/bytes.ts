@@ -30,8 +30,8 @@ export const CHUNK = 64 * KIB;
 export type Forward = (start: number, length: number) => Promise<Uint8Array>;
 
 /**
- * Reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer: a result is valid until the
- * next read.
+ * Returns a reader that reads ahead in blocks, so that small forward reads read each byte once. All blocks share one buffer, so a
+ * result is valid only until the next read.
  */
 export function forward(bytes: Bytes, blockSize: number): Forward {
   const memory = new Uint8Array(Math.min(blockSize, bytes.size));

@@ -43,7 +43,7 @@ export function finalRejection({ isReturned }: { isReturned: boolean }): string 
   return isReturned ? REJECTED_FINALLY : REJECTED_WITHOUT_REFUND;
 }
 
-/** The media type of a file by its name, or null when its extension is not accepted. */
+/** Returns the media type of a file by its name, or null when its extension is not accepted. */
 export function documentType(fileName: string): DocumentType | null {
   const ending = /\.[^.]+$/.exec(fileName.toLowerCase())?.[0];
   for (const [type, endings] of Object.entries(acceptedDocuments)) {
@@ -63,7 +63,7 @@ export function sizeInKilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(2)} KB`;
 }
 
-/** A size in a sentence: "2.9 MB", 1 MB being 1024 KB. */
+/** Returns a size for a sentence: "2.9 MB", 1 MB being 1024 KB. */
 function sizeInWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
 }
@@ -78,7 +78,7 @@ export function uploadCut(bytes: number): string {
   return `${UPLOAD_FAILED} The connection was cut while it was being sent. Please try again. If that happens again, its ${sizeInWords(bytes)} may be too much: send a smaller one, or email it to us.`;
 }
 
-/** Upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
+/** Returns upload progress as a whole percent (specification, section 4); 0 while the total is not known. */
 export function progressPercent(loadedBytes: number, totalBytes: number): number {
   return totalBytes > 0 ? Math.min(100, Math.round((loadedBytes / totalBytes) * 100)) : 0;
 }

@@ -68,7 +68,7 @@ async function partHeads(
     if (local.length < 30 || !latin1(local).startsWith(ZIP_PART)) throw new Unacceptable('wordBroken');
     const start = entry.offset + 30 + view(local).getUint16(26, true) + view(local).getUint16(28, true);
     if (free === 0 && entry.offset !== 0) throw new Unacceptable('twoInOne');
-    // Overlapping parts make a small archive unpack to a very large one.
+    // With overlapping parts, a small archive could unpack to a very large one.
     if (entry.offset < free) throw new Unacceptable('bomb');
     free = start + entry.packed;
     const isStored = entry.method === 0 && entry.packed === entry.size;

@@ -3,7 +3,7 @@ import type { DocumentType } from './document.ts';
 import { Unacceptable } from './faults.ts';
 import { ZIP_TAIL, zipEnd } from './zip.ts';
 
-/** Bits 3 to 6, 9, 11 and 12 of a PDF's permissions: ISO 32000-2, table 22. */
+/** All permissions of a PDF: bits 3 to 6, 9, 11 and 12 (ISO 32000-2, table 22). */
 const EVERYTHING_PERMITTED = 0b1101_0011_1100;
 
 /** ISO 32000: a PDF ends with `startxref`, an offset and `%%EOF`; at the offset is a cross-reference table or stream. */

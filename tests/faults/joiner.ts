@@ -176,8 +176,8 @@ function isAnEnd(look: Look): boolean {
 }
 
 /**
- * The first change of the intent hangs until the server gives it up and replaces the intent. Then another change hangs, the first
- * one ends, and the order is changed once more. The second one ends between Buy Now and the card's confirmation.
+ * The first change of the intent hangs; it is given up, and the intent is replaced. Then another change hangs, the first one ends,
+ * and the order is changed once more. The second one ends between Buy Now and the card's confirmation.
  */
 async function hang(run: Run, tab: Browser, join: Join): Promise<Look> {
   const { person } = run;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** Poppler and qpdf, independent programs that read PDFs. On Debian: apt-get install poppler-utils qpdf. */
 type Tool = 'pdftotext' | 'pdftoppm' | 'pdffonts' | 'qpdf';
 
-/** Why a test that needs these tools is skipped; false when they are here. */
+/** Returns why a test that needs these tools is skipped; false when they are installed. */
 export function lacks(...tools: Tool[]): string | false {
   const absent = tools.filter((tool) => spawnSync(tool, ['--version']).error !== undefined);
   return absent.length > 0 && `${absent.join(' and ')} is not installed here (poppler-utils, qpdf)`;

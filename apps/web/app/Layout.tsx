@@ -166,7 +166,7 @@ function Answers() {
   );
 }
 
-/** Prefetches the toaster with the first interaction, since a toast must also be able to say that the network is down. */
+/** Prefetches the toaster at the first interaction, since a toast must also be able to say that the network is down. */
 function usePrefetchedToaster(): void {
   useEffect(() => {
     const load = () => void loadToaster().catch(() => {});

@@ -18,7 +18,7 @@ import styles from './UploadArea.module.css';
 
 export type Send = (file: File, onProgress: (percent: number) => void, signal: AbortSignal) => Promise<void>;
 
-/** Specification, section 3: file, uploading flag, progress percent, error. */
+/** The state of an upload as in the specification, section 3: file, uploading flag, progress percent, error. */
 interface UploadState {
   file: File | null;
   uploading: boolean;
